@@ -1,0 +1,35 @@
+import { configDefaults, defineConfig } from "vitest/config";
+import type { Reporter } from "vitest/node";
+
+const conditions = ["agent-source", "module", "node", "development|production"];
+
+/** One plain closing line that CI can read. */
+const tally: Reporter = {
+  onTestRunEnd(modules) {
+    const all = modules.flatMap((module) => [...module.children.allTests()]);
+    const count = (state: string) => all.filter((test) => test.result().state === state).length;
+    console.log(
+      `\n${count("passed")} passed, ${count("failed")} failed, ${count("skipped")} skipped`,
+    );
+  },
+};
+
+const project = (name: string, include: string) => ({
+  extends: true as const,
+  test: { name, include: [include] },
+});
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    reporters: ["default", tally],
+    exclude: [...configDefaults.exclude, "**/dist/**"],
+    projects: [
+      project("packages", "packages/*/src/**/*.test.ts"),
+      project("apps", "apps/*/src/**/*.test.ts"),
+      project("workspace", "{test,examples}/**/*.test.ts"),
+    ],
+    coverage: { provider: "v8", include: ["packages/*/src/**", "apps/*/src/**"] },
+  },
+});
