@@ -1,1 +1,28 @@
-export {};
+export { errorBody, errors, refuse } from "./errors.ts";
+export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./errors.ts";
+export { limits } from "./limits.ts";
+export type { Tier } from "./limits.ts";
+export { scopes } from "./operation.ts";
+export type {
+  Answer,
+  BodyOf,
+  Operation,
+  Parsed,
+  PathParams,
+  QueryOf,
+  Request,
+  Result,
+  Scope,
+  Success,
+} from "./operation.ts";
+export { operations } from "./operations.ts";
+export type { OperationName, Operations } from "./operations.ts";
+export { impliedRefusals, openApi } from "./openapi.ts";
+export { ClientMessage, socketClose, socketPath } from "./realtime.ts";
+export type { ServerMessage } from "./realtime.ts";
+export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
+export type { ListingBody } from "./registry.ts";
+export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";
+export { Balance, Settlement, Transaction } from "./budget.ts";
+export { MarketCandidate } from "./market.ts";
+export { TrustRecord } from "./trust.ts";

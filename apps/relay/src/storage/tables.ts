@@ -1,0 +1,171 @@
+/** The rows as they are stored: migrations/ is the truth, this is its type. */
+export interface Tables {
+  relay_identity: RelayIdentityRow;
+  agents: AgentRow;
+  agent_keys: AgentKeyRow;
+  devices: DeviceRow;
+  agent_capabilities: AgentCapabilityRow;
+  listings: ListingRow;
+  tasks: TaskRow;
+  task_counters: TaskCounterRow;
+  receipts: ReceiptRow;
+  accounts: AccountRow;
+  postings: PostingRow;
+  deposit_references: DepositReferenceRow;
+  settlements: SettlementRow;
+  trust_records: TrustRecordRow;
+}
+
+export interface RelayIdentityRow {
+  one: 1;
+  relay_id: string;
+  /** Seed as hex, or the sealed text when a passphrase is set. */
+  secret_key: string;
+  created_at: number;
+}
+
+export interface AgentRow {
+  agent_id: string;
+  /** Null until the agent was bootstrapped. */
+  public_key: string | null;
+  endpoint_url: string | null;
+  /** JSON array: what the agent registered with; a listing may add more. */
+  capabilities: string;
+  metadata: string;
+  /** Null while the owner has not said. */
+  federation_visible: 0 | 1 | null;
+  registered: 0 | 1;
+  created_at: number;
+  last_seen_at: number;
+  revoked_at: number | null;
+}
+
+export interface AgentKeyRow {
+  agent_id: string;
+  public_key: string;
+  valid_from: number;
+  valid_until: number | null;
+  /** The record by which this key took over; null for the first key. */
+  succession: string | null;
+}
+
+export interface DeviceRow {
+  device_id: string;
+  agent_id: string;
+  public_key: string;
+  device_name: string | null;
+  /** Space-separated. */
+  scopes: string;
+  registered_at: number;
+  revoked_at: number | null;
+}
+
+export interface AgentCapabilityRow {
+  capability: string;
+  agent_id: string;
+}
+
+export interface ListingRow {
+  agent_id: string;
+  listing_id: string;
+  body: string;
+  updated_at: number;
+}
+
+export type TaskRowStatus = "pending" | "claimed" | "completed" | "failed" | "denied" | "cancelled";
+
+export interface TaskRow {
+  task_id: string;
+  agent_id: string;
+  submitted_by: string | null;
+  /** The executor that scored routing chose; null while it is the target. */
+  assigned_to: string | null;
+  status: TaskRowStatus;
+  prompt: string;
+  required_capabilities: string;
+  submitted_at: number;
+  expires_at: number;
+  wall_clock_ms: number | null;
+  step_id: string | null;
+  routing_choice: string | null;
+  /** JSON array of the executors to try next, with the price that each would charge. */
+  fallbacks: string;
+  charge: number;
+  locked: number;
+  allocation_id: string | null;
+  claimed_by: string | null;
+  lease_until: number | null;
+  /** 1 once a bad signature of the executor counted against it. */
+  blamed: 0 | 1;
+  receipt_hash: string | null;
+  finished_at: number | null;
+}
+
+export interface TaskCounterRow {
+  scope: string;
+  live: number;
+}
+
+export interface ReceiptRow {
+  task_id: string;
+  receipt_hash: string;
+  agent_id: string;
+  /** The receipt's text exactly as it arrived. */
+  body: string;
+  received_at: number;
+}
+
+export interface AccountRow {
+  account: string;
+  balance: number;
+  held: number;
+  pending_withdrawals: number;
+  sequence: number;
+}
+
+export interface PostingRow {
+  account: string;
+  sequence: number;
+  transaction_id: string;
+  type: string;
+  amount: number;
+  balance_after: number;
+  reference_id: string | null;
+  description: string | null;
+  created_at: number;
+}
+
+export interface DepositReferenceRow {
+  agent_id: string;
+  reference: string;
+  transaction_id: string;
+}
+
+export interface SettlementRow {
+  task_id: string;
+  settlement_id: string;
+  allocation_id: string;
+  receipt_hash: string;
+  ledger_hash: string | null;
+  amount_settled: number;
+  fee: number;
+  net: number;
+  payer_id: string;
+  payee_id: string;
+  status: "completed" | "partial" | "refunded";
+  settled_at: number;
+}
+
+export interface TrustRecordRow {
+  agent_id: string;
+  remote_agent_id: string;
+  trust_level: "unknown" | "first_contact" | "verified" | "trusted" | "blocked";
+  first_seen_at: number;
+  last_seen_at: number;
+  interaction_count: number;
+  successful_tasks: number;
+  failed_tasks: number;
+  /** Completed tasks that were paid for; only those speak to strangers. */
+  paid_tasks: number;
+  latency_total_ms: number;
+}

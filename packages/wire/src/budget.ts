@@ -1,0 +1,113 @@
+import { transactionTypes } from "@agent/budget";
+import * as v from "valibot";
+import { amount, currency, money, nextCursor, page, shortText } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+/** One row of an account's history; amounts are signed, so that they sum to the balance. */
+export const Transaction = v.object({
+  transaction_id: v.string(),
+  agent_id: v.string(),
+  type: v.picklist(transactionTypes),
+  amount: money,
+  balance_after: money,
+  reference_id: v.nullable(v.string()),
+  description: v.nullable(v.string()),
+  created_at: v.number(),
+});
+export type Transaction = v.InferOutput<typeof Transaction>;
+
+export const Balance = v.object({
+  agent_id: v.string(),
+  balance: money,
+  currency: v.literal("USD"),
+  pending_withdrawals: money,
+  pending_allocations: money,
+  transactions: v.array(Transaction),
+});
+export type Balance = v.InferOutput<typeof Balance>;
+
+/** A settlement record, signed by the relay like a receipt. */
+export const Settlement = v.object({
+  settlement_id: v.string(),
+  allocation_id: v.string(),
+  task_id: v.string(),
+  receipt_hash: v.string(),
+  ledger_hash: v.nullable(v.string()),
+  amount_settled: money,
+  fee: money,
+  net: money,
+  payer_id: v.string(),
+  payee_id: v.string(),
+  status: v.picklist(["completed", "partial", "refunded"]),
+  settled_at: v.number(),
+  issuer: v.string(),
+  suite: v.string(),
+  signature: v.string(),
+});
+export type Settlement = v.InferOutput<typeof Settlement>;
+
+export const DepositBody = v.object({
+  amount,
+  currency: v.optional(currency, "USD"),
+  reference: v.optional(v.pipe(shortText, v.minLength(1, "has to be non-empty"))),
+  description: v.optional(shortText),
+});
+
+export const budget = {
+  getBalance: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/balance",
+    summary: "An agent's balance with its newest 50 transactions.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    ok: { 200: Balance },
+    refusals: [],
+  }),
+  listTransactions: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/transactions",
+    summary: "An agent's whole history, newest first.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    query: v.object(page),
+    ok: { 200: v.object({ transactions: v.array(Transaction), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  listSettlements: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/settlements",
+    summary: "Signed settlement records in which the agent paid or was paid, newest first.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:read",
+    tier: "read",
+    query: v.object(page),
+    ok: { 200: v.object({ settlements: v.array(Settlement), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  deposit: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/deposit",
+    summary: "Credit an account; a repeated reference credits nothing.",
+    section: "Budget",
+    auth: "master",
+    tier: "write",
+    body: DepositBody,
+    ok: {
+      200: v.object({
+        agent_id: v.string(),
+        balance: money,
+        transaction_id: v.nullable(v.string()),
+        idempotent: v.boolean(),
+      }),
+    },
+    refusals: ["money.balance_limit"],
+  }),
+} as const;

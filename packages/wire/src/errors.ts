@@ -1,0 +1,129 @@
+/** What a refusal code means to a caller over HTTP. */
+export interface ErrorText {
+  readonly status: number;
+  readonly text: string;
+}
+
+/**
+ * Every refusal a relay can answer, with its status and text (specification, "Errors"). A code that an
+ * operation declares but this table lacks does not compile.
+ */
+export const errors = {
+  "auth.missing": { status: 401, text: "Missing authorization" },
+  "auth.malformed_token": { status: 401, text: "Invalid token" },
+  "auth.expired_token": { status: 401, text: "Invalid token" },
+  "auth.unknown_token": { status: 403, text: "Invalid token" },
+  "auth.verification_failed": { status: 401, text: "Token verification failed" },
+  "auth.device_not_authorized": { status: 403, text: "Device not authorized for this agent" },
+  "auth.scope_missing": { status: 403, text: "Token does not carry the scope of this operation" },
+  "auth.not_owner": { status: 403, text: "Only the agent itself may do this" },
+  "auth.master_only": { status: 403, text: "Only the operator of the relay may do this" },
+
+  "request.malformed_json": { status: 400, text: "Request body is not valid JSON" },
+  "request.invalid": { status: 400, text: "Invalid request" },
+  "request.too_deep": { status: 400, text: "Request body is nested deeper than 64 levels" },
+  "request.too_large": { status: 413, text: "Request body is larger than 1 MiB" },
+  "request.media_type": { status: 415, text: "Request body has to be application/json" },
+  "request.timeout": { status: 408, text: "Request body did not arrive in time" },
+  "route.not_found": { status: 404, text: "No such path" },
+  "route.method_not_allowed": { status: 405, text: "Method not allowed on this path" },
+  "rate.exceeded": { status: 429, text: "Rate limit exceeded" },
+  "server.failed": { status: 500, text: "Internal error" },
+  "server.unavailable": { status: 503, text: "Storage is unavailable" },
+  "server.draining": { status: 503, text: "Relay is shutting down" },
+
+  "agent.not_found": { status: 404, text: "Agent not found" },
+  "agent.revoked": { status: 403, text: "Agent is revoked" },
+  "agent.id_reserved": { status: 400, text: "agent_id is the relay's own id" },
+  "agent.key_unacceptable": {
+    status: 400,
+    text: "public_key has to be 32 bytes as 64 lower-case hex digits and no small-order point",
+  },
+  "agent.key_changed": {
+    status: 409,
+    text: "Public key changed - succession record required",
+  },
+  "agent.succession_invalid": { status: 400, text: "Invalid key succession" },
+  "agent.proof_required": { status: 400, text: "proof of possession of the key is required" },
+  "agent.proof_invalid": { status: 400, text: "proof does not show possession of the key" },
+  "device.not_found": { status: 404, text: "Device not found" },
+  "listing.not_found": { status: 404, text: "Listing not found" },
+
+  "task.not_found": { status: 404, text: "Task not found or expired" },
+  "task.not_participant": { status: 403, text: "Only the task's participants may do this" },
+  "task.already_finished": { status: 409, text: "Task is already finished" },
+  "task.not_pending": { status: 409, text: "Task is no longer pending" },
+  "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },
+  "task.submitter_full": { status: 429, text: "Submitter holds its maximum of open tasks" },
+
+  "receipt.malformed": { status: 400, text: "Invalid receipt structure" },
+  "receipt.too_many_nested": { status: 400, text: "Receipt holds more than 256 nested receipts" },
+  "receipt.span": {
+    status: 400,
+    text: "Receipt timestamp out of range: completed_at - submitted_at has to be within -60 s and +3600 s",
+  },
+  "receipt.task_mismatch": {
+    status: 400,
+    text: "Receipt task_id and relay_task_id have to be the task's id",
+  },
+  "receipt.suite": { status: 403, text: "Receipt suite is missing or unknown" },
+  "receipt.wrong_agent": { status: 403, text: "Receipt agent_id is not the task's executor" },
+  "receipt.key_unknown": { status: 403, text: "Receipt key is not bound to its agent" },
+  "receipt.signature_invalid": { status: 403, text: "Receipt signature verification failed" },
+  "receipt.out_of_scope": { status: 403, text: "Receipt names a tool outside delegated_scope" },
+
+  "budget.insufficient": {
+    status: 402,
+    text: "Insufficient funds: deposit to the account or pay via the service",
+  },
+  "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
+  "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
+  "money.balance_limit": { status: 400, text: "Balance would rise above 9000000000" },
+} as const satisfies Record<string, ErrorText>;
+
+export type Code = keyof typeof errors;
+
+/** A refusal as a value: the code decides status and text, `detail` names the field or the reason. */
+export interface Refusal<C extends Code = Code> {
+  readonly ok: false;
+  readonly code: C;
+  readonly detail?: string;
+  readonly issues?: readonly Issue[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** One fault of a request: the dotted path of the field and the rule that it breaks. */
+export interface Issue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Makes a refusal; `detail` is appended to the code's text and has to be safe to show. */
+export function refuse<C extends Code>(code: C, detail?: string): Refusal<C> {
+  return detail === undefined ? { ok: false, code } : { ok: false, code, detail };
+}
+
+/** The JSON body of every error answer (docs/decisions.md, 1); `error` and `message` are one text. */
+export interface ErrorBody {
+  readonly error: string;
+  readonly message: string;
+  readonly code: Code;
+  readonly status: number;
+  readonly request_id: string;
+  readonly retry_after?: number;
+  readonly issues?: readonly Issue[];
+}
+
+export function errorBody(refusal: Refusal, requestId: string): ErrorBody {
+  const { status, text } = errors[refusal.code];
+  const message = refusal.detail === undefined ? text : `${text}: ${refusal.detail}`;
+  return {
+    error: message,
+    message,
+    code: refusal.code,
+    status,
+    request_id: requestId,
+    ...(refusal.retryAfterSeconds !== undefined && { retry_after: refusal.retryAfterSeconds }),
+    ...(refusal.issues !== undefined && { issues: refusal.issues }),
+  };
+}

@@ -1,0 +1,41 @@
+/** Every number of the specification's "Limits", and ours where it is silent (docs/decisions.md, 1 and 4). */
+export const limits = {
+  rateWindowMs: 60_000,
+  tiers: { auth: 30, read: 60, write: 30, public: 20, expensive: 10 },
+
+  requestBytes: 1_048_576,
+  promptBytes: 262_144,
+  resultBytes: 524_288,
+  jsonDepth: 64,
+  idLength: 256,
+  shortText: 256,
+  longText: 4_096,
+  capabilities: 100,
+  excludedAgents: 1_000,
+
+  pageDefault: 50,
+  pageMax: 200,
+  pollWaitSeconds: 60,
+
+  taskTtlMs: 900_000,
+  liveTasks: 100_000,
+  liveTasksPerSubmitter: 1_000,
+  claimLeaseMs: 60_000,
+  settlementDepth: 10,
+  nestedReceipts: 256,
+
+  tokenLifetimeMs: 300_000,
+  clockSkewMs: 300_000,
+
+  socketFrameBytes: 1_048_576,
+  socketBacklogBytes: 4_194_304,
+  socketMessages: 100,
+  socketWindowMs: 10_000,
+  socketAuthMs: 5_000,
+  socketPingMs: 30_000,
+
+  forwardTimeoutMs: 330_000,
+  outboundBytes: 2_097_152,
+} as const;
+
+export type Tier = keyof typeof limits.tiers;

@@ -1,0 +1,46 @@
+import * as v from "valibot";
+import { capability, page, priceText } from "./fields.ts";
+import { operation } from "./operation.ts";
+import { CapabilityPrice } from "./registry.ts";
+
+export const MarketCandidate = v.object({
+  agent_id: v.string(),
+  composite_score: v.number(),
+  sub_scores: v.object({
+    trust: v.number(),
+    success_rate: v.number(),
+    latency: v.number(),
+    price_efficiency: v.number(),
+    capability_match: v.number(),
+    availability: v.number(),
+  }),
+  selected: v.boolean(),
+  online: v.boolean(),
+  affordable: v.boolean(),
+  capabilities: v.array(v.string()),
+  pricing: v.array(CapabilityPrice),
+  sla: v.object({
+    max_latency_ms: v.optional(v.number()),
+    availability_guarantee: v.optional(v.number()),
+  }),
+  description: v.string(),
+});
+export type MarketCandidate = v.InferOutput<typeof MarketCandidate>;
+
+export const market = {
+  listCandidates: operation({
+    method: "GET",
+    path: "/api/v1/market/candidates",
+    summary: "Agents with a capability, scored and ranked.",
+    section: "Market",
+    auth: "bearer",
+    tier: "expensive",
+    query: v.object({
+      capability,
+      max_budget: v.optional(priceText),
+      limit: page.limit,
+    }),
+    ok: { 200: v.object({ candidates: v.array(MarketCandidate) }) },
+    refusals: [],
+  }),
+} as const;

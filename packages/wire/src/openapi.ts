@@ -1,0 +1,213 @@
+import { toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import { ExecutionReceiptSchema } from "@agent/receipts";
+import type * as v from "valibot";
+import { Balance, Settlement, Transaction } from "./budget.ts";
+import { errors, type Code } from "./errors.ts";
+import { limits } from "./limits.ts";
+import { MarketCandidate } from "./market.ts";
+import type { Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
+import { RoutingChoice, Task } from "./tasks.ts";
+import { TrustRecord } from "./trust.ts";
+
+type Json = { [member: string]: unknown };
+
+/** Schemas that clients meet by name. */
+const named = {
+  ExecutionReceipt: ExecutionReceiptSchema,
+  Task,
+  RoutingChoice,
+  Balance,
+  Transaction,
+  Settlement,
+  CapabilityPrice,
+  Listing,
+  DiscoveryEntry,
+  MarketCandidate,
+  TrustRecord,
+} as const;
+
+/** Rules that JSON Schema has no word for; the text of the refusal names them. */
+const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
+
+function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): Json {
+  const converted = toJsonSchema(schema as v.GenericSchema<unknown>, {
+    target: "draft-2020-12",
+    typeMode,
+    definitions: named,
+    ignoreActions,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  }) as Json;
+  const { $schema: _schema, $defs: _defs, ...rest } = converted;
+  return rest;
+}
+
+const errorSchema: Json = {
+  type: "object",
+  required: ["error", "message", "code", "status", "request_id"],
+  properties: {
+    error: { type: "string" },
+    message: { type: "string", description: "The same text as `error`." },
+    code: { type: "string", enum: Object.keys(errors) },
+    status: { type: "integer" },
+    request_id: { type: "string" },
+    retry_after: { type: "integer", description: "Seconds." },
+    issues: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["path", "message"],
+        properties: { path: { type: "string" }, message: { type: "string" } },
+      },
+    },
+  },
+};
+
+/** Refusals that the operation's row implies without naming them. */
+export function impliedRefusals(operation: Operation): Code[] {
+  const codes: Code[] = ["server.failed", "server.unavailable", "server.draining"];
+  if (operation.tier !== null) codes.push("rate.exceeded");
+  if (operation.auth !== "public") {
+    codes.push(
+      "auth.missing",
+      "auth.malformed_token",
+      "auth.expired_token",
+      "auth.unknown_token",
+      "auth.verification_failed",
+      "auth.device_not_authorized",
+      "agent.revoked",
+    );
+  }
+  if (operation.auth === "master") codes.push("auth.master_only");
+  if (operation.ownerOnly) codes.push("auth.not_owner");
+  if (operation.scope !== undefined) codes.push("auth.scope_missing");
+  if (operation.query !== undefined) codes.push("request.invalid");
+  if (operation.body !== undefined) {
+    codes.push(
+      "request.malformed_json",
+      "request.invalid",
+      "request.too_deep",
+      "request.too_large",
+      "request.media_type",
+      "request.timeout",
+    );
+  }
+  return codes;
+}
+
+function refusalResponses(operation: Operation): Json {
+  const byStatus = new Map<number, Code[]>();
+  for (const code of new Set([...operation.refusals, ...impliedRefusals(operation)])) {
+    const { status } = errors[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return Object.fromEntries(
+    [...byStatus.entries()].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\`: ${errors[code].text}`).join("\n\n"),
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    ]),
+  );
+}
+
+function successResponses(operation: Operation): Json {
+  return Object.fromEntries(
+    Object.entries(operation.ok).map(([status, schema]) => [
+      status,
+      {
+        description: status === "201" ? "Created" : "Success",
+        content: { "application/json": { schema: schemaOf(schema, "output") } },
+      },
+    ]),
+  );
+}
+
+function parametersOf(operation: Operation): Json[] {
+  const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+  if (operation.query === undefined) return path;
+  const { properties = {}, required = [] } = schemaOf(operation.query, "output") as {
+    properties?: Json;
+    required?: string[];
+  };
+  const query = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+  }));
+  return [...path, ...query];
+}
+
+function describe(name: string, operation: Operation): Json {
+  const parameters = parametersOf(operation);
+  return {
+    operationId: name,
+    summary: operation.summary,
+    tags: [operation.section],
+    security: operation.auth === "public" ? [] : [{ bearer: [] }],
+    ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
+    ...(operation.tier !== null && {
+      "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
+    }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(operation.body !== undefined && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: schemaOf(operation.body, "input") } },
+      },
+    }),
+    responses: { ...successResponses(operation), ...refusalResponses(operation) },
+  };
+}
+
+/**
+ * The OpenAPI 3.1 document of the operation table.
+ *
+ * @param version the relay's version, shown as the document's
+ */
+export function openApi(version: string): Json {
+  const paths: { [path: string]: Json } = {};
+  for (const [name, operation] of Object.entries(operations)) {
+    const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(name, operation) };
+  }
+  const schemas = toJsonSchemaDefs(named, {
+    target: "draft-2020-12",
+    typeMode: "output",
+    ignoreActions,
+    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+  });
+  const sections = new Set(Object.values(operations).map((operation) => operation.section));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Agent Delegation Relay",
+      version,
+      description:
+        "Agents are found, hired and paid when a signed receipt verifies. Amounts are US dollars " +
+        "with at most six decimals; timestamps are milliseconds since the Unix epoch.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...sections].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The relay's master token, or a signed agent token (a compact EdDSA JWS).",
+        },
+      },
+      schemas: { Error: errorSchema, ...schemas },
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type * as v from "valibot";
+import type { Code, Refusal } from "./errors.ts";
+import type { Tier } from "./limits.ts";
+
+/** What a signed token may be used for (docs/decisions.md, 2). */
+export const scopes = [
+  "task:submit",
+  "task:read",
+  "task:result",
+  "agent:write",
+  "account:read",
+  "account:write",
+  "credentials:read",
+  "ledger:write",
+  "socket",
+  "pair",
+] as const;
+
+export type Scope = (typeof scopes)[number];
+
+type Schema = v.GenericSchema;
+
+/**
+ * One row of the contract. Router, authentication, limiter, validation, client types and OpenAPI read
+ * this and nothing else.
+ */
+export interface Operation {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Path with `:name` parameters. */
+  readonly path: string;
+  readonly summary: string;
+  /** Section of the specification; groups the operations in OpenAPI. */
+  readonly section: string;
+  /** `public`: no token. `bearer`: master or signed token. `master`: master token only. */
+  readonly auth: "public" | "bearer" | "master";
+  /** Under a signed token the path's `agentId` has to be the caller. */
+  readonly ownerOnly?: true;
+  /** The word that a signed token's `scope` has to hold. */
+  readonly scope?: Scope;
+  /** Rate-limit tier; probes of an orchestrator have none. */
+  readonly tier: Tier | null;
+  readonly query?: Schema;
+  readonly body?: Schema;
+  /** The handler checks the body itself: a signed object has to arrive as it was sent. */
+  readonly rawBody?: true;
+  readonly ok: { readonly [status: number]: Schema };
+  readonly refusals: readonly Code[];
+}
+
+export function operation<const O extends Operation>(definition: O): O {
+  return definition;
+}
+
+/** The `:name` parameters of a path, as an object of strings. */
+export type PathParams<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? { readonly [K in Name]: string } & PathParams<`/${Rest}`>
+  : P extends `${string}:${infer Name}`
+    ? { readonly [K in Name]: string }
+    : unknown;
+
+type Output<S> = S extends Schema ? v.InferOutput<S> : undefined;
+type Input<S> = S extends Schema ? v.InferInput<S> : undefined;
+
+export type QueryOf<O extends Operation> = Output<O["query"]>;
+export type BodyOf<O extends Operation> = Output<O["body"]>;
+
+/** What a handler is given: everything parsed and validated. */
+export interface Parsed<O extends Operation> {
+  readonly params: PathParams<O["path"]>;
+  readonly query: QueryOf<O>;
+  readonly body: BodyOf<O>;
+}
+
+/** A success: one of the declared statuses with the body that it declares. */
+export type Success<O extends Operation> = {
+  [S in keyof O["ok"] & number]: { readonly status: S; readonly body: Input<O["ok"][S]> };
+}[keyof O["ok"] & number];
+
+/** What a handler may answer: a declared success or a declared refusal. */
+export type Answer<O extends Operation> = Success<O> | Refusal<O["refusals"][number]>;
+
+/** What a client sends. */
+export interface Request<O extends Operation> {
+  readonly params: PathParams<O["path"]>;
+  readonly query?: Input<O["query"]>;
+  readonly body?: Input<O["body"]>;
+}
+
+/** What a client receives on success. */
+export type Result<O extends Operation> = {
+  [S in keyof O["ok"]]: Output<O["ok"][S]>;
+}[keyof O["ok"]];

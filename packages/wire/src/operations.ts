@@ -1,0 +1,20 @@
+import { budget } from "./budget.ts";
+import { market } from "./market.ts";
+import type { Operation } from "./operation.ts";
+import { registry } from "./registry.ts";
+import { system } from "./system.ts";
+import { tasks } from "./tasks.ts";
+import { trust } from "./trust.ts";
+
+/** The whole HTTP contract of a relay. The order is the order in which paths are matched. */
+export const operations = {
+  ...system,
+  ...registry,
+  ...tasks,
+  ...budget,
+  ...market,
+  ...trust,
+} as const satisfies Record<string, Operation>;
+
+export type Operations = typeof operations;
+export type OperationName = keyof Operations;

@@ -1,0 +1,93 @@
+import * as v from "valibot";
+import { looseObject, money } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+const Alive = v.object({ status: v.literal("ok") });
+
+export const system = {
+  health: operation({
+    method: "GET",
+    path: "/health",
+    summary: "The relay answers.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: { 200: Alive },
+    refusals: [],
+  }),
+  live: operation({
+    method: "GET",
+    path: "/health/live",
+    summary: "The process runs; an orchestrator restarts it otherwise.",
+    section: "System",
+    auth: "public",
+    tier: null,
+    ok: { 200: Alive },
+    refusals: [],
+  }),
+  ready: operation({
+    method: "GET",
+    path: "/health/ready",
+    summary: "The database answers and the relay is not draining.",
+    section: "System",
+    auth: "public",
+    tier: null,
+    ok: { 200: v.object({ status: v.literal("ready") }) },
+    refusals: ["server.draining", "server.unavailable"],
+  }),
+  relayInfo: operation({
+    method: "GET",
+    path: "/.well-known/agent-relay.json",
+    summary:
+      "Who this relay is: the key that its own tokens and settlement records are signed with.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: {
+      200: v.object({
+        relay_id: v.string(),
+        did: v.string(),
+        public_key: v.string(),
+        name: v.string(),
+        base_url: v.nullable(v.string()),
+        fee_rate: v.number(),
+        features: v.array(v.string()),
+        version: v.string(),
+      }),
+    },
+    refusals: [],
+  }),
+  openApi: operation({
+    method: "GET",
+    path: "/openapi.json",
+    summary: "This document.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    ok: { 200: looseObject },
+    refusals: [],
+  }),
+  reconcile: operation({
+    method: "GET",
+    path: "/api/v1/admin/reconciliation",
+    summary: "Prove from the postings that no money was made or lost.",
+    section: "Operator",
+    auth: "master",
+    tier: "expensive",
+    ok: {
+      200: v.object({
+        consistent: v.boolean(),
+        checks: v.array(v.object({ name: v.string(), ok: v.boolean(), detail: v.string() })),
+        totals: v.object({
+          deposits: money,
+          withdrawals: money,
+          balances: money,
+          holds: money,
+          fees: money,
+          peers: money,
+        }),
+      }),
+    },
+    refusals: [],
+  }),
+} as const;

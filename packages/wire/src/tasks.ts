@@ -1,0 +1,184 @@
+import { ExecutionReceiptSchema } from "@agent/receipts";
+import * as v from "valibot";
+import {
+  agentId,
+  capabilities,
+  finite,
+  id,
+  looseObject,
+  nextCursor,
+  page,
+  price,
+  ratio,
+  waitSeconds,
+} from "./fields.ts";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+
+/** States of a task; expiry is no state, it removes the task (specification, "Task"). */
+export const TaskStatus = v.picklist([
+  "pending",
+  "claimed",
+  "completed",
+  "failed",
+  "denied",
+  "cancelled",
+]);
+export type TaskStatus = v.InferOutput<typeof TaskStatus>;
+
+export const RoutingChoice = v.object({
+  selected_agent: v.string(),
+  composite_score: v.number(),
+  sub_scores: v.object({
+    trust: v.number(),
+    cost: v.number(),
+    latency: v.number(),
+    reliability: v.number(),
+  }),
+  routing_paths: v.array(v.array(v.string())),
+  alternatives_considered: v.number(),
+});
+export type RoutingChoice = v.InferOutput<typeof RoutingChoice>;
+
+export const Task = v.object({
+  task_id: v.string(),
+  agent_id: v.string(),
+  prompt: v.string(),
+  submitted_at: v.number(),
+  status: TaskStatus,
+  submitted_by: v.nullable(v.string()),
+  assigned_to: v.nullable(v.string()),
+  required_capabilities: v.array(v.string()),
+  expires_at: v.number(),
+  wall_clock_ms: v.nullable(v.number()),
+  step_id: v.nullable(v.string()),
+  routing_choice: v.nullable(RoutingChoice),
+  estimated_cost: v.number(),
+  amount_locked: v.number(),
+});
+export type Task = v.InferOutput<typeof Task>;
+
+const promptRule = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
+
+export const SubmitTaskBody = v.object({
+  prompt: v.pipe(
+    v.string(),
+    v.minLength(1, "has to be non-empty"),
+    v.maxBytes(limits.promptBytes, promptRule),
+    v.check((text) => text.isWellFormed(), "has to be well-formed Unicode"),
+  ),
+  submitted_by: v.optional(agentId),
+  required_capabilities: v.optional(capabilities),
+  wall_clock_ms: v.optional(v.pipe(finite, v.minValue(1, "has to be 1 or more"))),
+  step_id: v.optional(id),
+  exploration_drive: v.optional(ratio),
+  exclude_agents: v.optional(
+    v.pipe(
+      v.array(id),
+      v.maxLength(limits.excludedAgents, `has to hold at most ${limits.excludedAgents} entries`),
+    ),
+  ),
+  max_budget: v.optional(price),
+});
+export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
+
+const TaskAnswer = v.object({ task: Task, receipt: v.nullable(looseObject) });
+
+export const tasks = {
+  submitTask: operation({
+    method: "POST",
+    path: "/agent/:agentId/task",
+    summary: "Submit a task: price and hold are taken before anything is routed.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:submit",
+    tier: "write",
+    body: SubmitTaskBody,
+    ok: {
+      201: v.object({
+        task_id: v.string(),
+        status: v.literal("pending"),
+        routing_choice: v.nullable(RoutingChoice),
+        expires_at: v.number(),
+        estimated_cost: v.number(),
+        amount_locked: v.number(),
+      }),
+    },
+    refusals: [
+      "budget.insufficient",
+      "budget.max_exceeded",
+      "budget.no_payer",
+      "task.relay_full",
+      "task.submitter_full",
+    ],
+  }),
+  getTask: operation({
+    method: "GET",
+    path: "/agent/:agentId/task/:taskId",
+    summary: "A task and its receipt; `wait` holds the answer until the task changes.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "read",
+    query: v.object({ wait: waitSeconds }),
+    ok: { 200: TaskAnswer },
+    refusals: ["task.not_found", "task.not_participant"],
+  }),
+  listTasks: operation({
+    method: "GET",
+    path: "/agent/:agentId/tasks",
+    summary:
+      "Tasks addressed or assigned to an agent, or with `submitted_by=me` those it submitted.",
+    section: "Tasks",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "task:read",
+    tier: "read",
+    query: v.object({
+      status: v.optional(TaskStatus),
+      submitted_by: v.optional(v.literal("me")),
+      ...page,
+    }),
+    ok: { 200: v.object({ tasks: v.array(Task), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  cancelTask: operation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/cancel",
+    summary: "Cancel a pending task and release its hold.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:submit",
+    tier: "write",
+    ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
+    refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
+  }),
+  postResult: operation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/result",
+    summary: "Deliver a signed receipt: verified whole, then settled in one transaction.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    body: ExecutionReceiptSchema,
+    rawBody: true,
+    ok: { 200: v.object({ status: v.string(), credential_id: v.optional(v.string()) }) },
+    refusals: [
+      "task.not_found",
+      "task.not_participant",
+      "task.already_finished",
+      "receipt.malformed",
+      "receipt.too_many_nested",
+      "receipt.span",
+      "receipt.task_mismatch",
+      "receipt.suite",
+      "receipt.wrong_agent",
+      "receipt.key_unknown",
+      "receipt.signature_invalid",
+      "receipt.out_of_scope",
+      "agent.revoked",
+      "money.balance_limit",
+    ],
+  }),
+} as const;
