@@ -1,0 +1,200 @@
+import type { ValueKind } from "./config-values.ts";
+import {
+  baseUrl,
+  bearerToken,
+  cidrs,
+  corsOrigins,
+  decimal,
+  flag,
+  listenAddress,
+  oneOf,
+  passphrase,
+  plainText,
+  relayIds,
+  unsupported,
+  wallet,
+  whole,
+} from "./config-values.ts";
+
+interface Variable<T> {
+  readonly purpose: string;
+  readonly kind: ValueKind<T>;
+  readonly required?: true;
+  /** Text that is read like a given value when the variable is unset. */
+  readonly default?: string;
+  /** What being unset means, where there is no default. */
+  readonly unset?: string;
+  readonly secret?: true;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Every variable of the relay, in the order of the help text. */
+export const variables = {
+  AGENT_API_TOKEN: {
+    purpose: "Master bearer token",
+    kind: bearerToken,
+    required: true,
+    secret: true,
+  },
+  X402_PAY_TO_ADDRESS: {
+    purpose: "Wallet that receives settlements; the all-zero address turns real payments off",
+    kind: wallet,
+    required: true,
+  },
+  AGENT_HOST: { purpose: "Address to listen on", kind: listenAddress, default: "0.0.0.0" },
+  PORT: {
+    purpose: "Port to listen on; 0 takes a free one",
+    kind: whole(0, 65_535),
+    default: "3000",
+  },
+  AGENT_BASE_URL: {
+    purpose: "What the relay calls itself in documents and links",
+    kind: baseUrl,
+    unset: "AGENT_FEDERATION_ENDPOINT_URL, if that is set",
+  },
+  AGENT_CORS_ORIGIN: { purpose: "Allowed CORS origins", kind: corsOrigins, default: "*" },
+  AGENT_TRUSTED_PROXIES: {
+    purpose: "Proxies whose X-Forwarded-For is believed",
+    kind: cidrs,
+    unset: "none",
+  },
+  AGENT_RATE_LIMIT_SCALE: {
+    purpose: "Multiplies every rate limit; 0 turns them off",
+    kind: decimal(0, 1_000_000),
+    default: "1",
+  },
+  LOG_LEVEL: {
+    purpose: "Least level that is logged",
+    kind: oneOf("debug", "info", "warn", "error"),
+    default: "info",
+  },
+  AGENT_DB_PATH: { purpose: "SQLite database file", kind: plainText, unset: "in memory" },
+  AGENT_DATABASE_URL: {
+    purpose: "Postgres database",
+    kind: unsupported,
+    unset: "SQLite",
+    secret: true,
+  },
+  AGENT_RETENTION_DAYS: {
+    purpose: "Days for which finished tasks can be polled; 0 keeps them for ever",
+    kind: whole(0, 36_500),
+    default: "30",
+  },
+  AGENT_RELAY_NAME: {
+    purpose: "Display name of the relay",
+    kind: plainText,
+    default: "agent-relay",
+  },
+  AGENT_RELAY_KEY_PASSPHRASE: {
+    purpose: "Seals the relay's private key at rest",
+    kind: passphrase,
+    unset: "key stored as plain hexadecimal",
+    secret: true,
+  },
+  AGENT_RELAY_ISSUE_CREDENTIALS: {
+    purpose: "Whether the relay issues credentials",
+    kind: flag,
+    default: "false",
+  },
+  AGENT_REQUIRE_BOOTSTRAP_PROOF: {
+    purpose: "Whether bootstrap needs a signature of the new key",
+    kind: flag,
+    default: "false",
+  },
+  AGENT_TASK_TTL_MS: {
+    purpose: "Life of an unfinished task in milliseconds",
+    kind: whole(1, 7 * DAY_MS),
+    default: "900000",
+  },
+  AGENT_PRIVATE_ENDPOINTS: {
+    purpose:
+      "Whether agents may have private or loopback addresses; auto blocks them on a public relay",
+    kind: oneOf("auto", "allow", "block"),
+    default: "auto",
+  },
+  AGENT_PLATFORM_FEE_RATE: {
+    purpose: "Share of a charge that the relay keeps",
+    kind: decimal(0, 1),
+    default: "0.05",
+  },
+  PAYMENT_SECRET_KEY: {
+    purpose: "Enables card deposits",
+    kind: bearerToken,
+    unset: "card deposits answer 501",
+    secret: true,
+  },
+  AGENT_FEDERATION_ENDPOINT_URL: {
+    purpose: "Public address for other relays; enables federation",
+    kind: baseUrl,
+    unset: "federation disabled",
+  },
+  AGENT_FEDERATION_MAX_PEERS: {
+    purpose: "Most peers at a time",
+    kind: whole(0, 10_000),
+    default: "50",
+  },
+  AGENT_FEDERATION_ALLOWED_PEERS: {
+    purpose: "Relays that may peer",
+    kind: relayIds,
+    unset: "any",
+  },
+  AGENT_FEDERATION_BLOCKED_PEERS: {
+    purpose: "Relays that may not peer",
+    kind: relayIds,
+    unset: "none",
+  },
+  AGENT_FEDERATION_AUTO_ACCEPT_PEERS: {
+    purpose: "Whether every admitted peer gets the default credit limit",
+    kind: flag,
+    default: "false",
+  },
+  AGENT_FEDERATION_CREDIT_LIMIT: {
+    purpose: "Most that a trusted peer may owe, in USD",
+    kind: decimal(0, 1_000_000_000),
+    default: "1000",
+  },
+  AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: {
+    purpose: "Milliseconds between heartbeats",
+    kind: whole(1, DAY_MS),
+    default: "60000",
+  },
+  AGENT_FEDERATION_MAX_HOPS: {
+    purpose: "Most relays that a forwarded query passes",
+    kind: whole(1, 3),
+    default: "3",
+  },
+  AGENT_FEDERATION_RETRY_SCALE: {
+    purpose: "Multiplies the settlement retry schedule",
+    kind: decimal(0.000001, 1_000),
+    default: "1",
+  },
+} as const satisfies Record<string, Variable<unknown>>;
+
+export type VariableName = keyof typeof variables;
+
+type Read<V> = V extends { readonly kind: ValueKind<infer T> } ? T : never;
+
+/** The value of every variable; undefined is possible only without `required` and `default`. */
+export type Values = {
+  readonly [Name in VariableName]:
+    | Read<(typeof variables)[Name]>
+    | ((typeof variables)[Name] extends { required: true } | { default: string }
+        ? never
+        : undefined);
+};
+
+/** The variables as text for `--help`: what an unset one means, its purpose and its rule. */
+export function describeVariables(): string {
+  const rows: readonly (readonly [string, Variable<unknown>])[] = Object.entries(variables);
+  return rows
+    .map(([name, { purpose, kind, required, default: fallback, unset }]) => {
+      const whenUnset = required
+        ? "required"
+        : fallback
+          ? `default ${fallback}`
+          : `unset: ${unset}`;
+      return `${name} (${whenUnset})\n    ${purpose}: ${kind.rule}`;
+    })
+    .join("\n");
+}

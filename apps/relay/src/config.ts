@@ -1,0 +1,174 @@
+import type { Values, VariableName } from "./config-variables.ts";
+import { variables } from "./config-variables.ts";
+import type { ValueKind } from "./config-values.ts";
+
+/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+export interface Config {
+  /** The master bearer token. */
+  readonly apiToken: string;
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    /** What the relay calls itself, without a slash at the end. */
+    readonly baseUrl: string | undefined;
+    readonly corsOrigins: "*" | readonly string[];
+    /** IP addresses and CIDR ranges. */
+    readonly trustedProxies: readonly string[];
+    readonly rateLimitScale: number;
+    readonly logLevel: "debug" | "info" | "warn" | "error";
+  };
+  readonly storage: {
+    /** `:memory:` unless a file is configured. */
+    readonly databasePath: string;
+    /** 0 = for ever. */
+    readonly retentionDays: number;
+  };
+  readonly identity: {
+    readonly relayName: string;
+    /** Absent: the key is stored in plain. */
+    readonly keyPassphrase: string | undefined;
+    readonly issueCredentials: boolean;
+  };
+  readonly agents: {
+    readonly requireBootstrapProof: boolean;
+    readonly privateEndpoints: "auto" | "allow" | "block";
+  };
+  readonly tasks: { readonly ttlMs: number };
+  readonly payments: {
+    /** A fraction from 0 to 1 with at most 6 decimals. */
+    readonly platformFeeRate: number;
+    readonly payToAddress: string;
+    /** False with the all-zero address: only virtual accounts then. */
+    readonly realPayments: boolean;
+    /** Absent: card deposits are off. */
+    readonly cardSecretKey: string | undefined;
+  };
+  readonly federation: {
+    /** Absent: federation is off. */
+    readonly endpointUrl: string | undefined;
+    readonly maxPeers: number;
+    /** Absent: any relay may peer. */
+    readonly allowedPeers: readonly string[] | undefined;
+    readonly blockedPeers: readonly string[];
+    readonly autoAcceptPeers: boolean;
+    /** USD, at most 6 decimals. */
+    readonly creditLimit: number;
+    readonly heartbeatIntervalMs: number;
+    readonly maxHops: number;
+    readonly retryScale: number;
+  };
+}
+
+export interface ConfigFault {
+  readonly variable: VariableName;
+  readonly message: string;
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly ConfigFault[] };
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the whole environment and names every fault at once; no message quotes a value. */
+export function readConfig(env: Environment): ConfigResult {
+  const faults = [...contradictions(env)];
+  const values: Partial<Record<VariableName, unknown>> = {};
+  for (const name of Object.keys(variables) as VariableName[]) {
+    if (faults.some((fault) => fault.variable === name)) continue;
+    const variable: { kind: ValueKind<unknown>; required?: true; default?: string } =
+      variables[name];
+    const text = given(env, name) ?? variable.default;
+    if (text === undefined) {
+      if (variable.required) faults.push({ variable: name, message: `${name} is required` });
+      continue;
+    }
+    const value = variable.kind.read(text);
+    if (value === undefined) {
+      faults.push({ variable: name, message: `${name} must be ${variable.kind.rule}` });
+    }
+    values[name] = value;
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: group(values as Values) };
+}
+
+/** The values that must never leave the process in a log line or an answer. */
+export function secretValues(config: Config): readonly string[] {
+  const { apiToken, identity, payments } = config;
+  return [apiToken, identity.keyPassphrase, payments.cardSecretKey].filter(
+    (secret) => secret !== undefined,
+  );
+}
+
+/** A blank value counts as unset. Only a passphrase keeps its outer blanks. */
+function given(env: Environment, name: VariableName): string | undefined {
+  const text = env[name];
+  if (text === undefined || text.trim() === "") return undefined;
+  return name === "AGENT_RELAY_KEY_PASSPHRASE" ? text : text.trim();
+}
+
+function* contradictions(env: Environment): Iterable<ConfigFault> {
+  if (given(env, "AGENT_DB_PATH") && given(env, "AGENT_DATABASE_URL")) {
+    yield {
+      variable: "AGENT_DATABASE_URL",
+      message: "AGENT_DATABASE_URL and AGENT_DB_PATH must not be set together",
+    };
+  }
+  const allowed = idsIn(given(env, "AGENT_FEDERATION_ALLOWED_PEERS"));
+  if (idsIn(given(env, "AGENT_FEDERATION_BLOCKED_PEERS")).some((id) => allowed.includes(id))) {
+    yield {
+      variable: "AGENT_FEDERATION_BLOCKED_PEERS",
+      message:
+        "AGENT_FEDERATION_BLOCKED_PEERS must not name a relay of AGENT_FEDERATION_ALLOWED_PEERS",
+    };
+  }
+}
+
+const idsIn = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : (variables.AGENT_FEDERATION_ALLOWED_PEERS.kind.read(text) ?? []);
+
+function group(values: Values): Config {
+  return {
+    apiToken: values.AGENT_API_TOKEN,
+    server: {
+      host: values.AGENT_HOST,
+      port: values.PORT,
+      baseUrl: values.AGENT_BASE_URL ?? values.AGENT_FEDERATION_ENDPOINT_URL,
+      corsOrigins: values.AGENT_CORS_ORIGIN,
+      trustedProxies: values.AGENT_TRUSTED_PROXIES ?? [],
+      rateLimitScale: values.AGENT_RATE_LIMIT_SCALE,
+      logLevel: values.LOG_LEVEL,
+    },
+    storage: {
+      databasePath: values.AGENT_DB_PATH ?? ":memory:",
+      retentionDays: values.AGENT_RETENTION_DAYS,
+    },
+    identity: {
+      relayName: values.AGENT_RELAY_NAME,
+      keyPassphrase: values.AGENT_RELAY_KEY_PASSPHRASE,
+      issueCredentials: values.AGENT_RELAY_ISSUE_CREDENTIALS,
+    },
+    agents: {
+      requireBootstrapProof: values.AGENT_REQUIRE_BOOTSTRAP_PROOF,
+      privateEndpoints: values.AGENT_PRIVATE_ENDPOINTS,
+    },
+    tasks: { ttlMs: values.AGENT_TASK_TTL_MS },
+    payments: {
+      platformFeeRate: values.AGENT_PLATFORM_FEE_RATE,
+      payToAddress: values.X402_PAY_TO_ADDRESS,
+      realPayments: !/^0x0{40}$/.test(values.X402_PAY_TO_ADDRESS),
+      cardSecretKey: values.PAYMENT_SECRET_KEY,
+    },
+    federation: {
+      endpointUrl: values.AGENT_FEDERATION_ENDPOINT_URL,
+      maxPeers: values.AGENT_FEDERATION_MAX_PEERS,
+      allowedPeers: values.AGENT_FEDERATION_ALLOWED_PEERS,
+      blockedPeers: values.AGENT_FEDERATION_BLOCKED_PEERS ?? [],
+      autoAcceptPeers: values.AGENT_FEDERATION_AUTO_ACCEPT_PEERS,
+      creditLimit: values.AGENT_FEDERATION_CREDIT_LIMIT,
+      heartbeatIntervalMs: values.AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS,
+      maxHops: values.AGENT_FEDERATION_MAX_HOPS,
+      retryScale: values.AGENT_FEDERATION_RETRY_SCALE,
+    },
+  };
+}

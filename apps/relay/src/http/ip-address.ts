@@ -1,0 +1,44 @@
+import { BlockList, isIP, SocketAddress } from "node:net";
+
+export interface Cidr {
+  readonly network: string;
+  readonly prefix: number;
+  readonly family: "ipv4" | "ipv6";
+}
+
+const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+
+/** One text per address: mapped IPv4 in dotted form, IPv6 compressed, no zone. */
+export function canonicalAddress(text: string): string | undefined {
+  const family = isIP(text);
+  if (family === 4) return text;
+  if (family !== 6) return undefined;
+  const [address = ""] = text.split("%");
+  const canonical = new SocketAddress({ address, family: "ipv6" }).address;
+  return mappedIpv4.exec(canonical)?.[1] ?? canonical;
+}
+
+/** A range such as `10.0.0.0/8`; a bare address is a range of one. */
+export function parseCidr(text: string): Cidr | undefined {
+  const [address = "", prefixText, ...rest] = text.split("/");
+  const network = canonicalAddress(address);
+  if (network === undefined || rest.length > 0 || address.includes("%")) return undefined;
+  const isMapped = isIP(address) === 6 && isIP(network) === 4;
+  const family = isIP(network) === 4 ? "ipv4" : "ipv6";
+  const bits = family === "ipv4" ? 32 : 128;
+  if (prefixText === undefined) return { network, prefix: bits, family };
+  if (!/^\d{1,3}$/.test(prefixText)) return undefined;
+  const prefix = Number(prefixText) - (isMapped ? 96 : 0);
+  return prefix >= 0 && prefix <= bits ? { network, prefix, family } : undefined;
+}
+
+/** A predicate over canonical addresses. Ranges that do not parse are a caller's bug. */
+export function addressMatcher(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList();
+  for (const range of ranges) {
+    const cidr = parseCidr(range);
+    if (cidr === undefined) throw new TypeError("not an IP range");
+    list.addSubnet(cidr.network, cidr.prefix, cidr.family);
+  }
+  return (address) => list.check(address, isIP(address) === 4 ? "ipv4" : "ipv6");
+}
