@@ -1,1 +1,35 @@
-export {};
+export { MAX_AMOUNT, fromMicro, parseAmount, toMicro, type AmountResult } from "./amount.ts";
+export {
+  FEES,
+  MAX_BALANCE,
+  WORLD,
+  accountOf,
+  availableBalance,
+  checkBalance,
+  type Account,
+} from "./account.ts";
+export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
+export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
+export { MICRO, asMicro, type Micro } from "./money.ts";
+export {
+  applyPostings,
+  depositPostings,
+  holdPostings,
+  isBalanced,
+  releasePostings,
+  settlementPostings,
+  transactionTypes,
+  type Posting,
+  type TransactionType,
+} from "./posting.ts";
+export { estimateCost, type CapabilityPrice } from "./price.ts";
+export type { AmountCode, BalanceCode, BudgetCode } from "./refusals.ts";
+export {
+  decideSettlement,
+  settlementAmount,
+  settlementStatuses,
+  type ReceiptStatus,
+  type SettlementDecision,
+  type SettlementStatus,
+  type StepCount,
+} from "./settlement.ts";

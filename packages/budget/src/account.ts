@@ -1,0 +1,52 @@
+import { asMicro, MICRO, type Micro } from "./money.ts";
+import type { BalanceCode } from "./refusals.ts";
+
+/** Where money can lie; the sum over all accounts is always 0. */
+export type Account =
+  | `agent:${string}`
+  | `held:${string}`
+  | `peer:${string}`
+  | typeof FEES
+  | typeof WORLD;
+
+/** What the relay has earned. */
+export const FEES = "relay:fees";
+
+/** Everything outside the relay: the other side of deposits and withdrawals. */
+export const WORLD = "world";
+
+/** The account of an agent, of the hold of a task, of another relay. */
+export const accountOf = {
+  agent: (agentId: string): Account => `agent:${agentId}`,
+  held: (taskId: string): Account => `held:${taskId}`,
+  peer: (relayId: string): Account => `peer:${relayId}`,
+} as const;
+
+/** The greatest balance of an agent: 9e9 currency units, inside the safe integers of micro-units. */
+export const MAX_BALANCE: Micro = asMicro(9e9 * MICRO);
+
+/**
+ * The rule for an agent's balance after a movement, in micro-units (specification, "Budget").
+ * Refused: `budget.insufficient` (below 0), `money.balance_limit` (above 9e9 units).
+ */
+export function checkBalance(
+  balance: number,
+): { readonly ok: true } | { readonly ok: false; readonly code: BalanceCode } {
+  if (balance < 0) return { ok: false, code: "budget.insufficient" };
+  if (balance > MAX_BALANCE) return { ok: false, code: "money.balance_limit" };
+  return { ok: true };
+}
+
+/**
+ * What an agent can still spend, in micro-units: its balance, or the caller's own cap if that is less.
+ * Holds and pending withdrawals have left the balance already, so nothing is taken off a second time.
+ */
+export function availableBalance({
+  balance,
+  maxBudget = balance,
+}: {
+  readonly balance: Micro;
+  readonly maxBudget?: Micro | undefined;
+}): Micro {
+  return asMicro(Math.max(0, Math.min(balance, maxBudget)));
+}

@@ -1,0 +1,113 @@
+import { accountOf, FEES, WORLD, type Account } from "./account.ts";
+import { asMicro, requireNotNegative, ZERO, type Micro } from "./money.ts";
+
+/** The types of a transaction (specification, "Virtual account and transactions"). */
+export const transactionTypes = [
+  "deposit",
+  "withdrawal",
+  "allocation_hold",
+  "allocation_release",
+  "settlement_debit",
+  "settlement_credit",
+  "fee",
+] as const;
+export type TransactionType = (typeof transactionTypes)[number];
+
+/** One side of a movement: `amount` micro-units into the account, or out of it when negative. */
+export interface Posting {
+  readonly account: Account;
+  readonly type: TransactionType;
+  readonly amount: Micro;
+}
+
+/** Money comes in from outside. */
+export function depositPostings({
+  agentId,
+  amount,
+}: {
+  readonly agentId: string;
+  readonly amount: Micro;
+}): readonly Posting[] {
+  return transfer("deposit", WORLD, accountOf.agent(agentId), amount);
+}
+
+/** The payer's money is set aside for a task. */
+export function holdPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
+  return transfer("allocation_hold", accountOf.agent(payerId), accountOf.held(taskId), amount);
+}
+
+/** The whole hold of a task goes back to its payer. */
+export function releasePostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
+  return transfer("allocation_release", accountOf.held(taskId), accountOf.agent(payerId), amount);
+}
+
+/**
+ * The whole hold goes back to the payer, who then pays the charge: the payee has it less the fee, the relay has the fee.
+ * In this order no balance dips below 0 on the way. Throws RangeError unless 0 <= fee <= charge <= locked.
+ */
+export function settlementPostings({
+  payerId,
+  payeeId,
+  taskId,
+  locked,
+  charge,
+  fee,
+}: {
+  readonly payerId: string;
+  readonly payeeId: string;
+  readonly taskId: string;
+  readonly locked: Micro;
+  readonly charge: Micro;
+  readonly fee: Micro;
+}): readonly Posting[] {
+  const net = requireNotNegative(asMicro(charge - requireNotNegative(fee)));
+  requireNotNegative(asMicro(locked - charge));
+  const paid: readonly Posting[] = [
+    { account: accountOf.agent(payerId), type: "settlement_debit", amount: asMicro(-charge) },
+    { account: accountOf.agent(payeeId), type: "settlement_credit", amount: net },
+    { account: FEES, type: "fee", amount: fee },
+  ];
+  return [
+    ...releasePostings({ payerId, taskId, amount: locked }),
+    ...paid.filter(({ amount }) => amount !== 0),
+  ];
+}
+
+/** Whether the postings sum to zero, exactly, however many they are. */
+export function isBalanced(postings: Iterable<Posting>): boolean {
+  let sum = 0n;
+  for (const { amount } of postings) sum += BigInt(amount);
+  return sum === 0n;
+}
+
+/** The balances after the postings, in a new map; an account that is not in the map has nothing. */
+export function applyPostings(
+  balances: ReadonlyMap<Account, Micro>,
+  postings: Iterable<Posting>,
+): Map<Account, Micro> {
+  const after = new Map(balances);
+  for (const { account, amount } of postings) {
+    after.set(account, asMicro((after.get(account) ?? ZERO) + amount));
+  }
+  return after;
+}
+
+interface Hold {
+  readonly payerId: string;
+  readonly taskId: string;
+  readonly amount: Micro;
+}
+
+function transfer(
+  type: TransactionType,
+  from: Account,
+  to: Account,
+  amount: Micro,
+): readonly Posting[] {
+  // A free task and an empty hold move nothing, and nothing is written for them.
+  if (requireNotNegative(amount) === 0) return [];
+  return [
+    { account: from, type, amount: asMicro(-amount) },
+    { account: to, type, amount },
+  ];
+}
