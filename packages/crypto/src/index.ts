@@ -1,1 +1,18 @@
-export {};
+export { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
+export { canonicalize, CanonicalJsonError } from "./canonical-json.ts";
+export { didKeyToPublicKey, publicKeyToDidKey } from "./did-key.ts";
+export type { KeyPair } from "./ed25519-portable.ts";
+export { isAcceptablePublicKey } from "./ed25519-rules.ts";
+export {
+  bytesToHex,
+  EncodingError,
+  fromBase58Btc,
+  fromBase64Url,
+  hexToBytes,
+  toBase58Btc,
+  toBase64Url,
+} from "./formats.ts";
+export { signJson, SUITE, verifyJson, verifyJsonAsync } from "./signed-json.ts";
+export { isUuid, uuidV7 } from "./uuid-v7.ts";
+export { generateKeyPair, publicKeyOf, sign, verify, verifyAsync } from "#ed25519";
+export { sha256, sha256Hex } from "#sha256";

@@ -1,0 +1,88 @@
+/** A value that has no canonical JSON text. */
+export class CanonicalJsonError extends TypeError {
+  override name = "CanonicalJsonError";
+}
+
+const MAX_DEPTH = 64;
+const SHORT_TEXT = 64;
+
+/**
+ * The RFC 8785 text of plain JSON data; throws CanonicalJsonError on what JSON cannot say exactly:
+ * lone surrogates, non-finite numbers, `undefined` in an array, objects that are not plain, nesting
+ * over 64 and therefore cycles. Members that are `undefined` are left out.
+ */
+export function canonicalize(value: unknown): string {
+  return write(value, MAX_DEPTH);
+}
+
+function write(value: unknown, depthLeft: number): string {
+  switch (typeof value) {
+    case "string":
+      return quote(value);
+    case "number":
+      if (!Number.isFinite(value)) throw new CanonicalJsonError("a number is not finite");
+      return String(value);
+    case "boolean":
+      return value ? "true" : "false";
+    case "object":
+      if (value === null) return "null";
+      if (depthLeft === 0) throw new CanonicalJsonError(`nested deeper than ${MAX_DEPTH}`);
+      return Array.isArray(value)
+        ? writeArray(value, depthLeft - 1)
+        : writeObject(value, depthLeft - 1);
+    case "undefined":
+    case "bigint":
+    case "function":
+    case "symbol":
+      throw new CanonicalJsonError(`${typeof value} is not JSON`);
+  }
+}
+
+function writeArray(items: readonly unknown[], depthLeft: number): string {
+  let text = "[";
+  for (let i = 0; i < items.length; i++) {
+    if (i > 0) text += ",";
+    text += write(items[i], depthLeft);
+  }
+  return text + "]";
+}
+
+function writeObject(value: object, depthLeft: number): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new CanonicalJsonError("an object is not plain");
+  }
+  const members = value as Record<string, unknown>;
+  let text = "{";
+  for (const name of sortedKeys(members)) {
+    const member = members[name];
+    if (member === undefined) continue;
+    if (text.length > 1) text += ",";
+    text += quote(name) + ":" + write(member, depthLeft);
+  }
+  return text + "}";
+}
+
+// Both `<` and the default sort compare UTF-16 code units, which is the order RFC 8785 asks for.
+function sortedKeys(members: object): string[] {
+  const keys = Object.keys(members);
+  for (let i = 1; i < keys.length; i++) {
+    if (keys[i]! < keys[i - 1]!) return keys.sort();
+  }
+  return keys;
+}
+
+function quote(text: string): string {
+  if (text.length <= SHORT_TEXT && isPlain(text)) return '"' + text + '"';
+  if (!text.isWellFormed()) throw new CanonicalJsonError("a text has a lone surrogate");
+  return JSON.stringify(text);
+}
+
+// Most texts are short names, ids and hashes, for which this beats a call of JSON.stringify.
+function isPlain(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;
+  }
+  return true;
+}

@@ -1,0 +1,96 @@
+import base58btc from "bs58";
+
+/** A text that is not the one canonical spelling of some bytes. */
+export class EncodingError extends TypeError {
+  override name = "EncodingError";
+}
+
+// Base58 decodes in quadratic time, and nothing on the wire is longer than a signature (88 digits).
+const BASE58_MAX_LENGTH = 128;
+
+const HEX = "0123456789abcdef";
+const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+const NOT_A_DIGIT = 0xff;
+
+const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => HEX[byte >> 4]! + HEX[byte & 15]!);
+const HEX_VALUES = valuesOf(HEX);
+const BASE64URL_VALUES = valuesOf(BASE64URL);
+
+/** Lower-case hex, two digits a byte. */
+export function bytesToHex(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i++) text += HEX_PAIRS[bytes[i]!]!;
+  return text;
+}
+
+/** Bytes of lower-case hex; throws EncodingError on any other character or an odd length. */
+export function hexToBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(text.length >> 1);
+  let valid = text.length % 2 === 0;
+  for (let i = 0; i < bytes.length; i++) {
+    const high = digit(HEX_VALUES, text, 2 * i);
+    const low = digit(HEX_VALUES, text, 2 * i + 1);
+    if ((high | low) === NOT_A_DIGIT) valid = false;
+    bytes[i] = (high << 4) | low;
+  }
+  if (!valid) throw new EncodingError("not lower-case hex");
+  return bytes;
+}
+
+/** Base64url without padding (RFC 4648, section 5). */
+export function toBase64Url(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const group = (bytes[i]! << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    text += BASE64URL[group >> 18]! + BASE64URL[(group >> 12) & 63]!;
+    if (i + 1 < bytes.length) text += BASE64URL[(group >> 6) & 63]!;
+    if (i + 2 < bytes.length) text += BASE64URL[group & 63]!;
+  }
+  return text;
+}
+
+/**
+ * Bytes of unpadded base64url; throws EncodingError on padding, other alphabets, blanks and unused
+ * bits that are not zero, so that no two texts decode to the same bytes.
+ */
+export function fromBase64Url(text: string): Uint8Array {
+  const bytes = new Uint8Array((text.length * 6) >> 3);
+  let valid = text.length % 4 !== 1;
+  let pending = 0;
+  let bits = 0;
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const value = digit(BASE64URL_VALUES, text, i);
+    if (value === NOT_A_DIGIT) valid = false;
+    pending = ((pending << 6) | value) & 0xfff;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      bytes[length++] = pending >> bits;
+    }
+  }
+  if (!valid || (pending & ((1 << bits) - 1)) !== 0) throw new EncodingError("not base64url");
+  return bytes;
+}
+
+/** Base58 in the Bitcoin alphabet, without a multibase prefix. */
+export function toBase58Btc(bytes: Uint8Array): string {
+  return base58btc.encode(bytes);
+}
+
+/** Bytes of base58btc; throws EncodingError on other characters and on more than 128 of them. */
+export function fromBase58Btc(text: string): Uint8Array {
+  const bytes = text.length > BASE58_MAX_LENGTH ? undefined : base58btc.decodeUnsafe(text);
+  if (bytes === undefined) throw new EncodingError("not base58btc of at most 128 characters");
+  return bytes;
+}
+
+function valuesOf(alphabet: string): Uint8Array {
+  const values = new Uint8Array(128).fill(NOT_A_DIGIT);
+  for (let value = 0; value < alphabet.length; value++) values[alphabet.charCodeAt(value)] = value;
+  return values;
+}
+
+function digit(values: Uint8Array, text: string, index: number): number {
+  return values[text.charCodeAt(index)] ?? NOT_A_DIGIT;
+}

@@ -1,0 +1,23 @@
+/**
+ * A memory of what `make` gave for each key, holding at most `limit` of them: the one that has not
+ * been asked for longest goes first, so that a flood of strangers' keys leaves the busy ones alone.
+ */
+export function keyCache<Value>(
+  limit: number,
+  make: (key: Uint8Array) => Value,
+): (key: Uint8Array) => Value {
+  const values = new Map<string, Value>();
+  return (key) => {
+    const name = String.fromCharCode(...key);
+    const known = values.get(name);
+    const value = known ?? make(key);
+    if (known !== undefined) {
+      values.delete(name);
+    } else if (values.size >= limit) {
+      const [oldest] = values.keys();
+      values.delete(oldest ?? name);
+    }
+    values.set(name, value);
+    return value;
+  };
+}

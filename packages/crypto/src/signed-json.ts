@@ -1,0 +1,39 @@
+import { sign, verify, verifyAsync } from "#ed25519";
+import { canonicalize, CanonicalJsonError } from "./canonical-json.ts";
+import { EncodingError, fromBase64Url, toBase64Url } from "./formats.ts";
+
+/** The `suite` member of every artifact that is signed over its canonical JSON. */
+export const SUITE = "agent-jcs-ed25519-b64-v1";
+
+/** The body with `signature`: base64url, over the canonical JSON of all other members. */
+export function signJson<Body extends object>(
+  body: Body,
+  secretKey: Uint8Array,
+): Omit<Body, "signature"> & { signature: string } {
+  const { signature: _, ...members } = body as Body & { signature?: unknown };
+  return { ...members, signature: toBase64Url(sign(canonicalize(members), secretKey)) };
+}
+
+/** Whether `signature` signs all other members of a plain object; false for any other value. */
+export function verifyJson(value: unknown, publicKey: Uint8Array): boolean {
+  const parts = partsOf(value);
+  return parts !== undefined && verify(parts.signature, parts.message, publicKey);
+}
+
+/** As `verifyJson`, with the signature checked by `verifyAsync`. */
+export async function verifyJsonAsync(value: unknown, publicKey: Uint8Array): Promise<boolean> {
+  const parts = partsOf(value);
+  return parts !== undefined && verifyAsync(parts.signature, parts.message, publicKey);
+}
+
+function partsOf(value: unknown): { signature: Uint8Array; message: string } | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const { signature, ...members } = value as Record<string, unknown>;
+  if (typeof signature !== "string" || signature.length !== 86) return undefined;
+  try {
+    return { signature: fromBase64Url(signature), message: canonicalize(members) };
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return undefined;
+    throw error;
+  }
+}
