@@ -1,3 +1,4 @@
+import { limits } from "@agent/wire";
 import type { ValueKind } from "./config-values.ts";
 import {
   baseUrl,
@@ -105,7 +106,7 @@ export const variables = {
   AGENT_TASK_TTL_MS: {
     purpose: "Life of an unfinished task in milliseconds",
     kind: whole(1, 7 * DAY_MS),
-    default: "900000",
+    default: String(limits.taskTtlMs),
   },
   AGENT_PRIVATE_ENDPOINTS: {
     purpose:
@@ -194,7 +195,7 @@ export function describeVariables(): string {
         : fallback
           ? `default ${fallback}`
           : `unset: ${unset}`;
-      return `${name} (${whenUnset})\n    ${purpose}: ${kind.rule}`;
+      return `${name} (${whenUnset})\n    ${purpose}. Must be ${kind.rule}.`;
     })
     .join("\n");
 }

@@ -1,0 +1,29 @@
+const MAX_PENDING = 65_536;
+
+export interface BufferedWriter {
+  /** Takes one line without its line end. */
+  readonly write: (line: string) => void;
+  /** Writes what is pending at once; to be called before the process ends. */
+  readonly flush: () => void;
+}
+
+/** Writes the lines of one event-loop turn together, because each write to a pipe is a system call. */
+export function bufferedWriter(
+  stream: { write(text: string): unknown },
+  schedule: (flush: () => void) => void,
+): BufferedWriter {
+  let pending = "";
+  function flush(): void {
+    const text = pending;
+    pending = "";
+    if (text !== "") stream.write(text);
+  }
+  return {
+    flush,
+    write(line) {
+      if (pending === "") schedule(flush);
+      pending += `${line}\n`;
+      if (pending.length >= MAX_PENDING) flush();
+    },
+  };
+}

@@ -1,0 +1,203 @@
+import { lookup as systemLookup, type LookupAddress, type LookupOptions } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { limits } from "@agent/wire";
+import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from "undici";
+import type { Runtime } from "../runtime.ts";
+import { boundedBody } from "./bounded-body.ts";
+import { classifyAddress, ipLiteral, isLocalhost, isPublicHost } from "./endpoint-address.ts";
+
+export type EgressCode =
+  | "egress.url_invalid"
+  | "egress.scheme_refused"
+  | "egress.credentials_refused"
+  | "egress.address_refused"
+  | "egress.redirect_refused"
+  | "egress.response_too_large"
+  | "egress.timeout"
+  /** No connection was made, so nothing was sent. */
+  | "egress.unreachable"
+  /** Broken after it may have been sent. */
+  | "egress.failed";
+
+/** What `fetch` throws, except when the caller's own signal ended the call. */
+export class EgressError extends Error {
+  override readonly name = "EgressError";
+  readonly code: EgressCode;
+
+  constructor(code: EgressCode, detail: string, options?: ErrorOptions) {
+    super(detail, options);
+    this.code = code;
+  }
+}
+
+export type EgressFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export type UrlVerdict =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: EgressCode; readonly detail: string };
+
+export interface Egress {
+  /** Drop-in for `fetch` toward addresses that others chose. */
+  readonly fetch: EgressFetch;
+  /** The same with another bound on the whole exchange, body included. */
+  withTimeout(totalTimeoutMs: number): EgressFetch;
+  /** What can be said of a URL without resolving its name; the rest is checked at connect. */
+  checkUrl(url: string): UrlVerdict;
+  close(): Promise<void>;
+}
+
+type Resolve = (
+  name: string,
+  options: LookupOptions & { readonly all: true },
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+export interface EgressOptions {
+  /** `auto` blocks private addresses when `baseUrl` is a public one. */
+  readonly privateEndpoints: "allow" | "block" | "auto";
+  readonly baseUrl: string | undefined;
+  readonly schedule: Runtime["schedule"];
+  readonly resolve?: Resolve;
+  readonly connectTimeoutMs?: number;
+  readonly totalTimeoutMs?: number;
+  readonly maxResponseBytes?: number;
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+const neverSent = new Set([
+  "ECONNREFUSED",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "EADDRNOTAVAIL",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "ETIMEDOUT",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+const addressRefused = "leads to an address that is not allowed";
+
+/** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
+export function createEgress(options: EgressOptions): Egress {
+  const { baseUrl, schedule, resolve = systemLookup as Resolve } = options;
+  const { connectTimeoutMs = 5_000, totalTimeoutMs = 30_000 } = options;
+  const { maxResponseBytes = limits.outboundBytes } = options;
+  const blocksPrivate =
+    options.privateEndpoints === "block" ||
+    (options.privateEndpoints === "auto" &&
+      baseUrl !== undefined &&
+      isPublicHost(new URL(baseUrl).hostname));
+
+  function mayConnect(address: string): boolean {
+    const found = classifyAddress(address);
+    return found === "public" || (found === "private" && !blocksPrivate);
+  }
+
+  // What the filter lets through is what is connected to: a second answer of the
+  // resolver, which might differ, is never asked for.
+  const lookup: LookupFunction = (name, lookupOptions, done) => {
+    resolve(name, { ...lookupOptions, all: true }, (error, addresses) => {
+      if (error !== null) return done(error, []);
+      const allowed = addresses.filter(({ address }) => mayConnect(address));
+      const [first] = allowed;
+      if (first === undefined) {
+        return done(new EgressError("egress.address_refused", addressRefused), []);
+      }
+      return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
+    });
+  };
+
+  const agent = new Agent({
+    allowH2: false,
+    connections: 128,
+    connect: { lookup, timeout: connectTimeoutMs },
+    keepAliveMaxTimeout: 60_000,
+    // The total timeout bounds both; these defaults would end a long tool call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  function checkUrl(text: string): UrlVerdict {
+    const url = URL.parse(text);
+    if (url === null) return refusal("egress.url_invalid", "is not a URL");
+    if (url.protocol !== "http:" && url.protocol !== "https:") {
+      return refusal("egress.scheme_refused", "must be http or https");
+    }
+    if (url.username !== "" || url.password !== "") {
+      return refusal("egress.credentials_refused", "must not carry a user name or password");
+    }
+    // A literal never reaches the lookup filter.
+    const literal = ipLiteral(url.hostname);
+    const isAllowed =
+      literal === undefined ? !(blocksPrivate && isLocalhost(url.hostname)) : mayConnect(literal);
+    return isAllowed ? { ok: true } : refusal("egress.address_refused", addressRefused);
+  }
+
+  function withTimeout(timeoutMs: number): EgressFetch {
+    return async (url, init = {}) => {
+      const verdict = checkUrl(String(url));
+      if (!verdict.ok) throw new EgressError(verdict.code, verdict.detail);
+
+      const stop = new AbortController();
+      const cancelTimer = schedule(timeoutMs, () => {
+        stop.abort(new EgressError("egress.timeout", `no complete answer within ${timeoutMs} ms`));
+      });
+      const signal = init.signal ? AbortSignal.any([init.signal, stop.signal]) : stop.signal;
+      const failed = (error: unknown) => (signal.aborted ? signal.reason : asEgressError(error));
+      const tooLong = () => new EgressError("egress.response_too_large", "answers too much");
+      try {
+        const answer = await undiciFetch(url, {
+          ...({ method: init.method, body: init.body } as UndiciRequestInit),
+          headers: [...new Headers(init.headers)],
+          signal,
+          redirect: "manual",
+          dispatcher: agent,
+        });
+        if (redirects.has(answer.status)) {
+          throw new EgressError("egress.redirect_refused", "answers with a redirect");
+        }
+        if (Number(answer.headers.get("content-length")) > maxResponseBytes) throw tooLong();
+        if (answer.body === null) cancelTimer();
+        const body =
+          answer.body &&
+          boundedBody(answer.body as ReadableStream<Uint8Array>, {
+            maxBytes: maxResponseBytes,
+            tooLong,
+            failed,
+            ended: cancelTimer,
+          });
+        return new Response(body, {
+          status: answer.status,
+          statusText: answer.statusText,
+          headers: [...answer.headers],
+        });
+      } catch (error) {
+        cancelTimer();
+        const reason: unknown = failed(error);
+        stop.abort(reason);
+        throw reason;
+      }
+    };
+  }
+
+  return {
+    fetch: withTimeout(totalTimeoutMs),
+    withTimeout,
+    checkUrl,
+    close: () => agent.destroy(),
+  };
+}
+
+const refusal = (code: EgressCode, detail: string): UrlVerdict => ({ ok: false, code, detail });
+
+/** fetch wraps what went wrong once or twice; the first cause that is known decides. */
+function asEgressError(error: unknown): EgressError {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof EgressError) return at;
+    if ("code" in at && typeof at.code === "string" && neverSent.has(at.code)) {
+      return new EgressError("egress.unreachable", "cannot be reached", { cause: error });
+    }
+  }
+  return new EgressError("egress.failed", "broke off or did not answer in HTTP", { cause: error });
+}

@@ -1,0 +1,83 @@
+import { addressMatcher, canonicalAddress } from "./ip-address.ts";
+
+/** `never`: link-local, cloud metadata, multicast, reserved; no setting opens these. */
+export type AddressClass = "public" | "private" | "never";
+
+const isNever = addressMatcher([
+  "169.254.0.0/16",
+  "fe80::/10",
+  // Metadata services of clouds that are not link-local.
+  "100.100.100.200",
+  "168.63.129.16",
+  "192.0.0.192",
+  "fd00:ec2::254",
+  "fd20:ce::254",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+  "ff00::/8",
+  // Teredo, 6to4 and translated IPv4: retired tunnels that hide an IPv4 address.
+  "2001::/32",
+  "2002::/16",
+  "::ffff:0:0:0/96",
+]);
+
+const isPrivate = addressMatcher([
+  "0.0.0.0/8",
+  "10.0.0.0/8",
+  "100.64.0.0/10",
+  "127.0.0.0/8",
+  "172.16.0.0/12",
+  "192.0.0.0/24",
+  "192.0.2.0/24",
+  "192.168.0.0/16",
+  "198.18.0.0/15",
+  "198.51.100.0/24",
+  "203.0.113.0/24",
+  "::",
+  "::1",
+  "64:ff9b:1::/48",
+  "100::/64",
+  "2001:db8::/32",
+  "fc00::/7",
+  "fec0::/10",
+]);
+
+/** Where an address leads; text that is no IP address counts as `never`. */
+export function classifyAddress(text: string): AddressClass {
+  const address = canonicalAddress(text);
+  if (address === undefined) return "never";
+  const inner = embeddedIpv4(address) ?? address;
+  if (isNever(inner)) return "never";
+  return isPrivate(inner) ? "private" : "public";
+}
+
+/** Names that lead to this machine whatever a resolver says. */
+export function isLocalhost(host: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(host);
+}
+
+/** Whether the world can be expected to reach a URL's host, judged by its text alone. */
+export function isPublicHost(host: string): boolean {
+  const literal = ipLiteral(host);
+  if (literal !== undefined) return classifyAddress(literal) === "public";
+  const name = host.replace(/\.$/, "");
+  return name.includes(".") && !/\.(localhost|local|internal|lan|test|home\.arpa)$/i.test(name);
+}
+
+/** The IP address that the host of a URL spells out, without brackets. */
+export function ipLiteral(host: string): string | undefined {
+  return canonicalAddress(host.replace(/^\[|\]$/g, ""));
+}
+
+/** IPv4-compatible and NAT64 addresses lead to the IPv4 address at their end. */
+function embeddedIpv4(address: string): string | undefined {
+  const compatible = /^::(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1];
+  if (compatible !== undefined) return compatible;
+  const nat64 = /^64:ff9b::([0-9a-f:]*)$/.exec(address)?.[1];
+  if (nat64 === undefined) return undefined;
+  const [low = 0, high = 0] = nat64
+    .split(":")
+    .map((group) => Number.parseInt(group || "0", 16))
+    .toReversed();
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+}

@@ -1,0 +1,70 @@
+import { isSecretName, REDACTED } from "./redact.ts";
+
+const MAX_TEXT = 2_000;
+const MAX_MEMBERS = 50;
+const MAX_DEPTH = 4;
+
+type Redact = (text: string) => string;
+
+/** JSON text of a value of any type: bounded, redacted, and never an exception for a cycle. */
+export function encodeLogValue(value: unknown, redact: Redact, depth = 0): string {
+  switch (typeof value) {
+    case "string":
+      return quote(value, redact);
+    case "number":
+      return Number.isFinite(value) ? String(value) : `"${value}"`;
+    case "boolean":
+      return value ? "true" : "false";
+    case "bigint":
+      return `"${value}"`;
+    case "object":
+      return value === null ? "null" : encodeObject(value, redact, depth);
+    case "undefined":
+    case "function":
+    case "symbol":
+      return `"[${typeof value}]"`;
+  }
+}
+
+function encodeObject(value: object, redact: Redact, depth: number): string {
+  // Bytes are counted, never shown: they may be a key.
+  if (ArrayBuffer.isView(value)) return `"[${value.byteLength} bytes]"`;
+  if (depth >= MAX_DEPTH) return `"[nested]"`;
+  if (Array.isArray(value)) {
+    const items = value
+      .slice(0, MAX_MEMBERS)
+      .map((item) => encodeLogValue(item, redact, depth + 1));
+    return `[${items.join(",")}]`;
+  }
+  // Other members of an error are left out: libraries hang whole requests there.
+  if (value instanceof Error) {
+    const { name, message, stack, cause } = value;
+    return encodeMembers({ name, message, code: codeOf(value), stack, cause }, redact, depth);
+  }
+  // A class's members are its own business: what it calls itself in text is enough.
+  return isPlain(value) ? encodeMembers(value, redact, depth) : quote(String(value), redact);
+}
+
+function encodeMembers(value: object, redact: Redact, depth: number): string {
+  const members: string[] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (members.length === MAX_MEMBERS) break;
+    if (member === undefined) continue;
+    const text = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(member, redact, depth + 1);
+    members.push(`${quote(name, redact)}:${text}`);
+  }
+  return `{${members.join(",")}}`;
+}
+
+/** Redacted before it is cut, because a cut secret would not be recognised. */
+function quote(text: string, redact: Redact): string {
+  const clean = redact(text);
+  return JSON.stringify(clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}…` : clean);
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+const codeOf = (error: Error): unknown => ("code" in error ? error.code : undefined);

@@ -1,0 +1,103 @@
+import { encodeLogValue } from "./log-value.ts";
+import { createRedactor, isSecretName, REDACTED } from "./redact.ts";
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+/** Event fields. `correlationId` is usually the task id; `-` stands where there is none. */
+export interface LogFields {
+  readonly [name: string]: unknown;
+  readonly service?: "relay" | "federation";
+  readonly correlationId?: string;
+  readonly ts?: never;
+  readonly level?: never;
+  readonly msg?: never;
+}
+
+type Write = (msg: string, fields?: LogFields) => void;
+
+export interface Log {
+  readonly debug: Write;
+  readonly info: Write;
+  readonly warn: Write;
+  readonly error: Write;
+  /** The same log with these fields on every line. */
+  child(fields: LogFields): Log;
+}
+
+export interface LogOptions {
+  /** The least level that is written. */
+  readonly level: LogLevel;
+  /** Each takes one line without its line end. */
+  readonly write: {
+    readonly stdout: (line: string) => void;
+    readonly stderr: (line: string) => void;
+  };
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  /** Values that are taken out of every line, wherever they stand. */
+  readonly secrets?: readonly string[];
+}
+
+const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+// JSON leaves these as they are, yet readers of lines and terminals act on them.
+const lineBreakers = /[\x7f-\x9f\u2028\u2029]/;
+
+/** One JSON object per line: info, warn and debug to stdout, errors to stderr (spec, "Relay log events"). */
+export function createLog({ level: least, write, now, secrets = [] }: LogOptions): Log {
+  const redact = createRedactor(secrets);
+  const timestamp = timestamps(now);
+
+  function line(level: LogLevel, msg: string, fields: LogFields): string {
+    const { service = "relay", correlationId = "-", ...event } = fields;
+    let text =
+      `{"ts":"${timestamp()}","level":"${level}","msg":${encodeLogValue(msg, redact)}` +
+      `,"service":"${service}","correlationId":${encodeLogValue(correlationId, redact)}`;
+    for (const name in event) {
+      const value = event[name];
+      if (value === undefined) continue;
+      const shown = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(value, redact, 1);
+      text += `,${JSON.stringify(name)}:${shown}`;
+    }
+    return lineBreakers.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
+  }
+
+  function logWith(bound: LogFields): Log {
+    const at = (level: LogLevel): Write => {
+      if (levels.indexOf(level) < levels.indexOf(least)) return () => undefined;
+      const out = level === "error" ? write.stderr : write.stdout;
+      return (msg, fields) => {
+        out(line(level, msg, fields === undefined ? bound : { ...bound, ...fields }));
+      };
+    };
+    return {
+      debug: at("debug"),
+      info: at("info"),
+      warn: at("warn"),
+      error: at("error"),
+      child: (fields) => logWith({ ...bound, ...fields }),
+    };
+  }
+
+  return logWith({});
+}
+
+/** Many lines fall into one millisecond, and formatting the time is dearer than the rest. */
+function timestamps(now: () => number): () => string {
+  let last = Number.NaN;
+  let text = "";
+  return () => {
+    const time = now();
+    if (time !== last) {
+      last = time;
+      text = new Date(time).toISOString();
+    }
+    return text;
+  };
+}
+
+function escapeLineBreakers(text: string): string {
+  return text.replace(
+    new RegExp(lineBreakers, "g"),
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}

@@ -1,0 +1,23 @@
+export const REDACTED = "[redacted]";
+
+const secretName =
+  /(authorization|cookie|passphrase|password|private[_-]?key|secret[_-]?key|api[_-]?key|secret|seed|token|payment[_-]signature)([_-]?hex)?$/i;
+const bearer = /\b(bearer)\s+\S+/gi;
+// The header of every JWS begins with `{"`, which reads eyJ in base64url.
+const signedToken = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+
+/** Whether a member of this name holds a credential, whatever its value looks like. */
+export const isSecretName = (name: string): boolean => secretName.test(name);
+
+/** Takes the given secrets out of any text they stand in, and whatever has the form of a token. */
+export function createRedactor(secrets: readonly string[]): (text: string) => string {
+  // Longest first, so that a secret which contains another leaves no rest behind.
+  const known = secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length);
+  return (text) => {
+    let clean = text;
+    for (const secret of known) {
+      if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
+    }
+    return clean.replace(bearer, `$1 ${REDACTED}`).replace(signedToken, REDACTED);
+  };
+}
