@@ -12,7 +12,14 @@ export {
   toBase58Btc,
   toBase64Url,
 } from "./formats.ts";
-export { signJson, SUITE, verifyJson, verifyJsonAsync } from "./signed-json.ts";
+export { signJson, verifyJson, verifyJsonAsync } from "./signed-json.ts";
+export type { SignSuccessionOptions, SuccessionRecord } from "./succession.ts";
+export { signSuccession } from "./succession.ts";
+export { SUITE } from "./suite.ts";
 export { isUuid, uuidV7 } from "./uuid-v7.ts";
+export type { SuccessionChainOptions, SuccessionChainResult } from "./verify-succession-chain.ts";
+export { verifySuccessionChain } from "./verify-succession-chain.ts";
+export type { SuccessionCode, SuccessionContext, SuccessionResult } from "./verify-succession.ts";
+export { verifySuccession } from "./verify-succession.ts";
 export { generateKeyPair, publicKeyOf, sign, verify, verifyAsync } from "#ed25519";
 export { sha256, sha256Hex } from "#sha256";

@@ -1,9 +1,7 @@
 import { sign, verify, verifyAsync } from "#ed25519";
-import { canonicalize, CanonicalJsonError } from "./canonical-json.ts";
-import { EncodingError, fromBase64Url, toBase64Url } from "./formats.ts";
-
-/** The `suite` member of every artifact that is signed over its canonical JSON. */
-export const SUITE = "agent-jcs-ed25519-b64-v1";
+import { canonicalize } from "./canonical-json.ts";
+import { fromBase64Url, toBase64Url } from "./formats.ts";
+import { unlessMalformed } from "./unless-malformed.ts";
 
 /** The body with `signature`: base64url, over the canonical JSON of all other members. */
 export function signJson<Body extends object>(
@@ -30,10 +28,8 @@ function partsOf(value: unknown): { signature: Uint8Array; message: string } | u
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { signature, ...members } = value as Record<string, unknown>;
   if (typeof signature !== "string" || signature.length !== 86) return undefined;
-  try {
-    return { signature: fromBase64Url(signature), message: canonicalize(members) };
-  } catch (error) {
-    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return undefined;
-    throw error;
-  }
+  return unlessMalformed(() => ({
+    signature: fromBase64Url(signature),
+    message: canonicalize(members),
+  }));
 }

@@ -1,0 +1,12 @@
+import { CanonicalJsonError } from "./canonical-json.ts";
+import { EncodingError } from "./formats.ts";
+
+/** What `read` gives, or undefined where it met a text or a value of the wrong form. */
+export function unlessMalformed<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,38 @@
+import { hexToBytes } from "./formats.ts";
+import type { SuccessionRecord } from "./succession.ts";
+import { verifySuccession } from "./verify-succession.ts";
+import type { SuccessionCode } from "./verify-succession.ts";
+
+export interface SuccessionChainOptions {
+  readonly agentId: string;
+  readonly firstPublicKey: Uint8Array;
+}
+
+export type SuccessionChainResult =
+  | {
+      readonly ok: true;
+      readonly currentPublicKey: Uint8Array;
+      /** The keys that were left, oldest first. */
+      readonly formerPublicKeys: readonly Uint8Array[];
+    }
+  | { readonly ok: false; readonly code: SuccessionCode; readonly index: number };
+
+/** Walks an agent's steps, oldest first, to its current key; a refusal has the bad step's index. */
+export function verifySuccessionChain(
+  records: readonly unknown[],
+  { agentId, firstPublicKey }: SuccessionChainOptions,
+): SuccessionChainResult {
+  const formerPublicKeys: Uint8Array[] = [];
+  let currentPublicKey = firstPublicKey;
+  let after = -1;
+  for (const [index, record] of records.entries()) {
+    const context = { agentId, currentPublicKey, formerPublicKeys, after };
+    const result = verifySuccession(record, context);
+    if (!result.ok) return { ...result, index };
+    const { new_public_key, timestamp } = record as SuccessionRecord;
+    formerPublicKeys.push(currentPublicKey);
+    currentPublicKey = hexToBytes(new_public_key);
+    after = timestamp;
+  }
+  return { ok: true, currentPublicKey, formerPublicKeys };
+}

@@ -1,0 +1,101 @@
+import { verify } from "#ed25519";
+import { equalBytes } from "./bytes.ts";
+import { canonicalize } from "./canonical-json.ts";
+import { isAcceptablePublicKey } from "./ed25519-rules.ts";
+import { EncodingError, fromBase64Url, hexToBytes } from "./formats.ts";
+import { SUITE } from "./suite.ts";
+import { unlessMalformed } from "./unless-malformed.ts";
+import { isUuid } from "./uuid-v7.ts";
+
+/** Why a succession was refused. */
+export type SuccessionCode =
+  | "succession.malformed"
+  | "succession.suite_unknown"
+  | "succession.agent_mismatch"
+  | "succession.old_key_mismatch"
+  | "succession.new_key_refused"
+  | "succession.key_reused"
+  | "succession.timestamp_not_later"
+  | "succession.old_key_signature_invalid"
+  | "succession.new_key_signature_invalid";
+
+/** What the verifier knows of the agent before the step. */
+export interface SuccessionContext {
+  readonly agentId: string;
+  readonly currentPublicKey: Uint8Array;
+  /** Keys that the agent has left; it may take none of them again. */
+  readonly formerPublicKeys?: readonly Uint8Array[];
+  /** The timestamp of the step before, in milliseconds since the epoch. */
+  readonly after?: number;
+}
+
+export type SuccessionResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly code: SuccessionCode };
+
+interface Step {
+  readonly agentId: string;
+  readonly suite: unknown;
+  readonly oldPublicKey: Uint8Array;
+  readonly newPublicKey: Uint8Array;
+  readonly timestamp: number;
+  readonly oldKeySignature: Uint8Array;
+  readonly newKeySignature: Uint8Array;
+  readonly message: string;
+}
+
+/** Whether a value is the agent's next step; the first rule that it breaks names the refusal. */
+export function verifySuccession(record: unknown, context: SuccessionContext): SuccessionResult {
+  const step = parse(record);
+  const code = step === undefined ? "succession.malformed" : firstBrokenRule(step, context);
+  return code === undefined ? { ok: true } : { ok: false, code };
+}
+
+function firstBrokenRule(step: Step, context: SuccessionContext): SuccessionCode | undefined {
+  const { oldPublicKey, newPublicKey, message } = step;
+  const { currentPublicKey, formerPublicKeys = [], after = -1 } = context;
+  const taken = [currentPublicKey, ...formerPublicKeys];
+
+  if (step.suite !== SUITE) return "succession.suite_unknown";
+  if (step.agentId !== context.agentId) return "succession.agent_mismatch";
+  if (!equalBytes(oldPublicKey, currentPublicKey)) return "succession.old_key_mismatch";
+  if (!isAcceptablePublicKey(newPublicKey)) return "succession.new_key_refused";
+  if (taken.some((key) => equalBytes(key, newPublicKey))) return "succession.key_reused";
+  if (step.timestamp <= after) return "succession.timestamp_not_later";
+  if (!verify(step.oldKeySignature, message, oldPublicKey)) {
+    return "succession.old_key_signature_invalid";
+  }
+  if (!verify(step.newKeySignature, message, newPublicKey)) {
+    return "succession.new_key_signature_invalid";
+  }
+  return undefined;
+}
+
+function parse(record: unknown): Step | undefined {
+  if (typeof record !== "object" || record === null) return undefined;
+  const { old_key_signature, new_key_signature, ...body } = record as Record<string, unknown>;
+  const { agent_id, old_public_key, new_public_key, timestamp, reason, suite } = body;
+  if (typeof agent_id !== "string" || !isUuid(agent_id)) return undefined;
+  if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return undefined;
+  if (reason !== undefined && typeof reason !== "string") return undefined;
+  return unlessMalformed(() => ({
+    agentId: agent_id,
+    suite,
+    oldPublicKey: keyOf(old_public_key),
+    newPublicKey: keyOf(new_public_key),
+    timestamp: timestamp as number,
+    oldKeySignature: signatureOf(old_key_signature),
+    newKeySignature: signatureOf(new_key_signature),
+    message: canonicalize(body),
+  }));
+}
+
+function keyOf(text: unknown): Uint8Array {
+  if (typeof text !== "string" || text.length !== 64) throw new EncodingError("not a public key");
+  return hexToBytes(text);
+}
+
+function signatureOf(text: unknown): Uint8Array {
+  if (typeof text !== "string" || text.length !== 86) throw new EncodingError("not a signature");
+  return fromBase64Url(text);
+}
