@@ -10,7 +10,7 @@ export {
 } from "./account.ts";
 export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
 export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
-export { MICRO, asMicro, type Micro } from "./money.ts";
+export { MICRO, asMicro, negate, type Micro } from "./money.ts";
 export {
   applyPostings,
   depositPostings,

@@ -16,8 +16,13 @@ export function asMicro(integer: number): Micro {
   if (!Number.isSafeInteger(integer)) {
     throw new RangeError("an amount has to be a safe integer of micro-units");
   }
-  // Negating nothing gives -0, which strict comparisons tell apart from 0.
+  // -0 would be told apart from 0 by strict comparisons.
   return (integer === 0 ? 0 : integer) as Micro;
+}
+
+/** The same money the other way. */
+export function negate(amount: Micro): Micro {
+  return asMicro(0 - amount);
 }
 
 /** Passes the amount on; a negative one here is a fault of the program, never of a request. */

@@ -1,5 +1,5 @@
 import { accountOf, FEES, WORLD, type Account } from "./account.ts";
-import { asMicro, requireNotNegative, ZERO, type Micro } from "./money.ts";
+import { asMicro, negate, requireNotNegative, ZERO, type Micro } from "./money.ts";
 
 /** The types of a transaction (specification, "Virtual account and transactions"). */
 export const transactionTypes = [
@@ -63,7 +63,7 @@ export function settlementPostings({
   const net = requireNotNegative(asMicro(charge - requireNotNegative(fee)));
   requireNotNegative(asMicro(locked - charge));
   const paid: readonly Posting[] = [
-    { account: accountOf.agent(payerId), type: "settlement_debit", amount: asMicro(-charge) },
+    { account: accountOf.agent(payerId), type: "settlement_debit", amount: negate(charge) },
     { account: accountOf.agent(payeeId), type: "settlement_credit", amount: net },
     { account: FEES, type: "fee", amount: fee },
   ];
@@ -107,7 +107,7 @@ function transfer(
   // A free task and an empty hold move nothing, and nothing is written for them.
   if (requireNotNegative(amount) === 0) return [];
   return [
-    { account: from, type, amount: asMicro(-amount) },
+    { account: from, type, amount: negate(amount) },
     { account: to, type, amount },
   ];
 }

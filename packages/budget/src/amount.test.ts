@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { MAX_AMOUNT, fromMicro, parseAmount, toMicro } from "./amount.ts";
+import { asMicro, MICRO } from "./money.ts";
+
+describe("An amount from outside", () => {
+  test.each([
+    [1, 1_000_000],
+    [0.1, 100_000],
+    [0.000001, 1],
+    [1e-6, 1],
+    [1.000001, 1_000_001],
+    // 1.005 × 1e6 and 4.35 × 1e6 are not whole numbers in doubles.
+    [1.005, 1_005_000],
+    [4.35, 4_350_000],
+    [262_144.123457, 262_144_123_457],
+    [999_999_999.999999, 999_999_999_999_999],
+    [1e9, 1_000_000_000_000_000],
+  ])("%s is taken as %s micro-units", (value, amount) => {
+    expect(parseAmount(value)).toEqual({ ok: true, amount });
+  });
+
+  test.each([
+    ["5", "money.not_a_number"],
+    [null, "money.not_a_number"],
+    [undefined, "money.not_a_number"],
+    [Number.NaN, "money.not_a_number"],
+    [Infinity, "money.not_a_number"],
+    [-Infinity, "money.not_a_number"],
+    [5n, "money.not_a_number"],
+    [true, "money.not_a_number"],
+    [[5], "money.not_a_number"],
+    [{ valueOf: () => 5 }, "money.not_a_number"],
+    [0, "money.not_positive"],
+    [-0, "money.not_positive"],
+    [-1, "money.not_positive"],
+    [-1e-9, "money.not_positive"],
+    [-1e308, "money.not_positive"],
+    [1_000_000_000.000001, "money.too_large"],
+    [1e10, "money.too_large"],
+    [1e21, "money.too_large"],
+    [1e308, "money.too_large"],
+    [5e-324, "money.too_many_decimals"],
+    [1e-7, "money.too_many_decimals"],
+    [9.99e-7, "money.too_many_decimals"],
+    [0.1 + 0.2, "money.too_many_decimals"],
+    [1.0000001, "money.too_many_decimals"],
+  ])("%s is refused with %s", (value, code) => {
+    expect(parseAmount(value)).toEqual({ ok: false, code });
+  });
+
+  test("may be 0 where a price may be free, and then below 0 is still refused", () => {
+    expect(parseAmount(0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
+    expect(parseAmount(-0, { allowZero: true })).toEqual({ ok: true, amount: 0 });
+    expect(parseAmount(-1, { allowZero: true })).toEqual({ ok: false, code: "money.not_positive" });
+  });
+
+  test("is taken exactly when its decimal text has at most 6 decimals and lies in 0..1e9", () => {
+    fc.assert(
+      fc.property(fc.double({ min: 1e-6, max: 1e9, noNaN: true }), (value) => {
+        const decimals = String(value).split(".")[1] ?? "";
+        expect(parseAmount(value).ok).toBe(decimals.length <= 6 && !decimals.includes("e"));
+      }),
+    );
+  });
+});
+
+describe("toMicro", () => {
+  test.each([
+    ["0", 0],
+    ["-0", 0],
+    ["217.83435", 217_834_350],
+    ["9013.50", 9_013_500_000],
+    ["-12.5", -12_500_000],
+    [-0.3, -300_000],
+    ["9007199254.740991", Number.MAX_SAFE_INTEGER],
+  ])("reads %s as %s micro-units", (value, amount) => {
+    expect(toMicro(value)).toBe(amount);
+  });
+
+  test.each([
+    "",
+    " 1",
+    "1 ",
+    "1.",
+    ".5",
+    "+1",
+    "01",
+    "1e3",
+    "0x10",
+    "1,5",
+    "NaN",
+    "1.0000000",
+    "9007199254.740992",
+    "9".repeat(400),
+    Number.NaN,
+    Infinity,
+    1e-7,
+    1e16,
+    1e21,
+  ])("throws a RangeError on %j", (value) => {
+    expect(() => toMicro(value)).toThrow(RangeError);
+  });
+
+  test("gives back what fromMicro wrote, through JSON, at every amount and both signs", () => {
+    const greatest: number = MAX_AMOUNT;
+    fc.assert(
+      fc.property(fc.integer({ min: -greatest, max: greatest }), (integer) => {
+        const written = JSON.stringify(fromMicro(asMicro(integer)));
+        expect(toMicro(JSON.parse(written) as number)).toBe(integer === 0 ? 0 : integer);
+      }),
+    );
+  });
+
+  test("gives back what fromMicro wrote up to 2^33 units", () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2 ** 32 * MICRO, max: 2 ** 33 * MICRO }), (integer) => {
+        expect(toMicro(fromMicro(asMicro(integer)))).toBe(integer);
+      }),
+    );
+  });
+
+  test("adds a thousand deposits of 0.1 up to exactly 100", () => {
+    let balance = asMicro(0);
+    for (let deposit = 0; deposit < 1000; deposit += 1) {
+      balance = asMicro(balance + toMicro(0.1));
+    }
+    expect(fromMicro(balance)).toBe(100);
+  });
+});

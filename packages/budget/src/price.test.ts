@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { checkBalance, MAX_BALANCE } from "./account.ts";
+import { MAX_AMOUNT, toMicro } from "./amount.ts";
+import { estimateCost } from "./price.ts";
+
+const price = (capability: string, unitCost: string) => ({
+  capability,
+  unitCost: toMicro(unitCost),
+});
+const listing = [price("search", "2"), price("write", "0.5"), price("draw", "7")];
+
+describe("The price of a task", () => {
+  test.each([
+    ["the unit cost of the one required capability", listing, ["write"], "0.5"],
+    ["the sum of the required ones", listing, ["search", "draw"], "9"],
+    ["nothing for a capability without a price", listing, ["search", "fly"], "2"],
+    ["nothing when no required capability has a price", listing, ["fly"], "0"],
+    ["the same when a capability is asked for twice", listing, ["search", "search"], "2"],
+    ["the only price when none is required", [price("search", "2")], [], "2"],
+    ["the highest of several when none is required", listing, undefined, "7"],
+    ["nothing without prices", [], undefined, "0"],
+    ["nothing without prices, whatever is required", [], ["search"], "0"],
+    ["nothing for a capability named like a member of objects", listing, ["constructor"], "0"],
+  ])("is %s", (_rule, prices, required, expected) => {
+    expect(estimateCost({ prices, required })).toBe(toMicro(expected));
+  });
+
+  test("that adds up past every balance stays past every balance", () => {
+    const prices = Array.from({ length: 10 }, (_, index) => ({
+      capability: `c${index}`,
+      unitCost: MAX_AMOUNT,
+    }));
+    const cost = estimateCost({ prices, required: prices.map(({ capability }) => capability) });
+    expect(cost).toBeGreaterThan(MAX_BALANCE);
+    expect(checkBalance(MAX_BALANCE - cost).ok).toBe(false);
+  });
+});
