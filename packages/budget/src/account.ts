@@ -22,7 +22,9 @@ export const accountOf = {
   peer: (relayId: string): Account => `peer:${relayId}`,
 } as const;
 
-/** The greatest balance of an agent: 9e9 currency units, inside the safe integers of micro-units. */
+/**
+ * The greatest balance of an agent: 9e9 currency units, inside the safe integers of micro-units.
+ */
 export const MAX_BALANCE: Micro = asMicro(9e9 * MICRO);
 
 /**
@@ -38,8 +40,9 @@ export function checkBalance(
 }
 
 /**
- * What an agent can still spend, in micro-units: its balance, or the caller's own cap if that is less.
- * Holds and pending withdrawals have left the balance already, so nothing is taken off a second time.
+ * What an agent can still spend, in micro-units: its balance, or the caller's own cap if that is
+ * less. Holds and pending withdrawals have left the balance already, so nothing is taken off a
+ * second time.
  */
 export function availableBalance({
   balance,

@@ -1,8 +1,9 @@
 import { asMicro, divideHalfUp, requireNotNegative, saturatingSum, type Micro } from "./money.ts";
 
 /**
- * What is set aside for a task, in micro-units: `min(estimate × (1 + riskFactor × 0.2), available)`, rounded half up.
- * `null` when that is below the estimate: no allocation, no delegation (specification, "Allocation and settlement record").
+ * What is set aside for a task, in micro-units: `min(estimate × (1 + riskFactor × 0.2),
+ * available)`, rounded half up. `null` when that is below the estimate: no allocation, no
+ * delegation (specification, "Allocation and settlement record").
  */
 export function lockAmount({
   estimate,
@@ -21,7 +22,10 @@ export function lockAmount({
   return buffered < BigInt(available) ? asMicro(Number(buffered)) : available;
 }
 
-/** One step of a plan: who does it and what that one task costs, in micro-units (see `estimateCost`). */
+/**
+ * One step of a plan: who does it and what that one task costs, in micro-units (see
+ * `estimateCost`).
+ */
 export interface PlanStep {
   readonly agentId: string;
   readonly cost: Micro;
@@ -35,8 +39,8 @@ export interface PlanAllocation {
 }
 
 /**
- * One allocation per participant of a plan, by its assigned steps at their price per task, in order of first appearance;
- * none at all when the total exceeds the budget (specification, "Market").
+ * One allocation per participant of a plan, by its assigned steps at their price per task, in order
+ * of first appearance; none at all when the total exceeds the budget (specification, "Market").
  */
 export function allocatePlan({
   steps,

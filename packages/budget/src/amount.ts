@@ -15,8 +15,9 @@ export type AmountResult =
 
 /**
  * An untrusted JSON value in currency units as money in micro-units (specification, "Budget").
- * Refused: `money.not_a_number` (not a finite number; text is not), `money.not_positive` (below 0, or 0 without
- * `allowZero`), `money.too_large` (above 1e9), `money.too_many_decimals` (more than 6).
+ * Refused: `money.not_a_number` (not a finite number; text is not), `money.not_positive` (below 0,
+ * or 0 without `allowZero`), `money.too_large` (above 1e9), `money.too_many_decimals` (more than
+ * 6).
  */
 export function parseAmount(
   value: unknown,
@@ -30,7 +31,8 @@ export function parseAmount(
 
 /**
  * Currency units, as a number or as plain decimal text such as `"-12.5"`, as money in micro-units.
- * Throws RangeError on anything but a decimal of at most 6 places inside the safe range; for untrusted values see `parseAmount`.
+ * Throws RangeError on anything but a decimal of at most 6 places inside the safe range; for
+ * untrusted values see `parseAmount`.
  */
 export function toMicro(value: number | string): Micro {
   const read = readDecimal(value);
@@ -39,14 +41,17 @@ export function toMicro(value: number | string): Micro {
 }
 
 /**
- * Money in micro-units as the JSON number of currency units, with at most 6 decimals.
- * `toMicro` gives the same money back up to 2^33 units; above, neighbouring micro-units share one double.
+ * Money in micro-units as the JSON number of currency units, with at most 6 decimals. `toMicro`
+ * gives the same money back up to 2^33 units; above, neighbouring micro-units share one double.
  */
 export function fromMicro(amount: Micro): number {
   return amount / MICRO;
 }
 
-/** Reads the decimal that was written: the shortest text of a double is exact where its product with 1e6 is not. */
+/**
+ * Reads the decimal that was written: the shortest text of a double is exact where its product with
+ * 1e6 is not.
+ */
 function readDecimal(value: number | string): AmountResult {
   if (typeof value === "number") {
     // Outside these bounds the shortest text has an exponent.

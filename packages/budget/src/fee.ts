@@ -1,7 +1,10 @@
 import { parseAmount } from "./amount.ts";
 import { asMicro, MICRO, scaleHalfUp, type Micro } from "./money.ts";
 
-/** An amount shared between a relay and whoever comes next, in micro-units; `fee + net` is the amount. */
+/**
+ * An amount shared between a relay and whoever comes next, in micro-units; `fee + net` is the
+ * amount.
+ */
 export interface FeeSplit {
   readonly fee: Micro;
   readonly net: Micro;
@@ -12,7 +15,10 @@ export function isFeeRate(value: unknown): value is number {
   return ppmOf(value) !== null;
 }
 
-/** A fee rate such as 0.05 as integer parts per million; throws RangeError where `isFeeRate` says no. */
+/**
+ * A fee rate such as 0.05 as integer parts per million; throws RangeError where `isFeeRate` says
+ * no.
+ */
 export function rateToPpm(rate: number): number {
   const ppm = ppmOf(rate);
   if (ppm === null) {
@@ -32,8 +38,9 @@ export function splitFee(amount: Micro, rate: number): FeeSplit {
 }
 
 /**
- * The fees of relays in a row, each taken from what the one before forwards, and what the agent receives;
- * all of it adds up to the budget, in micro-units (specification, "Federation", settlement).
+ * The fees of relays in a row, each taken from what the one before forwards, and what the agent
+ * receives; all of it adds up to the budget, in micro-units (specification, "Federation",
+ * settlement).
  */
 export function feeChain(
   budget: Micro,

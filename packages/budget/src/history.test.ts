@@ -120,7 +120,8 @@ function run(book: Book, row: string): string {
   }
 }
 
-// deposit AGENT AMOUNT | hold PAYER TASK PRICE [MAX_BUDGET] | settle TASK PAYEE RECEIPT [STEPS] | release TASK
+// deposit AGENT AMOUNT | hold PAYER TASK PRICE [MAX_BUDGET]
+// settle TASK PAYEE RECEIPT [STEPS] | release TASK | balance ACCOUNT
 const histories: Record<string, string> = {
   "a completed receipt pays the price less the fee and returns the buffer": `
     deposit ann 10                    -> ok

@@ -1,6 +1,8 @@
 declare const unit: unique symbol;
 
-/** Money: a safe integer of millionths of a currency unit; a bare number does not fit in its place. */
+/**
+ * Money: a safe integer of millionths of a currency unit; a bare number does not fit in its place.
+ */
 export type Micro = number & { readonly [unit]: "micro" };
 
 /** Micro-units in one currency unit. */
@@ -43,7 +45,9 @@ export function saturatingSum(amounts: Iterable<Micro>): Micro {
   return asMicro(sum);
 }
 
-/** amount × numerator / denominator, rounded half up to a micro-unit; all integers, none negative. */
+/**
+ * amount × numerator / denominator, rounded half up to a micro-unit; all integers, none negative.
+ */
 export function scaleHalfUp(amount: Micro, numerator: number, denominator: number): Micro {
   const product = requireNotNegative(amount) * numerator;
   if (product > Number.MAX_SAFE_INTEGER) {

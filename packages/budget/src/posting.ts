@@ -42,8 +42,9 @@ export function releasePostings({ payerId, taskId, amount }: Hold): readonly Pos
 }
 
 /**
- * The whole hold goes back to the payer, who then pays the charge: the payee has it less the fee, the relay has the fee.
- * In this order no balance dips below 0 on the way. Throws RangeError unless 0 <= fee <= charge <= locked.
+ * The whole hold goes back to the payer, who then pays the charge: the payee has it less the fee,
+ * the relay has the fee. In this order no balance dips below 0 on the way. Throws RangeError unless
+ * 0 <= fee <= charge <= locked.
  */
 export function settlementPostings({
   payerId,

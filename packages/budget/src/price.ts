@@ -7,8 +7,9 @@ export interface CapabilityPrice {
 }
 
 /**
- * The price of one task in micro-units: the sum of the unit costs of the required capabilities, where one without a
- * price costs nothing; with none required, the only price or the highest of several (specification, "Market").
+ * The price of one task in micro-units: the sum of the unit costs of the required capabilities,
+ * where one without a price costs nothing; with none required, the only price or the highest of
+ * several (specification, "Market").
  */
 export function estimateCost({
   prices,

@@ -29,9 +29,10 @@ export interface SettlementDecision {
 const CENT = MICRO / 100;
 
 /**
- * The settlement table (specification, "Settlement outcome"): what is paid, in micro-units, of the amount that the table
- * calls locked, which is the price of the task and never the hold with its risk buffer (docs/decisions.md, 5).
- * Throws RangeError on a negative amount and on steps that are no count of a whole.
+ * The settlement table (specification, "Settlement outcome"): what is paid, in micro-units, of the
+ * amount that the table calls locked, which is the price of the task and never the hold with its
+ * risk buffer (docs/decisions.md, 5). Throws RangeError on a negative amount and on steps that are
+ * no count of a whole.
  */
 export function settlementAmount({
   status,
@@ -56,8 +57,9 @@ export function settlementAmount({
 }
 
 /**
- * Everything a verified receipt decides about a task's money: the table above on the charge, the relay's fee on what is
- * paid, and the rest of the hold. Throws RangeError when the charge exceeds the hold and where its parts throw.
+ * Everything a verified receipt decides about a task's money: the table above on the charge, the
+ * relay's fee on what is paid, and the rest of the hold. Throws RangeError when the charge exceeds
+ * the hold and where its parts throw.
  */
 export function decideSettlement({
   receiptStatus,
