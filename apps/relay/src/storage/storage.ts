@@ -1,0 +1,31 @@
+import type { Query } from "./prepared.ts";
+
+/** Reads what is committed; a `Tx` also sees what its own transaction has written. */
+export interface Reader {
+  get<P, Row>(query: Query<P, Row>, params: NoInfer<P>): Promise<Row | undefined>;
+  all<P, Row>(query: Query<P, Row>, params: NoInfer<P>): Promise<Row[]>;
+}
+
+export interface Tx extends Reader {
+  /** The number of rows changed. A statement with RETURNING goes through `get` or `all`. */
+  run<P>(query: Query<P, never>, params: NoInfer<P>): Promise<number>;
+}
+
+export interface Storage {
+  /** Never inside a transaction: there it would miss what was just written, or wait for itself. */
+  readonly read: Reader;
+  /**
+   * Runs `work` and resolves once what it wrote is durable. Work that throws, or answers
+   * `{ok: false}`, leaves nothing behind. It awaits nothing but its `tx`: no other transaction, no
+   * timer, no signature; what waits for anything else is rolled back and rejected.
+   * Rejects with `StorageUnavailable` when the database itself failed.
+   */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Finishes the transactions accepted so far; later calls are rejected. */
+  close(): Promise<void>;
+}
+
+/** The disk is full, the database is locked from outside, the storage is closed: not a bug of ours. */
+export class StorageUnavailable extends Error {
+  override readonly name = "StorageUnavailable";
+}
