@@ -1,0 +1,95 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { BaseContext, Server } from "@modelcontextprotocol/server";
+import type { Caller } from "./caller.ts";
+import type { Hire } from "./execution/delegation.ts";
+import { directExecutor } from "./execution/direct.ts";
+import type { Executor } from "./execution/executor.ts";
+import { createTaskRunner } from "./execution/run-task.ts";
+import { createWork, type Work } from "./execution/work.ts";
+import { identityTag } from "./identity-tag.ts";
+import type { Identity } from "./identity.ts";
+import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
+import type { Runtime } from "./runtime.ts";
+import { createMcpServers } from "./server.ts";
+import { createToolCaller } from "./tools/call-tool.ts";
+import { syntheticTools } from "./tools/index.ts";
+import { createRegistry, duplicateNames, type RegisteredTool } from "./tools/registry.ts";
+
+/** What the relay adds to an agent; absent when it works without one. */
+export interface HomeLink {
+  /** The device id that the relay gave to the agent's key, once it is known there. */
+  deviceId(): string | undefined;
+  readonly hire: Hire;
+  readonly deliver: (receipt: ExecutionReceipt) => void;
+}
+
+export interface AgentOptions {
+  readonly identity: Identity;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly tools: readonly RegisteredTool[];
+  /** Names of tools in the agent's own listing: pre-approved for paid work. */
+  readonly listedTools?: readonly string[];
+  readonly policy?: Policy;
+  readonly executor?: Executor;
+  readonly taskTimeoutMs?: number;
+  readonly home?: HomeLink;
+  readonly runtime: Runtime;
+}
+
+export interface Agent {
+  readonly identity: Identity;
+  readonly work: Work;
+  /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
+  newServer(callerOf: (context: BaseContext) => Caller): Server;
+}
+
+export type CreateAgentResult =
+  | { readonly ok: true; readonly agent: Agent }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Puts an agent together from its parts; it listens to nobody yet. */
+export function createAgent(options: AgentOptions): CreateAgentResult {
+  const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
+  const gate = createGate(options.policy ?? defaultPolicy, new Set(options.listedTools));
+
+  // Executors see the owner's tools only: a task that starts tasks would have no end.
+  const own = createRegistry(tools);
+  const run = createTaskRunner({
+    identity,
+    deviceId: () => home?.deviceId() ?? identity.agentId,
+    tools: own.definitions,
+    callTool: createToolCaller({ registry: own, gate, runtime }),
+    executor: options.executor ?? directExecutor,
+    hire: home?.hire,
+    taskTimeoutMs,
+    runtime,
+  });
+  const work = createWork({ run, runtime, deliver: home?.deliver });
+
+  const everyTool = [
+    ...syntheticTools({
+      identityFile: identity.file,
+      work,
+      definitions: () => registry.definitions,
+    }),
+    ...tools,
+  ];
+  const duplicates = duplicateNames(everyTool);
+  if (duplicates.length > 0) {
+    return { ok: false, faults: duplicates.map((name) => `tool "${name}" is defined twice`) };
+  }
+  const registry = createRegistry(everyTool);
+  const newServer = createMcpServers({
+    name: options.name,
+    version: options.version,
+    description: options.description,
+    tag: identityTag(identity),
+    definitions: registry.definitions,
+    callTool: createToolCaller({ registry, gate, runtime }),
+    taskTimeoutMs,
+    runtime,
+  });
+  return { ok: true, agent: { identity, work, newServer } };
+}

@@ -1,0 +1,130 @@
+import { operations } from "@agent/wire";
+import * as v from "valibot";
+import { logLevels } from "./log.ts";
+
+const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
+
+const httpUrl = v.pipe(
+  text,
+  v.check(isHttpUrl, "must be an http or https URL without user name, query or fragment"),
+);
+
+function whole(min: number, max: number) {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule));
+}
+
+// RFC 6750 allows no blanks in a bearer token, and "agent:" marks the signed ones.
+const bearerToken = v.pipe(
+  v.string("must be text"),
+  v.regex(/^[\x21-\x7e]+$/, "must be printable ASCII without blanks"),
+  v.check((token) => !token.startsWith("agent:"), 'must not begin with "agent:"'),
+);
+
+const riskBand = whole(0, 4);
+const day = 86_400_000;
+
+/** The configuration file; the environment and the flags are laid over it before it is checked. */
+export const Settings = v.strictObject(
+  {
+    name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
+    description: v.optional(v.string("must be text"), ""),
+    agent_type: v.optional(text, "service"),
+    authToken: v.optional(bearerToken),
+    tools: v.optional(
+      v.union(
+        [
+          v.pipe(
+            text,
+            v.transform((path) => [path]),
+          ),
+          v.array(text),
+        ],
+        "must be one path or a list of paths",
+      ),
+      [],
+    ),
+    listing: v.optional(operations.putListing.body),
+    policy: v.optional(
+      v.strictObject({
+        max_risk_auto: v.optional(riskBand, 2),
+        require_approval_above: v.optional(riskBand, 2),
+        deny_above: v.optional(riskBand, 3),
+      }),
+      {},
+    ),
+    relay: v.optional(v.strictObject({ url: v.optional(httpUrl) }), {}),
+    publicUrl: v.optional(httpUrl),
+    transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
+    host: v.optional(text, "127.0.0.1"),
+    port: v.optional(whole(0, 65_535), 3100),
+    allowedHosts: v.optional(v.array(text, "must be a list of host names"), []),
+    dataDir: v.optional(text, ".agent"),
+    taskTimeoutMs: v.optional(whole(1, day), 300_000),
+    syncIntervalMs: v.optional(whole(100, day), 30_000),
+    logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
+  },
+  (issue) => (issue.expected === "never" ? "is not a known setting" : "must be an object"),
+);
+
+export type Settings = v.InferOutput<typeof Settings>;
+
+/** Where else a setting can come from; `kind` says how its text reads. */
+export interface SettingSource {
+  readonly path: string;
+  readonly variable: string;
+  readonly kind?: "number" | "list";
+  readonly summary: string;
+}
+
+export const settingSources: readonly SettingSource[] = [
+  { path: "name", variable: "AGENT_NAME", summary: "display name" },
+  { path: "description", variable: "AGENT_DESCRIPTION", summary: "what the agent offers" },
+  { path: "agent_type", variable: "AGENT_TYPE", summary: "service (default) or personal" },
+  { path: "authToken", variable: "AGENT_AUTH_TOKEN", summary: "static bearer token of /mcp" },
+  {
+    path: "tools",
+    variable: "AGENT_TOOLS",
+    kind: "list",
+    summary: "tools modules, comma-separated",
+  },
+  { path: "relay.url", variable: "AGENT_SYNC_URL", summary: "the relay to register with" },
+  { path: "publicUrl", variable: "AGENT_PUBLIC_URL", summary: "where others reach this server" },
+  { path: "transport", variable: "AGENT_TRANSPORT", summary: "http (default) or stdio" },
+  { path: "host", variable: "AGENT_HOST", summary: "address to listen on (127.0.0.1)" },
+  { path: "port", variable: "AGENT_PORT", kind: "number", summary: "port to listen on (3100)" },
+  {
+    path: "allowedHosts",
+    variable: "AGENT_ALLOWED_HOSTS",
+    kind: "list",
+    summary: "further names for the Host and Origin check",
+  },
+  { path: "dataDir", variable: "AGENT_DATA_DIR", summary: "where the identity is kept (.agent)" },
+  {
+    path: "taskTimeoutMs",
+    variable: "AGENT_TASK_TIMEOUT_MS",
+    kind: "number",
+    summary: "longest run of one task (300000)",
+  },
+  {
+    path: "syncIntervalMs",
+    variable: "AGENT_SYNC_INTERVAL_MS",
+    kind: "number",
+    summary: "between heartbeats to the relay (30000)",
+  },
+  { path: "logLevel", variable: "LOG_LEVEL", summary: "debug, info (default), warn or error" },
+];
+
+/** Only from the environment, never from a file or a flag. */
+export const secretVariables = [
+  { variable: "AGENT_SYNC_TOKEN", summary: "token used once, for registering at the relay" },
+  { variable: "AGENT_API_TOKEN", summary: "the same, when AGENT_SYNC_TOKEN is not set" },
+  { variable: "AGENT_PASSPHRASE", summary: "seals the stored private key" },
+  { variable: "AGENT_PRIVATE_KEY_HEX", summary: "the private key itself, instead of a stored one" },
+] as const;
+
+function isHttpUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password, search, hash } = new URL(value);
+  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === "";
+}

@@ -1,0 +1,213 @@
+import { dirname, resolve } from "node:path";
+import * as v from "valibot";
+import type { Flags } from "./command-line.ts";
+import { Settings, settingSources } from "./config-settings.ts";
+import type { LogLevel } from "./log.ts";
+import { isLoopback } from "./http/hosts.ts";
+import type { Policy } from "./policy/gate.ts";
+
+/** Everything an operator can choose, validated. Secrets are here: never log this object. */
+export interface Config {
+  readonly name: string;
+  readonly description: string;
+  readonly agentType: string;
+  /** Absolute paths of tools modules. */
+  readonly tools: readonly string[];
+  readonly listing: Settings["listing"];
+  readonly policy: Policy;
+  readonly taskTimeoutMs: number;
+  readonly logLevel: LogLevel;
+  readonly selfTest: boolean;
+  readonly identity: {
+    readonly dataDir: string;
+    readonly passphrase: string | undefined;
+    readonly privateKeyHex: string | undefined;
+  };
+  readonly server: {
+    readonly transport: "http" | "stdio";
+    readonly host: string;
+    /** 0: any free port. */
+    readonly port: number;
+    readonly allowedHosts: readonly string[];
+    readonly publicUrl: string | undefined;
+    readonly authToken: string | undefined;
+    readonly allowAnonymous: boolean;
+  };
+  /** Absent: the agent works without a relay. */
+  readonly relay:
+    | {
+        readonly url: string;
+        readonly registrationToken: string | undefined;
+        readonly syncIntervalMs: number;
+      }
+    | undefined;
+}
+
+export interface ConfigInput {
+  /** Absolute path and text of the configuration file. */
+  readonly file?: { readonly path: string; readonly text: string };
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly flags: Flags;
+  readonly workingDirectory: string;
+}
+
+export type ConfigResult =
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+type Tree = Record<string, unknown>;
+
+/** Lays the flags and then the environment over the file; names every fault at once, quotes no value. */
+export function readConfig(input: ConfigInput): ConfigResult {
+  const file = parseFile(input.file);
+  if (!file.ok) return { ok: false, faults: [file.fault] };
+
+  const names = new Map<string, string>();
+  const tree = file.tree;
+  if (input.file !== undefined) anchor(tree, dirname(input.file.path));
+  overlayFlags(tree, names, input.flags);
+  overlayEnvironment(tree, names, input.env);
+
+  const parsed = v.safeParse(Settings, tree);
+  const faults = (parsed.issues ?? []).flatMap((issue) => describe(issue, names));
+  if (!parsed.success) return { ok: false, faults };
+
+  const config = group(parsed.output, input);
+  const contradictions = [...contradictionsOf(config)];
+  return contradictions.length > 0 ? { ok: false, faults: contradictions } : { ok: true, config };
+}
+
+function parseFile(
+  file: ConfigInput["file"],
+): { ok: true; tree: Tree } | { ok: false; fault: string } {
+  if (file === undefined) return { ok: true, tree: {} };
+  try {
+    const parsed: unknown = JSON.parse(file.text);
+    if (isTree(parsed)) return { ok: true, tree: parsed };
+    return { ok: false, fault: `${file.path}: must hold a JSON object` };
+  } catch {
+    return { ok: false, fault: `${file.path}: is not valid JSON` };
+  }
+}
+
+/** A path in a file is meant from that file's folder. */
+function anchor(tree: Tree, folder: string): void {
+  const { tools, dataDir } = tree;
+  const absolute = (path: unknown) => (typeof path === "string" ? resolve(folder, path) : path);
+  if (tools !== undefined)
+    tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
+  if (dataDir !== undefined) tree["dataDir"] = absolute(dataDir);
+}
+
+function overlayFlags(tree: Tree, names: Map<string, string>, flags: Flags): void {
+  const { tools, transport, host, port } = flags;
+  for (const [path, value] of Object.entries({ tools, transport, host, port: number(port) })) {
+    if (value !== undefined) put(tree, names, path, value, `--${path}`);
+  }
+}
+
+function overlayEnvironment(tree: Tree, names: Map<string, string>, env: ConfigInput["env"]): void {
+  for (const { path, variable, kind } of settingSources) {
+    const text = given(env, variable);
+    if (text === undefined) continue;
+    const value = kind === "number" ? number(text) : kind === "list" ? list(text) : text;
+    put(tree, names, path, value, variable);
+  }
+}
+
+/** A blank value counts as unset. */
+function given(env: ConfigInput["env"], variable: string): string | undefined {
+  const text = env[variable]?.trim();
+  return text === "" ? undefined : text;
+}
+
+function number(text: string | undefined): unknown {
+  return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(",")
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== "");
+}
+
+function put(tree: Tree, names: Map<string, string>, path: string, value: unknown, source: string) {
+  const [head = "", ...rest] = path.split(".");
+  const inner = tree[head];
+  tree[head] = rest.length === 0 ? value : { ...(isTree(inner) && inner), [rest.join(".")]: value };
+  names.set(path, source);
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Named after where the value came from; the file's own settings after their path. */
+function describe(issue: v.BaseIssue<unknown>, names: Map<string, string>): string[] {
+  const path = v.getDotPath(issue) ?? "";
+  const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
+  return [`${source}: ${issue.message}`];
+}
+
+function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
+  const { policy, relay } = settings;
+  const absolute = (path: string) => resolve(workingDirectory, path);
+  return {
+    name: settings.name,
+    description: settings.description,
+    agentType: settings.agent_type,
+    tools: settings.tools.map(absolute),
+    listing: settings.listing,
+    policy: {
+      maxRiskAuto: policy.max_risk_auto,
+      requireApprovalAbove: policy.require_approval_above,
+      denyAbove: policy.deny_above,
+    },
+    taskTimeoutMs: settings.taskTimeoutMs,
+    logLevel: settings.logLevel,
+    selfTest: flags.selfTest,
+    identity: {
+      dataDir: absolute(settings.dataDir),
+      // A passphrase keeps its outer blanks.
+      passphrase: given(env, "AGENT_PASSPHRASE") && env["AGENT_PASSPHRASE"],
+      privateKeyHex: given(env, "AGENT_PRIVATE_KEY_HEX"),
+    },
+    server: {
+      transport: settings.transport,
+      host: settings.host,
+      port: settings.port,
+      allowedHosts: settings.allowedHosts,
+      publicUrl: settings.publicUrl,
+      authToken: settings.authToken,
+      allowAnonymous: flags.allowAnonymous,
+    },
+    relay:
+      relay.url === undefined
+        ? undefined
+        : {
+            url: relay.url,
+            registrationToken: given(env, "AGENT_SYNC_TOKEN") ?? given(env, "AGENT_API_TOKEN"),
+            syncIntervalMs: settings.syncIntervalMs,
+          },
+  };
+}
+
+function* contradictionsOf({ server, relay, policy, selfTest }: Config): Iterable<string> {
+  const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
+  if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
+    yield "config policy: must have max_risk_auto <= require_approval_above <= deny_above";
+  }
+  if (selfTest && relay === undefined) yield "--self-test: needs a relay (AGENT_SYNC_URL)";
+  if (server.transport === "stdio") {
+    if (selfTest) yield "--self-test: needs the http transport";
+    return;
+  }
+  const local = isLoopback(server.host);
+  if (server.allowAnonymous && !local) {
+    yield "--allow-anonymous: is only possible on a loopback address";
+  }
+  if (server.authToken === undefined && relay === undefined && !server.allowAnonymous) {
+    yield "authToken: is required for HTTP (AGENT_AUTH_TOKEN), or a relay whose signed tokens count (AGENT_SYNC_URL), or --allow-anonymous on a loopback address";
+  }
+}

@@ -1,0 +1,36 @@
+import type { Runtime } from "../runtime.ts";
+
+export type Timed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: "timeout" | "cancelled" };
+
+/**
+ * Runs `work` for at most `ms` milliseconds or until `cancel` fires. Either aborts the signal given to
+ * the work, and neither waits for work that ignores it; timer and listener are gone afterwards.
+ */
+export async function withDeadline<T>(
+  options: { runtime: Runtime; ms: number; cancel?: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<Timed<T>> {
+  const { runtime, ms, cancel } = options;
+  const controller = new AbortController();
+  const ended = Promise.withResolvers<Timed<T>>();
+  const end = (reason: "timeout" | "cancelled") => {
+    controller.abort(new Error(reason));
+    ended.resolve({ ok: false, reason });
+  };
+  const onCancel = () => end("cancelled");
+  const clear = runtime.schedule(ms, () => end("timeout"));
+  cancel?.addEventListener("abort", onCancel, { once: true });
+  try {
+    if (cancel?.aborted) {
+      onCancel();
+      return await ended.promise;
+    }
+    const working = work(controller.signal).then((value): Timed<T> => ({ ok: true, value }));
+    return await Promise.race([ended.promise, working]);
+  } finally {
+    clear();
+    cancel?.removeEventListener("abort", onCancel);
+  }
+}

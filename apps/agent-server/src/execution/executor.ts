@@ -1,0 +1,19 @@
+import type { CallAnswer } from "../tools/call-tool.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import type { WorkTask } from "./task.ts";
+
+export interface Outcome {
+  readonly status: "completed" | "failed" | "denied";
+  readonly result: string;
+}
+
+/** The tools of one task: scope, policy and time limit are already applied to every call. */
+export interface Toolbox {
+  readonly tools: readonly ToolDefinition[];
+  call(name: string, args: unknown): Promise<CallAnswer>;
+}
+
+/** Turns a prompt into a result with the tools at hand. */
+export interface Executor {
+  execute(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome>;
+}

@@ -1,0 +1,123 @@
+import { sha256Hex } from "@agent/crypto";
+import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { limits } from "@agent/wire";
+import type { Caller } from "../caller.ts";
+import type { Identity } from "../identity.ts";
+import type { Runtime } from "../runtime.ts";
+import type { CallTool } from "../tools/call-tool.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+import { withDeadline } from "./deadline.ts";
+import type { Delegate, Hire } from "./delegation.ts";
+import type { Executor, Outcome, Toolbox } from "./executor.ts";
+import type { WorkTask } from "./task.ts";
+import { createToolbox } from "./toolbox.ts";
+
+export interface TaskRunnerParts {
+  readonly identity: Identity;
+  readonly deviceId: () => string;
+  /** What executors may use. */
+  readonly tools: readonly ToolDefinition[];
+  readonly callTool: CallTool;
+  readonly executor: Executor;
+  readonly hire: Hire | undefined;
+  readonly taskTimeoutMs: number;
+  readonly runtime: Runtime;
+}
+
+export interface RunOptions {
+  readonly caller: Caller;
+  readonly cancel?: AbortSignal;
+  /** Why nothing may run; the receipt is then a `denied` one. */
+  readonly refusal?: string;
+}
+
+/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. */
+export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
+
+export function createTaskRunner(parts: TaskRunnerParts): RunTask {
+  const { identity, tools, callTool, executor, hire, runtime } = parts;
+
+  return async (task, { caller, cancel, refusal }) => {
+    if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
+    const used = new Set<string>();
+    const nested: ExecutionReceipt[] = [];
+    const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
+
+    const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
+      const delegate = hire && collecting(hire, task, signal, nested);
+      const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
+      const toolbox = createToolbox({ tools, callTool, context, scope: task.scope, used });
+      return attempt(task, toolbox, signal);
+    });
+    const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
+    return signed(task, outcome, [...used], nested);
+  };
+
+  async function attempt(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome> {
+    try {
+      return await executor.execute(task, toolbox, signal);
+    } catch (cause) {
+      runtime.log("error", "task.threw", { correlationId: task.taskId, cause: String(cause) });
+      return { status: "failed", result: "The task failed" };
+    }
+  }
+
+  function signed(
+    task: WorkTask,
+    outcome: Outcome,
+    toolsUsed: string[],
+    nested: ExecutionReceipt[],
+  ): ExecutionReceipt {
+    // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
+    const result = outcome.result.toWellFormed();
+    const receipt = signReceipt(
+      {
+        task_id: task.relayTaskId ?? task.taskId,
+        agent_id: identity.agentId,
+        public_key: identity.publicKey,
+        device_id: parts.deviceId(),
+        submitted_at: task.submittedAt,
+        completed_at: runtime.now(),
+        status: outcome.status,
+        result,
+        tools_used: toolsUsed,
+        memories_formed: 0,
+        prompt_hash: sha256Hex(task.prompt),
+        result_hash: sha256Hex(result),
+        ...(nested.length > 0 && { delegation_receipts: nested }),
+        ...(task.relayTaskId !== undefined && { relay_task_id: task.relayTaskId }),
+        ...(task.scope !== undefined && { delegated_scope: task.scope.join(",") }),
+      },
+      identity.secretKey,
+    );
+    if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
+    return signed(task, tooLarge, toolsUsed, []);
+  }
+}
+
+const tooLarge: Outcome = {
+  status: "failed",
+  result: `The receipt would be larger than ${limits.requestBytes} bytes`,
+};
+
+function stopped(reason: "timeout" | "cancelled", ms: number): Outcome {
+  return {
+    status: "failed",
+    result:
+      reason === "timeout" ? `The task did not finish within ${ms} ms` : "The task was cancelled",
+  };
+}
+
+function collecting(
+  hire: Hire,
+  task: WorkTask,
+  signal: AbortSignal,
+  nested: ExecutionReceipt[],
+): Delegate {
+  return async (request) => {
+    if (nested.length >= limits.nestedReceipts) return { ok: false, error: "Too many delegations" };
+    const answer = await hire(request, { task, signal });
+    if (answer.receipt !== undefined) nested.push(answer.receipt);
+    return answer;
+  };
+}

@@ -1,0 +1,14 @@
+/** Work as this agent was given it, over MCP or over the relay's socket. */
+export interface WorkTask {
+  readonly taskId: string;
+  /** The relay's id of the task; present when a relay pays for it. */
+  readonly relayTaskId?: string;
+  readonly prompt: string;
+  readonly requiredCapabilities: readonly string[];
+  /** Milliseconds since the Unix epoch. */
+  readonly submittedAt: number;
+  /** The delegator's hint of how long it may take. */
+  readonly wallClockMs?: number;
+  /** The only tools that may run; absent: all of them. */
+  readonly scope?: readonly string[];
+}

@@ -1,0 +1,31 @@
+import type { CallAnswer, CallTool, FailureKind } from "../tools/call-tool.ts";
+import type { ToolContext, ToolDefinition } from "../tools/definition.ts";
+import type { Toolbox } from "./executor.ts";
+
+const neverRan: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
+
+/** Binds the owner's tools to one task; the names of those that ran are added to `used`. */
+export function createToolbox(options: {
+  tools: readonly ToolDefinition[];
+  callTool: CallTool;
+  context: ToolContext;
+  scope: readonly string[] | undefined;
+  used: Set<string>;
+}): Toolbox {
+  const { tools, callTool, context, scope, used } = options;
+  return {
+    tools,
+    async call(name, args): Promise<CallAnswer> {
+      if (scope !== undefined && !scope.includes(name)) {
+        const error = `Tool "${name}" is outside the scope of the delegation`;
+        return { ok: false, kind: "denied", error };
+      }
+      // Noted before it runs: a tool that is still busy when time is up was used as well.
+      const usedBefore = used.has(name);
+      used.add(name);
+      const answer = await callTool(name, args, context);
+      if (!answer.ok && neverRan.has(answer.kind) && !usedBefore) used.delete(name);
+      return answer;
+    },
+  };
+}

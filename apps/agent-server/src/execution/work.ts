@@ -1,0 +1,107 @@
+import { sha256Hex, uuidV7 } from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { Caller } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import { createOnce } from "./once.ts";
+import type { RunTask } from "./run-task.ts";
+import { readScope } from "./scope.ts";
+import type { WorkTask } from "./task.ts";
+
+/** A task as somebody brings it. */
+export interface NewWork {
+  readonly prompt: string;
+  readonly requiredCapabilities: readonly string[];
+  readonly relayTaskId?: string;
+  readonly delegationToken?: string;
+  /** Milliseconds since the Unix epoch; absent: it is submitted now. */
+  readonly submittedAt?: number;
+  readonly wallClockMs?: number;
+}
+
+export type WorkAnswer =
+  | { readonly ok: true; readonly receipt: ExecutionReceipt }
+  | { readonly ok: false; readonly error: string };
+
+export interface Work {
+  /** Runs it, or joins it when the same relay task is already running or was done. */
+  accept(work: NewWork, by: { caller: Caller; signal?: AbortSignal }): Promise<WorkAnswer>;
+  /** Takes no more and lets what runs finish for `graceMs`; then it is cancelled and signed as failed. */
+  stop(graceMs: number): Promise<void>;
+}
+
+const remembered = 500;
+
+/** The place where every task arrives, whichever way it came. */
+export function createWork(parts: {
+  run: RunTask;
+  runtime: Runtime;
+  /** Told of a receipt that its caller will not carry to the relay. */
+  deliver: ((receipt: ExecutionReceipt) => void) | undefined;
+}): Work {
+  const { run, runtime, deliver } = parts;
+  const once = createOnce<ExecutionReceipt>(remembered);
+  const stopping = new AbortController();
+  const running = new Set<Promise<ExecutionReceipt>>();
+  let closed = false;
+
+  function start(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt> {
+    const task = toTask(work);
+    const cancel =
+      signal === undefined ? stopping.signal : AbortSignal.any([stopping.signal, signal]);
+    const scope = readScope(work.delegationToken);
+    const receipt = scope.ok
+      ? run(
+          { ...task, ...(scope.scope !== undefined && { scope: scope.scope }) },
+          { caller, cancel },
+        )
+      : run(task, { caller, cancel, refusal: scope.reason });
+    running.add(receipt);
+    void receipt.finally(() => running.delete(receipt)).catch(() => {});
+    return receipt;
+  }
+
+  function toTask(work: NewWork): WorkTask {
+    const now = runtime.now();
+    const { relayTaskId, wallClockMs } = work;
+    return {
+      taskId: relayTaskId ?? uuidV7(now, runtime.randomBytes(10)),
+      ...(relayTaskId !== undefined && { relayTaskId }),
+      prompt: work.prompt,
+      requiredCapabilities: work.requiredCapabilities,
+      submittedAt: work.submittedAt ?? now,
+      ...(wallClockMs !== undefined && { wallClockMs }),
+    };
+  }
+
+  return {
+    async accept(work, { caller, signal }) {
+      if (closed) return { ok: false, error: "This agent is shutting down" };
+      const { relayTaskId } = work;
+      if (relayTaskId === undefined) {
+        return { ok: true, receipt: await start(work, caller, signal) };
+      }
+      // A receipt that names a relay's task can end that task, so strangers do not choose its prompt.
+      if (caller.kind === "agent") {
+        return {
+          ok: false,
+          error: "relay_task_id is taken only from the home relay and the owner",
+        };
+      }
+      const fingerprint = sha256Hex(work.prompt);
+      const answer = once.run(relayTaskId, fingerprint, () => start(work, caller));
+      if (!answer.ok) {
+        return { ok: false, error: "This relay_task_id was given with another prompt before" };
+      }
+      const receipt = await answer.value;
+      if (caller.kind === "owner") deliver?.(receipt);
+      return { ok: true, receipt };
+    },
+
+    async stop(graceMs) {
+      closed = true;
+      const cancel = runtime.schedule(graceMs, () => stopping.abort());
+      await Promise.allSettled(running);
+      cancel();
+    },
+  };
+}

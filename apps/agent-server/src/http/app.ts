@@ -1,0 +1,122 @@
+import { limits } from "@agent/wire";
+import {
+  createMcpHandler,
+  isJsonContentType,
+  isLegacyRequest,
+  readRequestBody,
+  validateHostHeader,
+  validateOriginHeader,
+  type Server,
+} from "@modelcontextprotocol/server";
+import { Hono, type Context } from "hono";
+import { callerKey, type Caller } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Authenticate } from "./authenticate.ts";
+import { toAuthInfo } from "./caller-info.ts";
+import { refusalResponse, rpcRefusal, type HttpCode } from "./refusals.ts";
+import { createSessions } from "./sessions.ts";
+
+interface Variables {
+  requestId: string;
+  caller: Caller;
+}
+
+export interface HttpApp {
+  readonly fetch: (request: Request) => Response | Promise<Response>;
+  close(): Promise<void>;
+}
+
+/**
+ * `/health` and `/mcp`: the Host and Origin check comes first, then the caller, then the body. One URL
+ * serves both protocol eras, the older one in kept sessions, the newer one request by request.
+ */
+export function createHttpApp(options: {
+  agentId: string;
+  allowedHostnames: readonly string[];
+  authenticate: Authenticate;
+  newServer: () => Server;
+  runtime: Runtime;
+}): HttpApp {
+  const { agentId, authenticate, newServer, runtime } = options;
+  const hostnames = [...options.allowedHostnames];
+  const sessions = createSessions({ newServer, runtime });
+  const modern = createMcpHandler(() => newServer(), { legacy: "reject" });
+  const app = new Hono<{ Variables: Variables }>();
+
+  app.use(async (c, next) => {
+    c.set("requestId", requestIdOf(c.req.header("x-request-id")));
+    c.header("X-Request-Id", c.var.requestId);
+    const host = validateHostHeader(c.req.header("host"), hostnames);
+    if (!host.ok) return refused(c, "request.host_not_allowed");
+    const origin = validateOriginHeader(c.req.header("origin"), hostnames);
+    if (!origin.ok) return refused(c, "request.origin_not_allowed");
+    return next();
+  });
+
+  app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
+  app.all("/health", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
+
+  app.use(async (c, next) => {
+    const answer = await authenticate(c.req.header("authorization") ?? null);
+    if (!answer.ok) return refused(c, answer.code);
+    c.set("caller", answer.caller);
+    return next();
+  });
+
+  app.on(["POST", "GET", "DELETE"], "/mcp", async (c) => {
+    const request = c.req.raw;
+    const { caller } = c.var;
+    const authInfo = toAuthInfo(caller);
+    if (request.method !== "POST") {
+      return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
+    }
+    if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
+      return refused(c, "request.media_type");
+    }
+    const body = await readRequestBody(request, limits.requestBytes);
+    if (body.tooLarge) return refused(c, "request.too_large");
+    const parsed = parseJson(body.text);
+    if (!parsed.ok)
+      return rpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
+
+    const parsedBody = parsed.value;
+    return (await isLegacyRequest(request, parsedBody))
+      ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
+      : modern.fetch(request, { authInfo, parsedBody });
+  });
+  app.all("/mcp", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }));
+
+  app.notFound((c) => refused(c, "route.not_found"));
+  app.onError((cause, c) => {
+    runtime.log("error", "http.failed", { request_id: c.var.requestId, cause: String(cause) });
+    return refused(c, "server.failed");
+  });
+
+  function requestIdOf(given: string | undefined): string {
+    if (given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given)) return given;
+    return Buffer.from(runtime.randomBytes(12)).toString("hex");
+  }
+
+  return {
+    fetch: (request) => app.fetch(request),
+    async close() {
+      await Promise.allSettled([sessions.close(), modern.close()]);
+    },
+  };
+}
+
+function refused(
+  c: Context<{ Variables: Variables }>,
+  code: HttpCode,
+  headers: Record<string, string> = {},
+): Response {
+  return refusalResponse(code, c.var.requestId, { "X-Request-Id": c.var.requestId, ...headers });
+}
+
+function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false };
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { owner, type Caller } from "../caller.ts";
+import type { AuthCode } from "./refusals.ts";
+
+export type Authenticated =
+  | { readonly ok: true; readonly caller: Caller }
+  | { readonly ok: false; readonly code: AuthCode };
+
+/** Checks what stands behind `agent:` in a bearer. */
+export type CheckSignedToken = (token: string) => Promise<Authenticated>;
+
+export type Authenticate = (authorization: string | null) => Promise<Authenticated>;
+
+/**
+ * Who sent a request, by its Authorization header: the static token's holder is the owner, a signed
+ * token speaks for its agent. Without a header only an explicitly open server answers.
+ */
+export function createAuthenticate(options: {
+  authToken: string | undefined;
+  allowAnonymous: boolean;
+  checkSigned: CheckSignedToken | undefined;
+}): Authenticate {
+  const { authToken, allowAnonymous, checkSigned } = options;
+  const expected = authToken === undefined ? undefined : digest(authToken);
+  return async (authorization) => {
+    if (authorization === null) {
+      return allowAnonymous ? { ok: true, caller: owner } : { ok: false, code: "auth.missing" };
+    }
+    const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+    if (bearer === undefined) return { ok: false, code: "auth.unknown_token" };
+    if (bearer.startsWith("agent:")) {
+      const signed = bearer.slice("agent:".length);
+      return checkSigned?.(signed) ?? { ok: false, code: "auth.unknown_token" };
+    }
+    // Equal lengths let the comparison take the same time for every wrong token.
+    return expected !== undefined && timingSafeEqual(digest(bearer), expected)
+      ? { ok: true, caller: owner }
+      : { ok: false, code: "auth.unknown_token" };
+  };
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -1,0 +1,35 @@
+import { networkInterfaces } from "node:os";
+
+const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Whether only programs on this machine can reach a server that listens on `host`. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+function isWildcard(host: string): boolean {
+  return host === "0.0.0.0" || host === "::";
+}
+
+/**
+ * The names under which a Host or Origin header may address this server. A page whose own name was
+ * pointed at this machine (DNS rebinding) names none of them.
+ */
+export function allowedHostnames(server: {
+  host: string;
+  publicUrl: string | undefined;
+  allowedHosts: readonly string[];
+}): string[] {
+  const names = new Set([...loopbackNames, ...server.allowedHosts]);
+  if (server.publicUrl !== undefined) names.add(new URL(server.publicUrl).hostname);
+  for (const address of isWildcard(server.host) ? ownAddresses() : [server.host]) {
+    names.add(address.includes(":") ? `[${address}]` : address);
+  }
+  return [...names];
+}
+
+function ownAddresses(): string[] {
+  return Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).map((one) => one.address),
+  );
+}

@@ -1,0 +1,62 @@
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+
+type Id = string | number;
+
+/** The JSON-RPC ids that a session is working on; a second use of one would steal its answer. */
+export interface InFlight {
+  has(id: Id): boolean;
+  add(ids: readonly Id[]): void;
+  remove(ids: readonly Id[]): void;
+  /** Removes an id when its answer leaves through `transport` or its request is cancelled. */
+  watch(transport: Transport): void;
+  readonly size: number;
+}
+
+export function trackInFlight(): InFlight {
+  const running = new Set<Id>();
+  return {
+    has: (id) => running.has(id),
+    add: (ids) => ids.forEach((id) => running.add(id)),
+    remove: (ids) => ids.forEach((id) => running.delete(id)),
+    watch(transport) {
+      const send = transport.send.bind(transport);
+      transport.send = async (message, options) => {
+        const id = answeredId(message);
+        if (id !== undefined) running.delete(id);
+        await send(message, options);
+      };
+      const receive = transport.onmessage;
+      transport.onmessage = (message, extra) => {
+        const id = cancelledId(message);
+        if (id !== undefined) running.delete(id);
+        receive?.(message, extra);
+      };
+    },
+    get size() {
+      return running.size;
+    },
+  };
+}
+
+/** The ids of the requests, not notifications, in a parsed body. */
+export function requestIds(body: unknown): Id[] {
+  return (Array.isArray(body) ? body : [body]).flatMap((message: unknown) => {
+    if (!isObject(message) || typeof message["method"] !== "string") return [];
+    const id = message["id"];
+    return typeof id === "string" || typeof id === "number" ? [id] : [];
+  });
+}
+
+function answeredId(message: JSONRPCMessage): Id | undefined {
+  return "id" in message && !("method" in message) ? message.id : undefined;
+}
+
+function cancelledId(message: JSONRPCMessage): Id | undefined {
+  if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
+  const id = message.params?.["requestId"];
+  return typeof id === "string" || typeof id === "number" ? id : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,44 @@
+/** Every refusal of this server over HTTP; what happens inside MCP is answered as JSON-RPC. */
+const refusals = {
+  "auth.missing": { status: 401, text: "Missing authorization" },
+  "auth.malformed_token": { status: 401, text: "Invalid token" },
+  "auth.expired_token": { status: 401, text: "Invalid token" },
+  "auth.unknown_token": { status: 401, text: "Invalid token" },
+  "auth.verification_failed": { status: 401, text: "Token verification failed" },
+  "auth.unknown_caller": { status: 401, text: "The token's agent or device is not known" },
+  "request.host_not_allowed": { status: 403, text: "Host header does not name this server" },
+  "request.origin_not_allowed": { status: 403, text: "Origin is not allowed" },
+  "request.too_large": { status: 413, text: "Request body is larger than 1 MiB" },
+  "request.media_type": { status: 415, text: "Request body has to be application/json" },
+  "route.not_found": { status: 404, text: "No such path" },
+  "route.method_not_allowed": { status: 405, text: "Method not allowed on this path" },
+  "server.failed": { status: 500, text: "Internal error" },
+} as const satisfies Record<string, { status: number; text: string }>;
+
+export type HttpCode = keyof typeof refusals;
+export type AuthCode = Extract<HttpCode, `auth.${string}`>;
+
+/** The one shape of an error answer (docs/decisions.md, 1). */
+export function refusalResponse(
+  code: HttpCode,
+  requestId: string,
+  headers: Record<string, string> = {},
+): Response {
+  const { status, text } = refusals[code];
+  return Response.json(
+    { error: text, message: text, code, status, request_id: requestId },
+    {
+      status,
+      headers: { ...headers, ...(status === 401 && { "WWW-Authenticate": "Bearer" }) },
+    },
+  );
+}
+
+/** A refusal inside MCP, about a message rather than about the HTTP request. */
+export function rpcRefusal(
+  status: number,
+  error: { code: number; message: string },
+  id: string | number | null = null,
+): Response {
+  return Response.json({ jsonrpc: "2.0", error, id }, { status });
+}

@@ -1,0 +1,153 @@
+import { toBase64Url } from "@agent/crypto";
+import {
+  isInitializeRequest,
+  WebStandardStreamableHTTPServerTransport,
+  type AuthInfo,
+  type Server,
+} from "@modelcontextprotocol/server";
+import type { Runtime } from "../runtime.ts";
+import { requestIds, trackInFlight, type InFlight } from "./in-flight.ts";
+import { rpcRefusal } from "./refusals.ts";
+
+interface Session {
+  readonly transport: WebStandardStreamableHTTPServerTransport;
+  /** Only who opened a session may use it. */
+  readonly callerKey: string;
+  readonly inFlight: InFlight;
+  lastUsedAt: number;
+  openStreams: number;
+}
+
+export interface SessionRequest {
+  readonly callerKey: string;
+  readonly authInfo: AuthInfo;
+  /** Absent for GET and DELETE. */
+  readonly parsedBody?: unknown;
+}
+
+export interface Sessions {
+  handle(request: Request, options: SessionRequest): Promise<Response>;
+  close(): Promise<void>;
+  readonly size: number;
+}
+
+/** The kept sessions of the older protocol era, found by their `Mcp-Session-Id`. */
+export function createSessions(options: {
+  newServer: () => Server;
+  runtime: Runtime;
+  idleMs?: number;
+  max?: number;
+}): Sessions {
+  const { newServer, runtime, idleMs = 30 * 60_000, max = 1_000 } = options;
+  const sessions = new Map<string, Session>();
+  let cancelSweep = runtime.schedule(idleMs / 2, sweep);
+
+  async function open(callerKey: string): Promise<Session> {
+    const session: Session = {
+      transport: new WebStandardStreamableHTTPServerTransport({
+        sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
+        onsessioninitialized: (id) => void sessions.set(id, session),
+        onsessionclosed: (id) => void sessions.delete(id),
+      }),
+      callerKey,
+      inFlight: trackInFlight(),
+      lastUsedAt: runtime.now(),
+      openStreams: 0,
+    };
+    await newServer().connect(session.transport);
+    session.inFlight.watch(session.transport);
+    return session;
+  }
+
+  async function handle(request: Request, given: SessionRequest): Promise<Response> {
+    const found = await find(request, given);
+    if (found instanceof Response) return found;
+    const { transport, inFlight } = found;
+    found.lastUsedAt = runtime.now();
+
+    const ids = requestIds(given.parsedBody);
+    const repeated = ids.find((id) => inFlight.has(id));
+    if (repeated !== undefined) {
+      return rpcRefusal(
+        400,
+        { code: -32600, message: "This request id is still running" },
+        repeated,
+      );
+    }
+    inFlight.add(ids);
+    const response = await transport.handleRequest(request, given);
+    if (response.status >= 400) inFlight.remove(ids);
+    if (request.method === "GET" && response.ok) holdOpen(found, request.signal);
+    return response;
+  }
+
+  /** An unknown id and another caller's id look the same from outside. */
+  async function find(request: Request, given: SessionRequest): Promise<Session | Response> {
+    const id = request.headers.get("mcp-session-id");
+    if (id !== null) {
+      const session = sessions.get(id);
+      if (session?.callerKey === given.callerKey) return session;
+      return rpcRefusal(404, { code: -32001, message: "Session not found" });
+    }
+    if (!isInitialize(given.parsedBody)) {
+      return rpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
+    }
+    if (sessions.size >= max && !evictIdle(given.callerKey)) {
+      return rpcRefusal(503, { code: -32000, message: "Too many open sessions" });
+    }
+    return open(given.callerKey);
+  }
+
+  function holdOpen(session: Session, signal: AbortSignal): void {
+    session.openStreams += 1;
+    const release = () => {
+      session.openStreams -= 1;
+      session.lastUsedAt = runtime.now();
+    };
+    signal.addEventListener("abort", release, { once: true });
+  }
+
+  /** A caller at the limit gives up its own oldest session, never somebody else's. */
+  function evictIdle(callerKey: string): boolean {
+    const [oldest] = [...sessions.values()]
+      .filter((session) => session.callerKey === callerKey && session.inFlight.size === 0)
+      .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
+    if (oldest === undefined) return false;
+    end(oldest);
+    return true;
+  }
+
+  function sweep(): void {
+    const limit = runtime.now() - idleMs;
+    for (const session of sessions.values()) {
+      const busy = session.inFlight.size > 0 || session.openStreams > 0;
+      if (!busy && session.lastUsedAt < limit) end(session);
+    }
+    cancelSweep = runtime.schedule(idleMs / 2, sweep);
+  }
+
+  function end(session: Session): void {
+    const id = session.transport.sessionId;
+    if (id !== undefined) sessions.delete(id);
+    session.transport.close().catch((cause: unknown) => {
+      runtime.log("warn", "session.close_failed", { cause: String(cause) });
+    });
+  }
+
+  return {
+    handle,
+    async close() {
+      cancelSweep();
+      const open = [...sessions.values()];
+      sessions.clear();
+      await Promise.allSettled(open.map(({ transport }) => transport.close()));
+    },
+    get size() {
+      return sessions.size;
+    },
+  };
+}
+
+function isInitialize(body: unknown): boolean {
+  return (Array.isArray(body) ? body : [body]).some((message) => isInitializeRequest(message));
+}

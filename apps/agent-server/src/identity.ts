@@ -1,0 +1,153 @@
+import { bytesToHex, publicKeyOf, sha256, uuidV7 } from "@agent/crypto";
+import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
+import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
+import type { Runtime } from "./runtime.ts";
+
+export interface Identity {
+  readonly agentId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly did: string;
+  /** The 32-byte seed. */
+  readonly secretKey: Uint8Array;
+  readonly file: IdentityFile;
+}
+
+export interface IdentityOptions {
+  readonly dataDir: string;
+  readonly passphrase: string | undefined;
+  readonly privateKeyHex: string | undefined;
+  readonly name: string;
+  readonly agentType: string;
+}
+
+type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fault: string };
+
+/**
+ * The agent's identity: stored in the data folder, created there on the first start, or made from a
+ * key in the environment. A stored one that cannot be read stops the start and is never replaced.
+ */
+export async function loadIdentity(
+  options: IdentityOptions,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+): Promise<Result<{ identity: Identity }>> {
+  try {
+    const stored = await readStored(options.dataDir);
+    if (!stored.ok) return stored;
+    const key = await readKey(options, stored.file !== null, runtime);
+    if (!key.ok) return key;
+
+    const publicKey = bytesToHex(publicKeyOf(key.secretKey));
+    if (stored.file !== null && stored.file.public_key !== publicKey) {
+      return fault(options.dataDir, "holds the identity of another key");
+    }
+    const file = signIdentityFile(
+      {
+        agentId: stored.file?.agent_id ?? newAgentId(options, publicKey, runtime),
+        publicKey,
+        agentType: options.agentType,
+        name: options.name,
+        createdAt: stored.file?.created_at ?? runtime.now(),
+      },
+      key.secretKey,
+    );
+    if (options.privateKeyHex === undefined) await writePrivately(filePath(options.dataDir), file);
+    const { agent_id: agentId, did } = file;
+    return { ok: true, identity: { agentId, publicKey, did, secretKey: key.secretKey, file } };
+  } catch (cause) {
+    return fault(options.dataDir, `cannot be used: ${String(cause)}`);
+  }
+}
+
+async function readStored(dataDir: string): Promise<Result<{ file: IdentityFile | null }>> {
+  const text = await readIfPresent(filePath(dataDir));
+  if (text === undefined) return { ok: true, file: null };
+  const file = parseIdentityFile(text);
+  return file === null
+    ? fault(filePath(dataDir), "is not an identity file, or was changed after it was signed")
+    : { ok: true, file };
+}
+
+async function readKey(
+  options: IdentityOptions,
+  wasStored: boolean,
+  runtime: Pick<Runtime, "randomBytes">,
+): Promise<Result<{ secretKey: Uint8Array }>> {
+  if (options.privateKeyHex !== undefined) {
+    const parsed = parseSecretKeyHex(options.privateKeyHex);
+    return parsed.ok ? parsed : fault("AGENT_PRIVATE_KEY_HEX", keyFaults[parsed.code]);
+  }
+  const path = join(options.dataDir, "identity.key");
+  const read = await readKeyFile(path, options.passphrase);
+  if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
+  if (!read.ok && wasStored) return fault(path, "is missing, though its identity file is there");
+  if (read.ok && !read.needsSealing) return read;
+
+  const secretKey = read.ok ? read.secretKey : runtime.randomBytes(32);
+  await prepareFolder(options.dataDir);
+  await writeKeyFile(path, secretKey, options.passphrase);
+  return { ok: true, secretKey };
+}
+
+const keyFaults = {
+  "key.malformed": "holds no private key (64 or 128 hex digits, or a sealed key)",
+  "key.halves_mismatch": "holds a private key whose second half is not its public key",
+  "key.passphrase_missing": "is sealed: AGENT_PASSPHRASE is required",
+  "key.passphrase_wrong": "does not open with this AGENT_PASSPHRASE",
+} as const;
+
+/** A key from the environment may come without a disk, so its agent id follows from the key itself. */
+function newAgentId(
+  options: IdentityOptions,
+  publicKey: string,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+): string {
+  return options.privateKeyHex === undefined
+    ? uuidV7(runtime.now(), runtime.randomBytes(10))
+    : uuidV8(sha256(publicKey));
+}
+
+/** A UUID v8 (RFC 9562) out of the first 16 bytes of a digest. */
+function uuidV8(digest: Uint8Array): string {
+  const bytes = digest.slice(0, 16);
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
+  return bytesToHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
+}
+
+function filePath(dataDir: string): string {
+  return join(dataDir, "identity.json");
+}
+
+async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
+    throw cause;
+  }
+}
+
+/** The folder ignores itself, so that a key does not slip into a repository. */
+async function prepareFolder(path: string): Promise<void> {
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await writeFile(join(path, ".gitignore"), "*\n", { mode: 0o600 });
+}
+
+async function writePrivately(path: string, value: unknown): Promise<void> {
+  const draft = `${path}.tmp`;
+  const handle = await open(draft, "w", 0o600);
+  try {
+    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, path);
+}
+
+function fault(source: string, message: string): { ok: false; fault: string } {
+  return { ok: false, fault: `${source}: ${message}` };
+}

@@ -1,0 +1,72 @@
+import type { Caller } from "../caller.ts";
+import { trustOf } from "../caller.ts";
+import type { WorkTask } from "../execution/task.ts";
+import type { Risk, ToolDefinition } from "../tools/definition.ts";
+
+/** Risk bands; each is the highest risk that it still covers. */
+export interface Policy {
+  readonly maxRiskAuto: number;
+  readonly requireApprovalAbove: number;
+  readonly denyAbove: number;
+}
+
+export const defaultPolicy: Policy = { maxRiskAuto: 2, requireApprovalAbove: 2, denyAbove: 3 };
+
+export interface ToolCall {
+  readonly tool: Pick<ToolDefinition, "name" | "risk">;
+  readonly caller: Caller;
+  readonly task?: WorkTask | undefined;
+}
+
+export type Decision =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly kind: "denied" | "approval"; readonly message: string };
+
+/** Asked before every tool call. Asynchronous, because an approval may have to be looked up. */
+export type Gate = (call: ToolCall) => Decision | Promise<Decision>;
+
+export const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
+const unknownRisk: Risk = 2;
+const execute = 3;
+
+/**
+ * Decides by risk and by the caller's trust. `listed` names the tools of the agent's own listing: who
+ * pays for them through the home relay need not be approved again. Money never moves by itself.
+ */
+export function createGate(policy: Policy, listed: ReadonlySet<string>): Gate {
+  return ({ tool, caller, task }) => {
+    const risk = tool.risk ?? unknownRisk;
+    const trust = trustOf(caller);
+
+    if (trust === "blocked") return denied("the caller is blocked");
+    if (risk > policy.denyAbove)
+      return denied(`risk ${riskNames[risk]} is above what this agent does`);
+    if (risk <= execute && isPreApproved(tool.name, caller, task, listed)) return { ok: true };
+
+    const stranger = trust === "unknown" || trust === "first_contact";
+    const automatic =
+      risk <= Math.min(policy.maxRiskAuto, policy.requireApprovalAbove, execute) &&
+      !(stranger && risk >= unknownRisk);
+    return automatic ? { ok: true } : needsApproval(tool.name, risk);
+  };
+}
+
+/** `agent_task` is how the owner and the relay hand over work; the tools it runs are asked about again. */
+function isPreApproved(
+  name: string,
+  caller: Caller,
+  task: WorkTask | undefined,
+  listed: ReadonlySet<string>,
+): boolean {
+  if (name === "agent_task") return caller.kind !== "agent";
+  return caller.kind === "relay" && task?.relayTaskId !== undefined && listed.has(name);
+}
+
+function denied(reason: string): Decision {
+  return { ok: false, kind: "denied", message: `Policy denied: ${reason}` };
+}
+
+function needsApproval(name: string, risk: Risk): Decision {
+  const message = `Governance: tool "${name}" requires approval (${riskNames[risk]})`;
+  return { ok: false, kind: "approval", message };
+}

@@ -1,0 +1,26 @@
+import type { Log } from "./log.ts";
+
+/** Time, chance and network: whatever is not a function of its arguments gets them from here. */
+export interface Runtime {
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+  randomBytes(count: number): Uint8Array;
+  readonly fetch: typeof fetch;
+  /** Runs `task` once after `ms`; the returned function cancels it. */
+  schedule(ms: number, task: () => void): () => void;
+  readonly log: Log;
+}
+
+/** The runtime of a real process. */
+export function systemRuntime(log: Log): Runtime {
+  return {
+    now: Date.now,
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    fetch,
+    schedule(ms, task) {
+      const timer = setTimeout(task, ms);
+      return () => clearTimeout(timer);
+    },
+    log,
+  };
+}

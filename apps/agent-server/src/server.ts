@@ -1,0 +1,64 @@
+import { Server, type BaseContext, type CallToolResult } from "@modelcontextprotocol/server";
+import type { Caller } from "./caller.ts";
+import { withDeadline } from "./execution/deadline.ts";
+import type { Runtime } from "./runtime.ts";
+import type { CallAnswer, CallTool } from "./tools/call-tool.ts";
+import type { ToolDefinition } from "./tools/definition.ts";
+
+export interface McpServerParts {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly tag: string;
+  readonly definitions: readonly ToolDefinition[];
+  readonly callTool: CallTool;
+  readonly taskTimeoutMs: number;
+  readonly runtime: Runtime;
+}
+
+/**
+ * Makes one MCP server object, for one session, one request or one stdio connection. Its own `tools/*`
+ * handlers see every call, so that each result, refusal and validation error ends with the tag.
+ */
+export function createMcpServers(
+  parts: McpServerParts,
+): (callerOf: (context: BaseContext) => Caller) => Server {
+  const { callTool, taskTimeoutMs, runtime } = parts;
+  const tagBlock = { type: "text" as const, text: parts.tag };
+  const tools = parts.definitions.map(({ name, description, inputSchema }) => ({
+    name,
+    description,
+    inputSchema: { ...inputSchema, type: "object" as const },
+  }));
+
+  function toResult(answer: CallAnswer): CallToolResult {
+    const text = answer.ok ? answer.data : answer.error;
+    return {
+      content: [{ type: "text", text }, tagBlock],
+      ...(!answer.ok && { isError: true }),
+    };
+  }
+
+  async function call(name: string, args: unknown, caller: Caller, cancel: AbortSignal) {
+    // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
+    const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
+    const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
+      callTool(name, args, { signal, caller }),
+    );
+    if (timed.ok) return timed.value;
+    const error = timed.reason === "timeout" ? `did not finish within ${ms} ms` : "was cancelled";
+    return { ok: false, kind: "aborted", error: `Tool "${name}" ${error}` } as const;
+  }
+
+  return (callerOf) => {
+    const server = new Server(
+      { name: parts.name, version: parts.version },
+      { capabilities: { tools: {} }, instructions: parts.description },
+    );
+    server.setRequestHandler("tools/list", () => ({ tools }));
+    server.setRequestHandler("tools/call", async ({ params }, context) =>
+      toResult(await call(params.name, params.arguments, callerOf(context), context.mcpReq.signal)),
+    );
+    return server;
+  };
+}

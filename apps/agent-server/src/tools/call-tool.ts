@@ -1,0 +1,90 @@
+import { limits } from "@agent/wire";
+import type { Gate } from "../policy/gate.ts";
+import type { Runtime } from "../runtime.ts";
+import type { ToolAnswer, ToolContext } from "./definition.ts";
+import type { RegisteredTool, ToolRegistry } from "./registry.ts";
+
+/** Why a call gave no result: executors treat `denied` unlike an ordinary failure. */
+export type FailureKind = "unknown" | "invalid" | "denied" | "aborted" | "failed";
+
+export type CallAnswer =
+  | { readonly ok: true; readonly data: string }
+  | { readonly ok: false; readonly error: string; readonly kind: FailureKind };
+
+export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
+
+/**
+ * The one door to every tool, synthetic or not: find, check the arguments, ask the policy, run, and
+ * turn whatever happens into an answer. Nothing thrown inside a tool reaches the caller as text.
+ */
+export function createToolCaller(parts: {
+  registry: ToolRegistry;
+  gate: Gate;
+  runtime: Runtime;
+}): CallTool {
+  const { registry, gate, runtime } = parts;
+  return async (name, args, context) => {
+    const tool = registry.get(name);
+    if (tool === undefined) return failure("unknown", `Unknown tool "${printable(name)}"`);
+
+    const checked = tool.check(args ?? {});
+    if (!checked.ok) {
+      return failure("invalid", `Invalid arguments for tool "${name}": ${checked.fault}`);
+    }
+
+    const decision = await gate({
+      tool: tool.definition,
+      caller: context.caller,
+      task: context.task,
+    });
+    if (!decision.ok) return failure("denied", decision.message);
+
+    try {
+      return bounded(name, await untilAborted(tool, checked.args, context));
+    } catch (cause) {
+      runtime.log("error", "tool.threw", { tool: name, cause: String(cause) });
+      return failure("failed", `Tool "${name}" failed`);
+    }
+  };
+}
+
+/** A tool that ignores its signal is left behind: its late answer goes nowhere. */
+function untilAborted(
+  tool: RegisteredTool,
+  args: Parameters<RegisteredTool["handler"]>[0],
+  context: ToolContext,
+): Promise<CallAnswer> {
+  const { signal } = context;
+  const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
+  const onAbort = () => resolve(failure("aborted", `Tool "${tool.definition.name}" was stopped`));
+  if (signal.aborted) onAbort();
+  else {
+    signal.addEventListener("abort", onAbort, { once: true });
+    void (async () => tool.handler(args, context))().then(
+      (answer) => resolve(readAnswer(answer)),
+      reject,
+    );
+  }
+  return promise.finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+/** Handlers are foreign code: what they return is looked at before it is believed. */
+function readAnswer(answer: ToolAnswer | undefined): CallAnswer {
+  if (answer?.ok === true && typeof answer.data === "string")
+    return { ok: true, data: answer.data };
+  if (answer?.ok === false) return failure("failed", answer.error);
+  throw new TypeError("a handler has to return {ok: true, data} or {ok: false, error}");
+}
+
+function bounded(name: string, answer: CallAnswer): CallAnswer {
+  if (!answer.ok || Buffer.byteLength(answer.data) <= limits.resultBytes) return answer;
+  return failure("failed", `Tool "${name}" returned more than ${limits.resultBytes} bytes`);
+}
+
+function failure(kind: FailureKind, error: string): CallAnswer {
+  return { ok: false, kind, error };
+}
+
+function printable(name: string): string {
+  return name.replace(/[^A-Za-z0-9_.-]/g, "?").slice(0, 64);
+}

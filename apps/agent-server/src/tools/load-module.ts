@@ -1,0 +1,68 @@
+import { pathToFileURL } from "node:url";
+import * as v from "valibot";
+import { compileTool } from "./compile-tool.ts";
+import type { Tool } from "./definition.ts";
+import type { RegisteredTool } from "./registry.ts";
+
+const ToolShape = v.looseObject({
+  definition: v.looseObject({
+    name: v.pipe(
+      v.string(),
+      v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "has to be 1 to 128 of A-Z a-z 0-9 _ . -"),
+    ),
+    description: v.string(),
+    inputSchema: v.looseObject({ type: v.literal("object") }),
+    risk: v.optional(v.picklist([0, 1, 2, 3, 4], "has to be a whole number from 0 to 4")),
+  }),
+  handler: v.function(),
+});
+
+function isTool(value: unknown): value is Tool {
+  return v.is(ToolShape, value);
+}
+
+function faultsOf(value: unknown, name: string): string[] {
+  const issues = v.safeParse(ToolShape, value).issues ?? [];
+  return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${issue.message}`);
+}
+
+type Loaded = { ok: true; tools: RegisteredTool[] } | { ok: false; faults: string[] };
+
+/** Checks what a tools module exports, naming every fault of every entry. */
+export function readTools(exported: unknown, source: string): Loaded {
+  if (!Array.isArray(exported)) {
+    return {
+      ok: false,
+      faults: [`${source}: has to export an array of tools (default or "tools")`],
+    };
+  }
+  const tools: RegisteredTool[] = [];
+  const faults: string[] = [];
+  for (const [index, entry] of exported.entries()) {
+    const name = `${source}: tools.${index}`;
+    if (!isTool(entry)) {
+      faults.push(...faultsOf(entry, name));
+      continue;
+    }
+    try {
+      tools.push(compileTool(entry));
+    } catch (cause) {
+      faults.push(`${name}.definition.inputSchema: ${reasonOf(cause)}`);
+    }
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, tools };
+}
+
+/** Imports a tools module by its absolute path; the default export wins over `tools`. */
+export async function loadToolsModule(path: string): Promise<Loaded> {
+  try {
+    const module: { default?: unknown; tools?: unknown } = await import(pathToFileURL(path).href);
+    return readTools(module.default ?? module.tools, path);
+  } catch (cause) {
+    return { ok: false, faults: [`${path}: cannot be loaded: ${reasonOf(cause)}`] };
+  }
+}
+
+function reasonOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}
