@@ -1,0 +1,72 @@
+import { limits, type Operation } from "@agent/wire";
+import * as v from "valibot";
+import { refusal, type CallRefusal } from "./refusal.ts";
+
+/** A relay's answer with the types taken off. */
+export type LooseAnswer =
+  | { readonly ok: true; readonly status: number; readonly body: unknown }
+  | CallRefusal;
+
+const ErrorBody = v.object({
+  code: v.string(),
+  message: v.string(),
+  request_id: v.optional(v.string()),
+  issues: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+});
+
+/**
+ * What an answer says. A success has to be one that the operation declares, members it does not declare
+ * are dropped; an error that is not the relay's own (a proxy's page) is `response.malformed`.
+ */
+export function readAnswer(op: Operation, response: Response, text: string | null): LooseAnswer {
+  const { status } = response;
+  if (text === null) return refusal("response.too_large", "Answer is larger than 2 MiB", status);
+  const body = parseJson(text);
+  if (!response.ok) return readRefusal(response, body);
+  const schema = op.ok[status];
+  const parsed = schema === undefined ? undefined : v.safeParse(schema, body);
+  if (parsed?.success !== true) {
+    return refusal("response.malformed", "Answer is not one that the operation declares", status);
+  }
+  return { ok: true, status, body: parsed.output };
+}
+
+function readRefusal(response: Response, body: unknown): CallRefusal {
+  const { status, headers } = response;
+  const parsed = v.safeParse(ErrorBody, body);
+  const { code, message, request_id, issues } = parsed.success
+    ? parsed.output
+    : { code: "response.malformed", message: `Answer ${status} is not a relay's` };
+  const retryAfter = headers.get("retry-after") ?? "";
+  return {
+    ok: false,
+    code,
+    status,
+    message,
+    ...(issues !== undefined && { issues }),
+    ...(request_id !== undefined && { requestId: request_id }),
+    ...(/^\d{1,9}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
+  };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An answer's body, or null as soon as it is longer than 2 MiB, whatever its headers said. */
+export async function readText(response: Response): Promise<string | null> {
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body) {
+    bytes += chunk.byteLength;
+    if (bytes > limits.outboundBytes) return null;
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

@@ -1,0 +1,54 @@
+import { limits, type Operations, type Result, type TaskStatus } from "@agent/wire";
+import { refusal, type CallRefusal } from "./refusal.ts";
+import type { RelayClient } from "./relay-client.ts";
+import { pause, retry, type Patience } from "./retry.ts";
+
+/** A task with its receipt, as the relay shows it. */
+export type TaskView = Result<Operations["getTask"]>;
+
+/** How much longer than the poll itself its answer may take, in ms. */
+const ANSWER_MS = 10_000;
+// A relay that does not hold the answer back would otherwise be asked without end.
+const EARLY_MS = 1_000;
+
+const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "claimed"]);
+
+/**
+ * Polls a task until it is finished. Refused with `delegation.timed_out` at the deadline, `task.not_found`
+ * when it expired, and what a poll is refused with for good.
+ */
+export async function awaitTask(
+  client: RelayClient,
+  task: { readonly agentId: string; readonly taskId: string },
+  patience: Patience,
+): Promise<({ readonly ok: true } & TaskView) | CallRefusal> {
+  const { deadline, environment, signal } = patience;
+  let seen: TaskStatus = "pending";
+  for (;;) {
+    const askedAt = environment.now();
+    const answer = await retry(() => poll(client, task, patience), true, patience);
+    if (!answer.ok) return answer;
+    const { status } = answer.body.task;
+    if (!OPEN.has(status)) return { ok: true, ...answer.body };
+    if (environment.now() >= deadline) {
+      return refusal("delegation.timed_out", `Task is still ${status}`);
+    }
+    if (status === seen && environment.now() - askedAt < EARLY_MS) await pause(EARLY_MS, patience);
+    if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
+    seen = status;
+  }
+}
+
+/** One long poll, which the relay holds for as long as there is time left, at most 60 s. */
+function poll(
+  client: RelayClient,
+  params: { readonly agentId: string; readonly taskId: string },
+  { deadline, environment, signal }: Patience,
+) {
+  const leftMs = Math.max(0, deadline - environment.now());
+  const wait = Math.min(limits.pollWaitSeconds, Math.floor(leftMs / 1_000));
+  return client.getTask(
+    { params, query: { wait } },
+    { timeoutMs: wait * 1_000 + ANSWER_MS, ...(signal !== undefined && { signal }) },
+  );
+}

@@ -1,0 +1,54 @@
+import type { Operation, PathParams } from "@agent/wire";
+import type * as v from "valibot";
+
+type Nothing = Record<never, never>;
+type Optional<Name extends string, T> = Nothing extends T
+  ? { readonly [K in Name]?: T }
+  : { readonly [K in Name]: T };
+
+/** A query is text on the wire; a number may be given where a text of digits is meant. */
+type QueryInput<T> = { readonly [K in keyof T]: string extends T[K] ? T[K] | number : T[K] };
+
+/** What an operation has to be told; members that it does not have, or that are all optional, may be left out. */
+export type CallRequest<O extends Operation> = (O["path"] extends `${string}:${string}`
+  ? { readonly params: PathParams<O["path"]> }
+  : Nothing) &
+  (O extends { readonly query: infer S extends v.GenericSchema }
+    ? Optional<"query", QueryInput<v.InferInput<S>>>
+    : Nothing) &
+  (O extends { readonly body: infer S extends v.GenericSchema }
+    ? { readonly body: v.InferInput<S> }
+    : Nothing);
+
+/** A request without its types. */
+export interface LooseRequest {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | number | undefined>>;
+  readonly body?: unknown;
+}
+
+/**
+ * The path with its parameters and query, or null when a parameter has no place in a path: `.` and `..`
+ * would climb out of it, however they are encoded.
+ */
+export function pathOf(pattern: string, { params = {}, query = {} }: LooseRequest): string | null {
+  const segments: string[] = [];
+  for (const segment of pattern.split("/")) {
+    const value = segment.startsWith(":") ? params[segment.slice(1)] : segment;
+    if (value === undefined || value === "." || value === ".." || !value.isWellFormed())
+      return null;
+    if (value === "" && segment !== "") return null;
+    segments.push(encodeURIComponent(value));
+  }
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  const path = segments.join("/");
+  return search.size === 0 ? path : `${path}?${search}`;
+}
+
+/** Joins a relay's address, which may have a path of its own, with a path of the contract. */
+export function urlOf(baseUrl: string, path: string): string {
+  return baseUrl.replace(/\/+$/, "") + path;
+}

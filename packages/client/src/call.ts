@@ -1,0 +1,74 @@
+import type { Operation, Result } from "@agent/wire";
+import { readAnswer, readText, type LooseAnswer } from "./answer.ts";
+import { pathOf, urlOf, type CallRequest, type LooseRequest } from "./call-request.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+
+const TIMEOUT_MS = 30_000;
+
+export interface CallOptions {
+  /** The relay's address, http or https, with or without a path of its own. */
+  readonly baseUrl: string;
+  readonly fetch?: typeof fetch;
+  /** Bearer: the master token or a signed one. */
+  readonly token?: string;
+  /** For the whole exchange; the default is 30,000 ms. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface CallSuccess<O extends Operation> {
+  readonly ok: true;
+  readonly status: number;
+  readonly body: Result<O>;
+}
+
+export type CallResult<O extends Operation> = CallSuccess<O> | CallRefusal;
+
+/**
+ * Calls one operation of a relay. Never throws on what the other side does: the relay's refusals come
+ * back with their code and status, a failed transport as `network.unreachable`, `network.timeout` or
+ * `network.aborted`, an answer that is not the declared one as `response.malformed` or
+ * `response.too_large`. Redirects are not followed, so the token reaches this address only.
+ */
+export async function call<O extends Operation>(
+  op: O,
+  request: CallRequest<O>,
+  options: CallOptions,
+): Promise<CallResult<O>> {
+  // The answer was parsed by the schema that `Result` is read from.
+  return (await exchange(op, request as LooseRequest, options)) as CallResult<O>;
+}
+
+async function exchange(
+  op: Operation,
+  request: LooseRequest,
+  options: CallOptions,
+): Promise<LooseAnswer> {
+  const path = pathOf(op.path, request);
+  if (path === null)
+    return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const { signal = timeout, token } = options;
+  const init: RequestInit = {
+    method: op.method,
+    redirect: "manual",
+    signal: AbortSignal.any([signal, timeout]),
+    headers: {
+      accept: "application/json",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(request.body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+  };
+  let response: Response;
+  let text: string | null;
+  try {
+    response = await (options.fetch ?? fetch)(urlOf(options.baseUrl, path), init);
+    text = await readText(response);
+  } catch {
+    if (timeout.aborted) return refusal("network.timeout", "The relay did not answer in time");
+    if (signal.aborted) return refusal("network.aborted", "The call was aborted");
+    return refusal("network.unreachable", "The relay could not be reached");
+  }
+  return readAnswer(op, response, text);
+}

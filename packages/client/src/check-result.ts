@@ -1,0 +1,97 @@
+import {
+  flattenChain,
+  parseReceipt,
+  verifyReceiptAsync,
+  type ExecutionReceipt,
+  type ReceiptVerdict,
+} from "@agent/receipts";
+import type { Task } from "@agent/wire";
+import type { TaskView } from "./await-task.ts";
+import { keysOf, type Signer } from "./executor-keys.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+import type { RelayClient } from "./relay-client.ts";
+import type { Patience } from "./retry.ts";
+
+// Each costs a lookup; receipts nested beyond it stay unverified, and the verdict says so.
+const NESTED_SIGNERS = 32;
+
+/** What makes a receipt worthless to the one who delegated, although its signature holds. */
+const MISMATCHES: ReadonlySet<string | undefined> = new Set([
+  "receipt.prompt_hash_mismatch",
+  "receipt.result_hash_mismatch",
+]);
+
+export type CheckedResult =
+  | {
+      readonly ok: true;
+      readonly receipt: ExecutionReceipt;
+      readonly verdict: ReceiptVerdict;
+      readonly task: Task;
+    }
+  | (CallRefusal & { readonly verdict?: ReceiptVerdict });
+
+export interface Expected {
+  readonly taskId: string;
+  readonly prompt: string;
+  /** The executor's keys where they are known beforehand; otherwise the relay is asked. */
+  readonly executorKeys: readonly string[] | undefined;
+}
+
+/**
+ * Verifies a finished task's receipt: made by the task's target or executor with a key of its own, for
+ * this task, this prompt and this result. Refused with the code of `@agent/receipts`, with
+ * `receipt.wrong_agent`, or with what a key's lookup is refused with. Nested receipts are judged each by
+ * itself in `verdict.nested`.
+ */
+export async function checkResult(
+  client: RelayClient,
+  { task, receipt: received }: TaskView,
+  expected: Expected,
+  patience: Patience,
+): Promise<CheckedResult> {
+  if (received === null)
+    return refusal("receipt.missing", `Task is ${task.status} without a receipt`);
+  const parsed = parseReceipt(received);
+  if (!parsed.ok) return refusal(parsed.code, `Receipt: ${parsed.path} ${parsed.message}`);
+  const { receipt } = parsed;
+  if (receipt.agent_id !== task.agent_id && receipt.agent_id !== task.assigned_to) {
+    return refusal("receipt.wrong_agent", "Receipt is neither the target's nor the executor's");
+  }
+  const keys =
+    expected.executorKeys === undefined
+      ? await keysOf(client, receipt, patience)
+      : { ok: true as const, keys: expected.executorKeys };
+  if (!keys.ok) return keys;
+  const nestedKeys = await keysOfNested(client, receipt, patience);
+  const verdict = await verifyReceiptAsync(receipt, {
+    publicKey: keys.keys,
+    taskId: expected.taskId,
+    prompt: expected.prompt,
+    now: patience.environment.now(),
+    keyOf: (nested) => nestedKeys.get(nameOf(nested)) ?? [],
+  });
+  const mismatch = verdict.checks.find((check) => MISMATCHES.has(check.code));
+  const code = verdict.code ?? mismatch?.code;
+  if (code !== undefined) return { ...refusal(code, "Receipt does not prove the work"), verdict };
+  return { ok: true, receipt, verdict, task };
+}
+
+/** The keys of those who signed nested receipts; a signer whose lookup fails has none. */
+async function keysOfNested(
+  client: RelayClient,
+  receipt: ExecutionReceipt,
+  patience: Patience,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const signers = new Map<string, Signer>();
+  for (const { receipt: nested } of flattenChain(receipt).links)
+    signers.set(nameOf(nested), nested);
+  const known = [...signers].slice(0, NESTED_SIGNERS).map(async ([name, signer]) => {
+    const found = await keysOf(client, signer, patience);
+    return [name, found.ok ? found.keys : []] as const;
+  });
+  return new Map(await Promise.all(known));
+}
+
+function nameOf({ agent_id, device_id }: Signer): string {
+  return `${agent_id} ${device_id}`;
+}

@@ -1,0 +1,67 @@
+import { awaitTask } from "./await-task.ts";
+import { checkResult, type CheckedResult } from "./check-result.ts";
+import { environmentOf, type Environment } from "./environment.ts";
+import type { RelayClient } from "./relay-client.ts";
+import { retry } from "./retry.ts";
+
+export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
+  /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
+  readonly agentId: string;
+  /** At most 256 KiB of UTF-8. */
+  readonly prompt: string;
+  readonly requiredCapabilities?: readonly string[];
+  /** US dollars, at most 6 decimals: a cap on price and hold. */
+  readonly maxBudget?: number;
+  readonly excludeAgents?: readonly string[];
+  /** The paying agent; counts under the master token only. */
+  readonly submittedBy?: string;
+  /** Until the verified receipt is there; a task that is still open then stays open. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  /** The executor's public keys, 64 hex digits each, where they are known without the relay. */
+  readonly executorKeys?: readonly string[];
+}
+
+/** A refusal after the submission names its task, which can still be polled or cancelled. */
+export type Delegated = CheckedResult & { readonly taskId?: string };
+
+/**
+ * Submits a task, waits for its receipt and verifies that before it is returned; the receipt's `status`
+ * may be `failed` or `denied`, which is as well proven as `completed`. Refused as operations `submitTask`
+ * and `getTask` are, with `delegation.timed_out`, `receipt.missing` (a cancelled task), or with the rule
+ * that the receipt breaks.
+ */
+export async function delegate(client: RelayClient, options: DelegateOptions): Promise<Delegated> {
+  const environment = environmentOf(options);
+  const { agentId, prompt, signal, executorKeys } = options;
+  const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
+  const submitted = await retry(
+    () => client.submitTask({ params: { agentId }, body: bodyOf(options) }, perCall(options)),
+    false,
+    patience,
+  );
+  if (!submitted.ok) return submitted;
+  const taskId = submitted.body.task_id;
+  const finished = await awaitTask(client, { agentId, taskId }, patience);
+  if (!finished.ok) return { ...finished, taskId };
+  const expected = { taskId, prompt, executorKeys };
+  return { ...(await checkResult(client, finished, expected, patience)), taskId };
+}
+
+function bodyOf(options: DelegateOptions) {
+  const { prompt, requiredCapabilities, maxBudget, excludeAgents, submittedBy } = options;
+  return {
+    prompt,
+    ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
+    ...(maxBudget !== undefined && { max_budget: maxBudget }),
+    ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
+    ...(submittedBy !== undefined && { submitted_by: submittedBy }),
+  };
+}
+
+function perCall({ timeoutMs, signal }: DelegateOptions) {
+  return {
+    timeoutMs: Math.min(timeoutMs, 30_000),
+    ...(signal !== undefined && { signal }),
+  };
+}

@@ -1,0 +1,39 @@
+import type { CallRefusal } from "./refusal.ts";
+import type { RelayClient } from "./relay-client.ts";
+import { retry, type Patience } from "./retry.ts";
+
+/** Who signed, by a receipt's own words. */
+export interface Signer {
+  readonly agent_id: string;
+  readonly device_id: string;
+}
+
+type Keys = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
+
+/**
+ * The keys that count for a signer: its device's, as the relay knows it and while it is not revoked, else
+ * its agent's. None when the relay knows neither: a key that only the receipt names proves nothing.
+ */
+export async function keysOf(
+  client: RelayClient,
+  signer: Signer,
+  patience: Patience,
+): Promise<Keys> {
+  const device = await retry(
+    () => client.getDevice({ params: { deviceId: signer.device_id } }),
+    true,
+    patience,
+  );
+  if (device.ok && device.body.agent_id === signer.agent_id) {
+    return { ok: true, keys: device.body.revoked ? [] : [device.body.public_key] };
+  }
+  if (!device.ok && device.code !== "device.not_found") return device;
+  const agent = await retry(
+    () => client.getAgent({ params: { agentId: signer.agent_id } }),
+    true,
+    patience,
+  );
+  if (agent.ok)
+    return { ok: true, keys: agent.body.public_key === null ? [] : [agent.body.public_key] };
+  return agent.code === "agent.not_found" ? { ok: true, keys: [] } : agent;
+}

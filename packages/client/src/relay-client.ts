@@ -1,0 +1,97 @@
+import {
+  operations,
+  type Operation,
+  type OperationName,
+  type Operations,
+  type Scope,
+} from "@agent/wire";
+import { call, type CallResult } from "./call.ts";
+import type { CallRequest, LooseRequest } from "./call-request.ts";
+import { environmentOf, type Environment } from "./environment.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+import { relayAudience } from "./relay-audience.ts";
+import { tokenSource, type Credentials } from "./token-source.ts";
+
+export interface RelayClientOptions extends Partial<Environment> {
+  /** The relay's address, http or https, with or without a path of its own. */
+  readonly baseUrl: string;
+  /** Without it only the public operations can be called. */
+  readonly identity?: Credentials;
+  /** The relay's did:key where it is known beforehand; otherwise the relay is asked for it. */
+  readonly relayDid?: string;
+  /** For one exchange; the default is 30,000 ms. */
+  readonly timeoutMs?: number;
+}
+
+export interface PerCall {
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+type Method<O extends Operation> =
+  Record<never, never> extends CallRequest<O>
+    ? (request?: CallRequest<O>, perCall?: PerCall) => Promise<CallResult<O>>
+    : (request: CallRequest<O>, perCall?: PerCall) => Promise<CallResult<O>>;
+
+export type Bearer =
+  /** `audience` is the did that a signed token is addressed to; the master token has none. */
+  { readonly ok: true; readonly token: string; readonly audience?: string } | CallRefusal;
+
+/** One method per operation of the contract, under its name. */
+export type RelayClient = { readonly [Name in OperationName]: Method<Operations[Name]> } & {
+  /** A bearer for doors that are no operation, like the WebSocket. */
+  bearerFor(scope: Scope | undefined): Promise<Bearer>;
+};
+
+/**
+ * A client of one relay, which mints, keeps and renews the tokens that its calls need. What a method
+ * refuses with is described at `call`; without an identity it is `auth.missing`.
+ */
+export function createRelayClient(options: RelayClientOptions): RelayClient {
+  const environment = environmentOf(options);
+  const { baseUrl, identity, relayDid, timeoutMs } = options;
+  const base = {
+    baseUrl,
+    fetch: environment.fetch,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+  const relay = relayAudience(relayDid, () => call(operations.relayInfo, {}, base));
+  const bearerFor = bearerSource(identity);
+
+  function bearerSource(credentials: Credentials | undefined): RelayClient["bearerFor"] {
+    if (credentials === undefined) {
+      return () => Promise.resolve(refusal("auth.missing", "The client has no identity"));
+    }
+    if ("masterToken" in credentials) {
+      return () => Promise.resolve({ ok: true, token: credentials.masterToken });
+    }
+    const tokenFor = tokenSource(credentials, environment);
+    return async (scope) => {
+      const known = await relay.did();
+      if (!known.ok) return known;
+      return { ok: true, token: await tokenFor(known.did, scope), audience: known.did };
+    };
+  }
+
+  async function invoke(
+    op: Operation,
+    request: LooseRequest = {},
+    perCall: PerCall = {},
+  ): Promise<CallResult<Operation>> {
+    if (op.auth === "public") return call(op, request, { ...base, ...perCall });
+    const bearer = await bearerFor(op.scope);
+    if (!bearer.ok) return bearer;
+    const answer = await call(op, request, { ...base, ...perCall, token: bearer.token });
+    if (answer.ok || answer.code !== "auth.verification_failed") return answer;
+    if (bearer.audience === undefined || !(await relay.differsFrom(bearer.audience))) return answer;
+    const renewed = await bearerFor(op.scope);
+    return renewed.ok ? call(op, request, { ...base, ...perCall, token: renewed.token }) : renewed;
+  }
+
+  const methods = Object.entries<Operation>(operations).map(([name, op]) => [
+    name,
+    (request?: LooseRequest, perCall?: PerCall) => invoke(op, request, perCall),
+  ]);
+  // Each method is typed by the operation whose name it has.
+  return { ...Object.fromEntries(methods), bearerFor } as RelayClient;
+}

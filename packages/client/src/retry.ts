@@ -1,0 +1,59 @@
+import { fullJitter } from "./backoff.ts";
+import type { Environment } from "./environment.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+
+const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
+
+export interface Patience {
+  /** When to give up, in ms since the Unix epoch. */
+  readonly deadline: number;
+  readonly environment: Environment;
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Tries again what failed for a reason that passes: after `Retry-After` where the relay names one, and,
+ * if `repeatable` (a read), also after a lost connection or a failed server. What is refused for good,
+ * or still fails at the deadline, comes back as it was.
+ */
+export async function retry<T extends { readonly ok: true }>(
+  attempt: () => Promise<T | CallRefusal>,
+  repeatable: boolean,
+  patience: Patience,
+): Promise<T | CallRefusal> {
+  const { deadline, environment, signal } = patience;
+  for (let failures = 0; ; failures++) {
+    const answer = await attempt();
+    if (answer.ok || !passes(answer, repeatable)) return answer;
+    const waitMs =
+      (answer.retryAfterSeconds ?? 0) * 1_000 +
+      fullJitter(failures, BACKOFF, environment.randomBytes);
+    if (environment.now() + waitMs >= deadline) return answer;
+    await pause(waitMs, patience);
+    if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
+  }
+}
+
+function passes({ code, status, retryAfterSeconds }: CallRefusal, repeatable: boolean): boolean {
+  // The relay says itself that it did nothing.
+  if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
+  if (!repeatable || code === "network.aborted") return false;
+  return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
+}
+
+/** Resolves after `ms`, or as soon as the signal is aborted. */
+export function pause(
+  ms: number,
+  { environment, signal }: Pick<Patience, "environment" | "signal">,
+): Promise<void> {
+  if (signal?.aborted === true) return Promise.resolve();
+  return new Promise((resolve) => {
+    const cancel = environment.schedule(ms, end);
+    signal?.addEventListener("abort", end, { once: true });
+    function end() {
+      cancel();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }
+  });
+}
