@@ -65,17 +65,6 @@ export interface EgressOptions {
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-const neverSent = new Set([
-  "ECONNREFUSED",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "EADDRNOTAVAIL",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "ETIMEDOUT",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
 const addressRefused = "leads to an address that is not allowed";
 
 /** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
@@ -195,9 +184,16 @@ const refusal = (code: EgressCode, detail: string): UrlVerdict => ({ ok: false, 
 function asEgressError(error: unknown): EgressError {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof EgressError) return at;
-    if ("code" in at && typeof at.code === "string" && neverSent.has(at.code)) {
+    if (isConnectError(at)) {
       return new EgressError("egress.unreachable", "cannot be reached", { cause: error });
     }
   }
   return new EgressError("egress.failed", "broke off or did not answer in HTTP", { cause: error });
+}
+
+function isConnectError(error: Error): boolean {
+  // Several addresses were tried, and each has its own error.
+  if (error instanceof AggregateError) return true;
+  if ("syscall" in error) return error.syscall === "connect" || error.syscall === "getaddrinfo";
+  return "code" in error && error.code === "UND_ERR_CONNECT_TIMEOUT";
 }

@@ -12,7 +12,10 @@ const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 export function canonicalAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
-  if (family !== 6) return undefined;
+  if (family === 0) return undefined;
+  // What a dual-stack socket reports, kept off the slow path.
+  const mapped = mappedIpv4.exec(text);
+  if (mapped !== null) return mapped[1];
   const [address = ""] = text.split("%");
   const canonical = new SocketAddress({ address, family: "ipv6" }).address;
   return mappedIpv4.exec(canonical)?.[1] ?? canonical;

@@ -41,8 +41,10 @@ function encodeObject(value: object, redact: Redact, depth: number): string {
     const { name, message, stack, cause } = value;
     return encodeMembers({ name, message, code: codeOf(value), stack, cause }, redact, depth);
   }
-  // A class's members are its own business: what it calls itself in text is enough.
-  return isPlain(value) ? encodeMembers(value, redact, depth) : quote(String(value), redact);
+  if (isPlain(value)) return encodeMembers(value, redact, depth);
+  if (value instanceof Date || value instanceof URL) return quote(String(value.toJSON()), redact);
+  // The members of other classes are their own business.
+  return `"[object]"`;
 }
 
 function encodeMembers(value: object, redact: Redact, depth: number): string {

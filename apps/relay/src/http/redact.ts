@@ -3,8 +3,9 @@ export const REDACTED = "[redacted]";
 const secretName =
   /(authorization|cookie|passphrase|password|private[_-]?key|secret[_-]?key|api[_-]?key|secret|seed|token|payment[_-]signature)([_-]?hex)?$/i;
 const bearer = /\b(bearer)\s+\S+/gi;
-// The header of every JWS begins with `{"`, which reads eyJ in base64url.
-const signedToken = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+// The header of every JWS begins with `{"`, which reads eyJ in base64url. Looking behind, where \b
+// would also see a start after each hyphen, keeps the search linear in hostile text.
+const signedToken = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g;
 
 /** Whether a member of this name holds a credential, whatever its value looks like. */
 export const isSecretName = (name: string): boolean => secretName.test(name);

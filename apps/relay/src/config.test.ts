@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import { type Config, readConfig, secretValues } from "./config.ts";
+import { describeVariables, type VariableName, variables } from "./config-variables.ts";
+
+const relayId = "0198c0de-7a5e-7c3d-8f00-0123456789ab";
+const otherRelayId = "0198c0de-7a5e-7c3d-8f00-0123456789ac";
+const required = {
+  AGENT_API_TOKEN: "master-token",
+  X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+};
+
+function configOf(env: Partial<Record<VariableName, string>>): Config {
+  const result = readConfig({ ...required, ...env });
+  if (!result.ok) throw new Error(result.faults.map(({ message }) => message).join("; "));
+  return result.config;
+}
+
+function faultsOf(env: Record<string, string | undefined>): readonly string[] {
+  const result = readConfig(env);
+  return result.ok ? [] : result.faults.map(({ variable }) => variable);
+}
+
+test("with the two required variables alone, every other one has the default of the specification", () => {
+  expect(configOf({})).toEqual({
+    apiToken: "master-token",
+    server: {
+      host: "0.0.0.0",
+      port: 3000,
+      baseUrl: undefined,
+      corsOrigins: "*",
+      trustedProxies: [],
+      rateLimitScale: 1,
+      logLevel: "info",
+    },
+    storage: { databasePath: ":memory:", retentionDays: 30 },
+    identity: { relayName: "agent-relay", keyPassphrase: undefined, issueCredentials: false },
+    agents: { requireBootstrapProof: false, privateEndpoints: "auto" },
+    tasks: { ttlMs: 900_000 },
+    payments: {
+      platformFeeRate: 0.05,
+      payToAddress: required.X402_PAY_TO_ADDRESS,
+      realPayments: false,
+      cardSecretKey: undefined,
+    },
+    federation: {
+      endpointUrl: undefined,
+      maxPeers: 50,
+      allowedPeers: undefined,
+      blockedPeers: [],
+      autoAcceptPeers: false,
+      creditLimit: 1000,
+      heartbeatIntervalMs: 60_000,
+      maxHops: 3,
+      retryScale: 1,
+    },
+  } satisfies Config);
+});
+
+const accepted: readonly [VariableName, string, (config: Config) => unknown, unknown][] = [
+  ["AGENT_API_TOKEN", " padded\n", (c) => c.apiToken, "padded"],
+  ["X402_PAY_TO_ADDRESS", `0x${"aB".repeat(20)}`, (c) => c.payments.realPayments, true],
+  ["AGENT_HOST", "::1", (c) => c.server.host, "::1"],
+  ["AGENT_HOST", "relay.internal", (c) => c.server.host, "relay.internal"],
+  ["PORT", "0", (c) => c.server.port, 0],
+  ["PORT", "65535", (c) => c.server.port, 65_535],
+  ["AGENT_BASE_URL", "https://r.example/", (c) => c.server.baseUrl, "https://r.example"],
+  ["AGENT_BASE_URL", "http://r.example:81/a/", (c) => c.server.baseUrl, "http://r.example:81/a"],
+  [
+    "AGENT_CORS_ORIGIN",
+    "https://a.example, http://b.example:8080/",
+    (c) => c.server.corsOrigins,
+    ["https://a.example", "http://b.example:8080"],
+  ],
+  [
+    "AGENT_TRUSTED_PROXIES",
+    "10.0.0.0/8, ::1",
+    (c) => c.server.trustedProxies,
+    ["10.0.0.0/8", "::1"],
+  ],
+  ["AGENT_RATE_LIMIT_SCALE", "0", (c) => c.server.rateLimitScale, 0],
+  ["AGENT_RATE_LIMIT_SCALE", "2.5", (c) => c.server.rateLimitScale, 2.5],
+  ["LOG_LEVEL", "debug", (c) => c.server.logLevel, "debug"],
+  ["AGENT_DB_PATH", "/var/lib/relay.db", (c) => c.storage.databasePath, "/var/lib/relay.db"],
+  ["AGENT_RETENTION_DAYS", "0", (c) => c.storage.retentionDays, 0],
+  ["AGENT_RELAY_NAME", "Réseau", (c) => c.identity.relayName, "Réseau"],
+  ["AGENT_RELAY_KEY_PASSPHRASE", " two words ", (c) => c.identity.keyPassphrase, " two words "],
+  ["AGENT_RELAY_ISSUE_CREDENTIALS", "true", (c) => c.identity.issueCredentials, true],
+  ["AGENT_REQUIRE_BOOTSTRAP_PROOF", "true", (c) => c.agents.requireBootstrapProof, true],
+  ["AGENT_TASK_TTL_MS", "1500", (c) => c.tasks.ttlMs, 1500],
+  ["AGENT_PRIVATE_ENDPOINTS", "block", (c) => c.agents.privateEndpoints, "block"],
+  ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
+  ["PAYMENT_SECRET_KEY", "sk_test_1", (c) => c.payments.cardSecretKey, "sk_test_1"],
+  ["AGENT_FEDERATION_MAX_PEERS", "0", (c) => c.federation.maxPeers, 0],
+  [
+    "AGENT_FEDERATION_ALLOWED_PEERS",
+    `${relayId.toUpperCase()},${otherRelayId}`,
+    (c) => c.federation.allowedPeers,
+    [relayId, otherRelayId],
+  ],
+  ["AGENT_FEDERATION_BLOCKED_PEERS", relayId, (c) => c.federation.blockedPeers, [relayId]],
+  ["AGENT_FEDERATION_AUTO_ACCEPT_PEERS", "true", (c) => c.federation.autoAcceptPeers, true],
+  ["AGENT_FEDERATION_CREDIT_LIMIT", "12.5", (c) => c.federation.creditLimit, 12.5],
+  ["AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS", "50", (c) => c.federation.heartbeatIntervalMs, 50],
+  ["AGENT_FEDERATION_MAX_HOPS", "1", (c) => c.federation.maxHops, 1],
+  ["AGENT_FEDERATION_RETRY_SCALE", "0.001", (c) => c.federation.retryScale, 0.001],
+];
+
+test.each(accepted)("%s takes %j", (variable, text, read, value) => {
+  expect(read(configOf({ [variable]: text }))).toEqual(value);
+});
+
+test.each<[VariableName, ...string[]]>([
+  ["AGENT_API_TOKEN", "two words", "tökén"],
+  ["X402_PAY_TO_ADDRESS", "0x1234", "0".repeat(42), `0x${"g".repeat(40)}`],
+  ["AGENT_HOST", "256.0.0.1", "http://host", "a_b", "-a"],
+  ["PORT", "65536", "-1", "3000.5", "1e3", "0x10", "abc", "99999999999999999999"],
+  ["AGENT_BASE_URL", "r.example", "ftp://r.example", "https://u:p@r.example", "https://r/?a=1"],
+  ["AGENT_CORS_ORIGIN", "r.example", "https://r.example/path", "*,https://r.example", ","],
+  ["AGENT_TRUSTED_PROXIES", "10.0.0.0/33", "10.0.0", "proxy", "::1/129", "10.0.0.1,,"],
+  ["AGENT_RATE_LIMIT_SCALE", "-1", "Infinity", "NaN", "1e2"],
+  ["LOG_LEVEL", "verbose", "INFO"],
+  ["AGENT_DB_PATH", "a\0b"],
+  ["AGENT_DATABASE_URL", "postgres://localhost/relay"],
+  ["AGENT_RETENTION_DAYS", "-1", "1.5"],
+  ["AGENT_RELAY_NAME", "a\nb"],
+  ["AGENT_RELAY_ISSUE_CREDENTIALS", "yes", "1", "TRUE"],
+  ["AGENT_REQUIRE_BOOTSTRAP_PROOF", "on"],
+  ["AGENT_TASK_TTL_MS", "0", "1.5", "604800001"],
+  ["AGENT_PRIVATE_ENDPOINTS", "deny"],
+  ["AGENT_PLATFORM_FEE_RATE", "1.1", "-0.05", "0.0000001", "5%"],
+  ["PAYMENT_SECRET_KEY", "sk test"],
+  ["AGENT_FEDERATION_ENDPOINT_URL", "relay.example", "https://relay.example/#a"],
+  ["AGENT_FEDERATION_MAX_PEERS", "-1", "many"],
+  ["AGENT_FEDERATION_ALLOWED_PEERS", "relay-1", ","],
+  ["AGENT_FEDERATION_BLOCKED_PEERS", "relay-1"],
+  ["AGENT_FEDERATION_AUTO_ACCEPT_PEERS", "maybe"],
+  ["AGENT_FEDERATION_CREDIT_LIMIT", "-1", "1000000001"],
+  ["AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS", "0"],
+  ["AGENT_FEDERATION_MAX_HOPS", "0", "4"],
+  ["AGENT_FEDERATION_RETRY_SCALE", "0"],
+])("%s refuses %j", (variable, ...texts) => {
+  for (const text of texts) {
+    const result = readConfig({ ...required, [variable]: text });
+    expect.soft(result, text).toEqual({
+      ok: false,
+      faults: [{ variable, message: `${variable} must be ${variables[variable].kind.rule}` }],
+    });
+  }
+});
+
+describe("readConfig", () => {
+  test("names every fault at once", () => {
+    const faults = faultsOf({ PORT: "70000", LOG_LEVEL: "loud", AGENT_TASK_TTL_MS: "soon" });
+    expect(faults).toEqual([
+      "AGENT_API_TOKEN",
+      "X402_PAY_TO_ADDRESS",
+      "PORT",
+      "LOG_LEVEL",
+      "AGENT_TASK_TTL_MS",
+    ]);
+  });
+
+  test.each(["", "  ", "\t\n"])("takes the blank value %j as unset", (blank) => {
+    const allBlank = Object.fromEntries(Object.keys(variables).map((name) => [name, blank]));
+    expect(readConfig({ ...allBlank, ...required })).toEqual(readConfig(required));
+    expect(faultsOf(allBlank)).toEqual(["AGENT_API_TOKEN", "X402_PAY_TO_ADDRESS"]);
+  });
+
+  test("never quotes a value in a message", () => {
+    const marker = "s3cret value";
+    const marked = Object.fromEntries(Object.keys(variables).map((name) => [name, marker]));
+    const result = readConfig(marked);
+    expect(result.ok).toBe(false);
+    expect(JSON.stringify(result)).not.toContain(marker);
+  });
+
+  test("refuses a database file together with a database address", () => {
+    const both = { AGENT_DB_PATH: "relay.db", AGENT_DATABASE_URL: "postgres://localhost/relay" };
+    const result = readConfig({ ...required, ...both });
+    expect(result).toMatchObject({ ok: false, faults: [{ variable: "AGENT_DATABASE_URL" }] });
+    expect(JSON.stringify(result)).toContain("AGENT_DB_PATH must not be set together");
+  });
+
+  test("refuses a relay that is allowed and blocked, in whatever case it is written", () => {
+    const peers = {
+      AGENT_FEDERATION_ALLOWED_PEERS: relayId,
+      AGENT_FEDERATION_BLOCKED_PEERS: `${otherRelayId},${relayId.toUpperCase()}`,
+    };
+    expect(faultsOf({ ...required, ...peers })).toEqual(["AGENT_FEDERATION_BLOCKED_PEERS"]);
+    const apart = { ...peers, AGENT_FEDERATION_BLOCKED_PEERS: otherRelayId };
+    expect(faultsOf({ ...required, ...apart })).toEqual([]);
+  });
+
+  test("calls the relay by its base URL, else by its federation URL", () => {
+    const federation = { AGENT_FEDERATION_ENDPOINT_URL: "https://fed.example" };
+    expect(configOf(federation).server.baseUrl).toBe("https://fed.example");
+    const both = { ...federation, AGENT_BASE_URL: "https://base.example" };
+    expect(configOf(both).server.baseUrl).toBe("https://base.example");
+    expect(configOf(both).federation.endpointUrl).toBe("https://fed.example");
+  });
+});
+
+test("the secret values are those of the variables marked secret", () => {
+  const secrets = {
+    AGENT_API_TOKEN: "one",
+    AGENT_RELAY_KEY_PASSPHRASE: "two",
+    PAYMENT_SECRET_KEY: "three",
+  };
+  expect(secretValues(configOf(secrets))).toEqual(["one", "two", "three"]);
+  expect(secretValues(configOf({}))).toEqual(["master-token"]);
+  const marked = Object.entries(variables).filter(([, variable]) => "secret" in variable);
+  expect(marked.map(([name]) => name).toSorted()).toEqual(
+    // No configuration with a database address is accepted, so it holds none to hide.
+    [...Object.keys(secrets), "AGENT_DATABASE_URL"].toSorted(),
+  );
+});
+
+test("the help text has every variable with its rule and what an unset one means", () => {
+  const help = describeVariables();
+  for (const [name, variable] of Object.entries(variables)) {
+    expect.soft(help).toContain(`${name} (`);
+    expect.soft(help).toContain(`${variable.purpose}. Must be ${variable.kind.rule}.`);
+  }
+  expect(help).toContain("PORT (default 3000)");
+  expect(help).toContain("AGENT_API_TOKEN (required)");
+  expect(help).toContain("AGENT_DB_PATH (unset: in memory)");
+});

@@ -1,0 +1,42 @@
+import { expect, test } from "vitest";
+import { createClientIp } from "./client-ip.ts";
+
+const proxies = ["10.0.0.0/8", "fd00::/8", "192.0.2.7"];
+
+test.each<[string, readonly string[], string | undefined, string | undefined, string]>([
+  ["no trusted proxy: the header counts for nothing", [], "203.0.113.9", "1.1.1.1", "203.0.113.9"],
+  ["a socket that is not a proxy", proxies, "203.0.113.9", "1.1.1.1", "203.0.113.9"],
+  ["a proxy without the header", proxies, "10.1.2.3", undefined, "10.1.2.3"],
+  ["a proxy with one entry", proxies, "10.1.2.3", "198.51.100.4", "198.51.100.4"],
+  ["a single trusted address", proxies, "192.0.2.7", "198.51.100.4", "198.51.100.4"],
+  ["the neighbour of that address", proxies, "192.0.2.8", "198.51.100.4", "192.0.2.8"],
+  [
+    "what a client invents stands left",
+    proxies,
+    "10.1.2.3",
+    "1.1.1.1, 198.51.100.4",
+    "198.51.100.4",
+  ],
+  ["a chain of proxies", proxies, "10.1.2.3", "198.51.100.4, 10.9.9.9,fd00::5", "198.51.100.4"],
+  ["only proxies", proxies, "10.1.2.3", "10.5.5.5, 10.6.6.6", "10.1.2.3"],
+  ["an unreadable entry", proxies, "10.1.2.3", "198.51.100.4, unknown", "10.1.2.3"],
+  ["an empty header", proxies, "10.1.2.3", "", "10.1.2.3"],
+  ["a port behind the address", proxies, "10.1.2.3", "198.51.100.4:4711", "198.51.100.4"],
+  ["IPv6 in brackets with a port", proxies, "fd00::1", "[2001:DB8:0::1]:4711", "2001:db8::1"],
+  ["a mapped proxy and a mapped client", proxies, "::ffff:10.1.2.3", "::ffff:1.2.3.4", "1.2.3.4"],
+  ["a mapped socket address", [], "::ffff:203.0.113.9", undefined, "203.0.113.9"],
+  ["an address with a zone", [], "fe80::1%eth0", undefined, "fe80::1"],
+  ["a socket that is closed already", proxies, undefined, "198.51.100.4", "unknown"],
+])("%s", (_, trusted, socket, forwardedFor, expected) => {
+  expect(createClientIp(trusted)(socket, forwardedFor)).toBe(expected);
+});
+
+test("a client that changes its X-Forwarded-For with every request stays the same client", () => {
+  const direct = createClientIp([]);
+  const behindProxy = createClientIp(proxies);
+  for (let attempt = 0; attempt < 50; attempt += 1) {
+    const forged = `198.51.100.${attempt}`;
+    expect(direct("203.0.113.9", forged)).toBe("203.0.113.9");
+    expect(behindProxy("10.0.0.1", `${forged}, 203.0.113.9`)).toBe("203.0.113.9");
+  }
+});

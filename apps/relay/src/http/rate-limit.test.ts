@@ -1,0 +1,187 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createRateLimiter } from "./rate-limit.ts";
+
+const minute = 60_000;
+
+function limiterAt(start: number, options: { scale?: number; maxEntries?: number } = {}) {
+  const clock = { time: start };
+  const { scale = 1, maxEntries = 1_000 } = options;
+  return { clock, limiter: createRateLimiter({ scale, maxEntries, now: () => clock.time }) };
+}
+
+describe("the sliding window", () => {
+  test("the 31st call within 60 s is refused, and allowed once the first has left the window", () => {
+    const { clock, limiter } = limiterAt(0);
+    for (let call = 0; call < 30; call += 1) {
+      expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(true);
+      clock.time += 1_000;
+    }
+    clock.time = minute - 1;
+    expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(false);
+    clock.time = minute;
+    expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(true);
+    expect(limiter.take(30, minute, "write 192.0.2.1").allowed).toBe(false);
+  });
+
+  test("a refused call does not push the window on", () => {
+    const { clock, limiter } = limiterAt(0);
+    limiter.take(1, minute, "a");
+    for (clock.time = 1; clock.time < minute; clock.time += 1_000) {
+      expect(limiter.take(1, minute, "a").allowed).toBe(false);
+    }
+    clock.time = minute;
+    expect(limiter.take(1, minute, "a").allowed).toBe(true);
+  });
+
+  test("each key has its own window, and so has each window length", () => {
+    const { limiter } = limiterAt(0);
+    expect(limiter.take(1, minute, "read a").allowed).toBe(true);
+    expect(limiter.take(1, minute, "read b").allowed).toBe(true);
+    expect(limiter.take(1, 10_000, "read a").allowed).toBe(true);
+    expect(limiter.take(1, minute, "read a").allowed).toBe(false);
+  });
+
+  test("a decision tells the limit, what remains, and when the oldest call leaves", () => {
+    const { clock, limiter } = limiterAt(5_000);
+    const decision = { allowed: true, limit: 2, remaining: 1, resetSeconds: 60 };
+    expect(limiter.take(2, minute, "a")).toEqual({ ...decision, retryAfterSeconds: 0 });
+    clock.time += 20_500;
+    expect(limiter.take(2, minute, "a")).toMatchObject({ remaining: 0, resetSeconds: 40 });
+    clock.time += 39_000;
+    expect(limiter.take(2, minute, "a")).toEqual({
+      allowed: false,
+      limit: 2,
+      remaining: 0,
+      resetSeconds: 1,
+      retryAfterSeconds: 1,
+    });
+    clock.time += 1_000;
+    expect(limiter.take(2, minute, "a").allowed).toBe(true);
+  });
+
+  test("decides as a list of call times would", () => {
+    const step = fc.record({
+      key: fc.constantFrom("a", "b", "c"),
+      wait: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 120 })),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(step, { maxLength: 400 }),
+        fc.integer({ min: 1, max: 20 }),
+        (steps, limit) => {
+          const { clock, limiter } = limiterAt(0);
+          const allowedAt = new Map<string, number[]>();
+          for (const { key, wait } of steps) {
+            clock.time += wait;
+            const inWindow = (allowedAt.get(key) ?? []).filter((at) => at > clock.time - 100);
+            const allowed = inWindow.length < limit;
+            if (allowed) inWindow.push(clock.time);
+            allowedAt.set(key, inWindow);
+            const oldest = inWindow[0] ?? clock.time;
+            expect(limiter.take(limit, 100, key)).toEqual({
+              allowed,
+              limit,
+              remaining: limit - inWindow.length,
+              resetSeconds: Math.ceil((oldest + 100 - clock.time) / 1_000),
+              retryAfterSeconds: allowed ? 0 : 1,
+            });
+          }
+        },
+      ),
+    );
+  });
+
+  test("counts exactly over many more calls than its first store holds", () => {
+    const { clock, limiter } = limiterAt(0);
+    let allowed = 0;
+    for (let call = 0; call < 20_000; call += 1) {
+      clock.time = call;
+      if (limiter.take(3_000, 5_000, "a").allowed) allowed += 1;
+    }
+    expect(allowed).toBe(12_000);
+  });
+});
+
+describe("the scale", () => {
+  test.each([
+    [2, 30, 60],
+    [0.5, 30, 15],
+    [0.1, 30, 3],
+    [0.001, 30, 1],
+  ])("scale %d makes %i calls %i", (scale, tierLimit, limit) => {
+    const { limiter } = limiterAt(0, { scale });
+    expect(limiter.take(tierLimit, minute, "a")).toMatchObject({ limit, remaining: limit - 1 });
+  });
+
+  test("0 turns limits off", () => {
+    const { limiter } = limiterAt(0, { scale: 0 });
+    for (let call = 0; call < 1_000; call += 1) {
+      expect(limiter.take(1, minute, "a")).toMatchObject({ allowed: true, limit: Infinity });
+    }
+  });
+});
+
+describe("memory", () => {
+  test("100,000 addresses, five calls each, hold less than 40 MB, and a minute later hardly any", () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage = runInNewContext("gc") as () => void;
+    const held = (): number => {
+      collectGarbage();
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      return (heapUsed + arrayBuffers) / 1e6;
+    };
+    const { clock, limiter } = limiterAt(0, { maxEntries: 100_000 });
+    const before = held();
+    for (let call = 0; call < 500_000; call += 1) {
+      limiter.take(30, minute, `read 2001:db8::${call % 100_000}`);
+    }
+    expect(held() - before).toBeLessThan(40);
+    clock.time += minute;
+    limiter.take(30, minute, "read 192.0.2.1");
+    expect(held() - before).toBeLessThan(20);
+  });
+
+  test("beyond maxEntries keys the oldest calls are forgotten first", () => {
+    const { limiter } = limiterAt(0, { maxEntries: 10 });
+    for (let key = 0; key < 10; key += 1) limiter.take(1, minute, `k${key}`);
+    expect(limiter.take(1, minute, "k0").allowed).toBe(false);
+    expect(limiter.take(1, minute, "k10").allowed).toBe(true);
+    expect(limiter.take(1, minute, "k9").allowed).toBe(false);
+    expect(limiter.take(1, minute, "k0").allowed).toBe(true);
+  });
+
+  test("any flood leaves the last call of each recent key counted", () => {
+    const keys = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 300 });
+    fc.assert(
+      fc.property(keys, (called) => {
+        const { limiter } = limiterAt(0, { maxEntries: 8 });
+        for (const key of called) {
+          limiter.take(3, minute, `k${key}`);
+          expect(limiter.take(1, minute, `k${key}`).allowed).toBe(false);
+        }
+      }),
+    );
+  });
+});
+
+describe("a clock that is set back", () => {
+  test("by less than the window changes no decision", () => {
+    const { clock, limiter } = limiterAt(100_000);
+    limiter.take(1, minute, "a");
+    clock.time -= 30_000;
+    expect(limiter.take(1, minute, "a").allowed).toBe(false);
+    clock.time = 160_000;
+    expect(limiter.take(1, minute, "a").allowed).toBe(true);
+  });
+
+  test("by more than the window starts counting anew instead of refusing for that long", () => {
+    const { clock, limiter } = limiterAt(10_000_000);
+    limiter.take(1, minute, "a");
+    clock.time = 0;
+    expect(limiter.take(1, minute, "a").allowed).toBe(true);
+    expect(limiter.take(1, minute, "a").allowed).toBe(false);
+  });
+});
