@@ -1,0 +1,61 @@
+import { RECEIPT_LIMITS } from "./limits.ts";
+import { checkMembers } from "./parse.ts";
+import type { ExecutionReceipt } from "./schema.ts";
+import { nestedCount } from "./tree-size.ts";
+import type { Verdict } from "./verdict.ts";
+
+/** One nested receipt of right structure and where it hangs; nothing is said of its signature. */
+export interface ChainLink {
+  readonly receipt: ExecutionReceipt;
+  /** The receipt that carries it. */
+  readonly parent: ExecutionReceipt;
+  /** Hops from the outermost receipt, from 1 on. */
+  readonly depth: number;
+  /** Its place: the index in each `delegation_receipts` on the way down. */
+  readonly path: readonly number[];
+}
+
+export interface ReceiptChain {
+  /** Every nested receipt after the one that carries it, down to ten hops. */
+  readonly links: readonly ChainLink[];
+  /** Whether receipts are nested deeper than that. */
+  readonly depthLimited: boolean;
+  /** Nested receipts in all, the ones left out of `links` included; one more than the limit stands for any more. */
+  readonly count: number;
+}
+
+/**
+ * The receipts nested in one that `parseReceipt` took, without the outermost. A malformed one is left
+ * out with all it carries.
+ */
+export function flattenChain(receipt: ExecutionReceipt): ReceiptChain {
+  const links: ChainLink[] = [];
+  const depthLimited = collect(receipt, [], links);
+  return { links, depthLimited, count: nestedCount(receipt) };
+}
+
+/** Recursion goes no deeper than the ten hops that are walked. */
+function collect(parent: ExecutionReceipt, above: readonly number[], links: ChainLink[]): boolean {
+  const nested = parent.delegation_receipts ?? [];
+  if (above.length === RECEIPT_LIMITS.maxHops) return nested.length > 0;
+  let depthLimited = false;
+  for (const [index, value] of nested.entries()) {
+    const checked = checkMembers(value);
+    if (!checked.ok) continue;
+    const { receipt } = checked;
+    const path = [...above, index];
+    links.push({ receipt, parent, depth: path.length, path });
+    if (collect(receipt, path, links)) depthLimited = true;
+  }
+  return depthLimited;
+}
+
+/** The verdict on the nested receipt at a link's path; undefined where nothing was judged. */
+export function verdictAt<Refusal extends string>(
+  verdict: Verdict<Refusal>,
+  path: readonly number[],
+): Verdict<Refusal> | undefined {
+  let found: Verdict<Refusal> | undefined = verdict;
+  for (const index of path) found = found?.nested[index];
+  return found;
+}

@@ -1,0 +1,29 @@
+import * as v from "valibot";
+
+export const text = v.pipe(v.string("must be a string"), v.nonEmpty("must not be empty"));
+export const hex32 = v.pipe(
+  v.string("must be a string"),
+  v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"),
+);
+// A fraction, a number beyond 2^53 and the Infinity that JSON's 1e999 parses to are all refused here.
+export const whole = v.pipe(
+  v.number("must be a number"),
+  v.safeInteger("must be a whole number of at most 2^53 - 1"),
+);
+export const plainObject = v.custom<object>((value) => {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}, "must be a JSON object");
+
+/** US dollars in whole millionths, from 0 on. */
+export const money = v.pipe(
+  v.number("must be a number"),
+  v.minValue(0, "must not be negative"),
+  v.check(isWholeMicro, "must have at most 6 decimals"),
+);
+
+function isWholeMicro(amount: number): boolean {
+  const micro = Math.round(amount * 1e6);
+  return Number.isSafeInteger(micro) && micro / 1e6 === amount;
+}

@@ -1,0 +1,13 @@
+/** Bounds that every verifier keeps to. */
+export const RECEIPT_LIMITS = {
+  /** Nested receipts in one tree, at every depth together; one more is `receipt.too_many_nested`. */
+  maxNested: 256,
+  /** Hops below the outermost receipt that are judged; what lies deeper is not refused, only left. */
+  maxHops: 10,
+  /** Least `completed_at - submitted_at` in ms: two clocks may disagree by a minute. */
+  minSpanMs: -60_000,
+  /** Greatest `completed_at - submitted_at` in ms. */
+  maxSpanMs: 3_600_000,
+  /** How far ahead of the verifier's clock a receipt may be completed without a remark, in ms. */
+  clockSkewMs: 60_000,
+} as const;

@@ -1,0 +1,68 @@
+import * as v from "valibot";
+import { isUuid, SUITE } from "@agent/crypto";
+import { hex32, plainObject, text, whole } from "./fields.ts";
+import { RECEIPT_LIMITS } from "./limits.ts";
+import { nestedCount } from "./tree-size.ts";
+
+const memberRules = {
+  task_id: text,
+  agent_id: v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID")),
+  public_key: v.optional(hex32),
+  device_id: text,
+  submitted_at: whole,
+  completed_at: whole,
+  status: v.picklist(
+    ["completed", "failed", "denied"],
+    "must be one of: completed, failed, denied",
+  ),
+  result: v.string("must be a string"),
+  tools_used: v.array(v.string("must be a string"), "must be an array"),
+  memories_formed: v.pipe(whole, v.minValue(0, "must not be negative")),
+  prompt_hash: hex32,
+  result_hash: hex32,
+  relay_task_id: v.optional(text),
+  delegated_scope: v.optional(v.string("must be a string")),
+  signature: text,
+};
+
+/** A signed record of one execution (specification: ExecutionReceipt); members it does not name may be present and are signed too. */
+export interface ExecutionReceipt extends v.InferOutput<
+  v.ObjectSchema<typeof memberRules, undefined>
+> {
+  suite: string;
+  delegation_receipts?: ExecutionReceipt[] | undefined;
+}
+
+/**
+ * The rules for a receipt's own members, apart from `suite` and the inside of nested receipts: an
+ * unknown suite is a refusal of its own, and a nested receipt stands or falls alone.
+ */
+export const ReceiptMembersSchema = v.pipe(
+  plainObject,
+  v.object(
+    {
+      ...memberRules,
+      delegation_receipts: v.optional(v.array(plainObject, "must be an array")),
+    },
+    "is missing",
+  ),
+);
+
+/**
+ * The whole shape of a receipt, for contracts and generated documentation; `parseReceipt` is the gate.
+ *
+ * Verify the value as it came, not this schema's output: valibot drops members called `__proto__`,
+ * and they are signed like any other.
+ */
+export const ExecutionReceiptSchema: v.GenericSchema<ExecutionReceipt> = v.looseObject({
+  ...memberRules,
+  suite: v.literal(SUITE),
+  delegation_receipts: v.optional(v.array(v.lazy((nested) => schemaFor(nested)))),
+});
+
+const tooMany = v.custom<ExecutionReceipt>(() => false, "must hold at most 256 nested receipts");
+
+/** A lazy schema recurses as deep as its input, so a tree is measured before it is entered. */
+function schemaFor(nested: unknown): v.GenericSchema<ExecutionReceipt> {
+  return nestedCount(nested) < RECEIPT_LIMITS.maxNested ? ExecutionReceiptSchema : tooMany;
+}

@@ -1,0 +1,295 @@
+import { sha256Hex } from "@agent/crypto";
+import { describe, expect, test } from "vitest";
+import { alice, bob, body, chainOf, prompt, signed, taskId } from "../test/fixtures.ts";
+import {
+  type ExecutionReceipt,
+  type ReceiptBody,
+  signReceipt,
+  verifyReceipt,
+  verifyReceiptAsync,
+  type VerifyOptions,
+} from "./index.ts";
+
+const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyOptions;
+
+/** A receipt whose member was changed after it was signed. */
+const forged = (changes: Record<string, unknown>, before: Partial<ReceiptBody> = {}) => ({
+  ...signed(before),
+  ...changes,
+});
+
+describe("the checks are made in the specification's order", () => {
+  test("every rung that was asked is in the verdict of a right receipt", () => {
+    const receipt = signed({
+      delegated_scope: "read_file, count_terms",
+      delegation_receipts: [signed()],
+    });
+    const verdict = verifyReceipt(receipt, { ...registered, prompt, now: receipt.completed_at });
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toEqual(
+      [
+        "structure",
+        "time_span",
+        "task_binding",
+        "suite",
+        "key",
+        "signature",
+        "delegated_scope",
+        "prompt_hash",
+        "result_hash",
+        "clock",
+        "hops",
+      ].map((name) => ({ name, ok: true })),
+    );
+  });
+
+  test("what nobody asked is not in it", () => {
+    const names = verifyReceipt(signed()).checks.map(({ name }) => name);
+    expect(names).toEqual(["structure", "time_span", "suite", "key", "signature", "result_hash"]);
+  });
+
+  // Each row adds one more fault in front of those below it, and it alone decides.
+  const faults: [name: string, code: string, fault: Record<string, unknown>][] = [
+    ["delegated_scope", "receipt.out_of_scope", {}],
+    ["signature", "receipt.signature_invalid", { result: "changed" }],
+    ["suite", "receipt.suite", { suite: "agent-jcs-ed25519-b64-v2" }],
+    ["task_binding", "receipt.task_mismatch", { relay_task_id: "another" }],
+    ["time_span", "receipt.span", { completed_at: 0 }],
+    ["structure", "receipt.malformed", { status: "done" }],
+  ];
+
+  test.each(faults.map((fault, index) => [...fault, index] as const))(
+    "%s refuses with %s",
+    (name, code, _, index) => {
+      const changes = faults
+        .slice(0, index + 1)
+        .reduce((all, [, , fault]) => ({ ...all, ...fault }), {});
+      const verdict = verifyReceipt(forged(changes, { delegated_scope: "read_file" }), registered);
+      expect(verdict).toMatchObject({ valid: false, code, nested: [] });
+      expect(verdict.checks.at(-1)).toEqual({ name, ok: false, code });
+      expect(verdict.checks.slice(0, -1).every(({ ok }) => ok)).toBe(true);
+    },
+  );
+
+  test("a missing key refuses before the signature is looked at", () => {
+    const receipt = forged({ public_key: undefined, result: "changed" });
+    expect(verifyReceipt(receipt).code).toBe("receipt.key_missing");
+  });
+});
+
+describe("completed_at - submitted_at is within -60 s and +3600 s", () => {
+  test.each([
+    [-60_001, false],
+    [-60_000, true],
+    [0, true],
+    [3_600_000, true],
+    [3_600_001, false],
+  ])("%i ms: %s", (span, valid) => {
+    const { submitted_at } = body();
+    const verdict = verifyReceipt(signed({ completed_at: submitted_at + span }), registered);
+    expect(verdict.valid).toBe(valid);
+    expect(verdict.code).toBe(valid ? undefined : "receipt.span");
+  });
+});
+
+describe("a receipt counts for the task it is signed for", () => {
+  test.each<[string, Partial<ReceiptBody>]>([
+    ["task_id of another task", { task_id: "another" }],
+    ["relay_task_id of another task", { relay_task_id: "another" }],
+    ["no relay_task_id", { relay_task_id: undefined }],
+  ])("%s is refused", (_, changes) => {
+    expect(verifyReceipt(signed(changes), registered).code).toBe("receipt.task_mismatch");
+  });
+
+  test("an offline reader who expects no task may read any", () => {
+    const receipt = signed({ task_id: "another", relay_task_id: undefined });
+    expect(verifyReceipt(receipt, { publicKey: alice.publicKey }).valid).toBe(true);
+  });
+});
+
+describe("the key is one that is bound to the agent", () => {
+  const unnamed = { public_key: undefined };
+  const invalid = "receipt.signature_invalid";
+
+  test.each<[string, ExecutionReceipt, VerifyOptions["publicKey"], string | undefined]>([
+    ["embedded, nobody else asked", signed(), undefined, undefined],
+    ["embedded and bound", signed(), alice.publicKey, undefined],
+    ["embedded and one of the bound", signed(), [bob.publicKey, alice.publicKey], undefined],
+    ["not embedded, bound", signed(unnamed), alice.publicKey, undefined],
+    [
+      "not embedded, second of the bound",
+      signed(unnamed),
+      [bob.publicKey, alice.publicKey],
+      undefined,
+    ],
+    [
+      "embedded stranger's, signed with the bound",
+      signed({ public_key: bob.publicKey }),
+      alice.publicKey,
+      undefined,
+    ],
+    ["embedded and signing, not bound", signed(), bob.publicKey, invalid],
+    ["embedded and signing, not among the bound", signed(), [bob.publicKey], invalid],
+    [
+      "embedded and bound, not signing",
+      signed({ public_key: bob.publicKey }),
+      [bob.publicKey, alice.publicKey],
+      invalid,
+    ],
+    ["embedded, but the agent has no key", signed(), [], "receipt.key_missing"],
+    ["nowhere", signed(unnamed), undefined, "receipt.key_missing"],
+    ["given in capitals", signed(unnamed), alice.publicKey.toUpperCase(), invalid],
+    ["given as no key at all", signed(unnamed), "not a key", invalid],
+  ])("%s", async (_, receipt, publicKey, code) => {
+    expect(verifyReceipt(receipt, { publicKey }).code).toBe(code);
+    expect((await verifyReceiptAsync(receipt, { publicKey })).code).toBe(code);
+  });
+});
+
+describe("tools stay within delegated_scope", () => {
+  const scoped = (tools_used: string[], delegated_scope: string) =>
+    verifyReceipt(signed({ tools_used, delegated_scope }), registered).code;
+
+  test.each([
+    [["a", "b"], "a,b"],
+    [["a"], " b , a "],
+    [[], ""],
+    [[], "a"],
+  ])("%j in %j", (tools, scope) => {
+    expect(scoped(tools, scope)).toBeUndefined();
+  });
+
+  test.each([
+    [["a", "c"], "a,b"],
+    [["a"], ""],
+    [["a"], "ab"],
+    [["a,b"], "a,b"],
+    [["A"], "a"],
+  ])("%j not in %j", (tools, scope) => {
+    expect(scoped(tools, scope)).toBe("receipt.out_of_scope");
+  });
+});
+
+describe("what is only remarked on leaves the receipt valid", () => {
+  const remarks = (receipt: ExecutionReceipt, options: VerifyOptions) => {
+    const { valid, code, checks } = verifyReceipt(receipt, { ...registered, ...options });
+    expect({ valid, code }).toEqual({ valid: true, code: undefined });
+    return checks.filter(({ ok }) => !ok).map((check) => [check.name, check.code]);
+  };
+  const elsewhere = sha256Hex("something else");
+  const { completed_at } = body();
+
+  test("a result_hash of another result", () => {
+    expect(remarks(signed({ result_hash: elsewhere }), {})).toEqual([
+      ["result_hash", "receipt.result_hash_mismatch"],
+    ]);
+  });
+
+  test("a prompt_hash of another prompt, when the prompt is known", () => {
+    expect(remarks(signed({ prompt_hash: elsewhere }), {})).toEqual([]);
+    expect(remarks(signed({ prompt_hash: elsewhere }), { prompt })).toEqual([
+      ["prompt_hash", "receipt.prompt_hash_mismatch"],
+    ]);
+  });
+
+  test("a completion over a minute ahead of the clock, when the clock is known", () => {
+    expect(remarks(signed(), { now: completed_at - 60_000 })).toEqual([]);
+    expect(remarks(signed(), { now: completed_at - 60_001 })).toEqual([
+      ["clock", "receipt.completed_in_future"],
+    ]);
+    expect(remarks(signed(), { now: completed_at * 2 })).toEqual([]);
+  });
+});
+
+describe("nested receipts are judged one by one", () => {
+  const nestedIn = (...nested: unknown[]) =>
+    signed({ delegation_receipts: nested as ExecutionReceipt[] });
+
+  test("a bad one is refused alone", () => {
+    const good = signed();
+    const verdict = verifyReceipt(
+      nestedIn(good, { ...good, result: "changed" }, { task_id: 1 }, good),
+      registered,
+    );
+    expect(verdict.valid).toBe(true);
+    expect(verdict.nested.map(({ code }) => code)).toEqual([
+      undefined,
+      "receipt.signature_invalid",
+      "receipt.malformed",
+      undefined,
+    ]);
+  });
+
+  test("task and prompt are those of the outermost only", () => {
+    const inner = signed({ task_id: "inner", relay_task_id: "inner", prompt_hash: sha256Hex("?") });
+    const verdict = verifyReceipt(nestedIn(inner), { ...registered, prompt });
+    expect(verdict.nested[0]).toEqual(verifyReceipt(inner));
+  });
+
+  test("each is held against the keys of its own agent", () => {
+    const inner = signReceipt(body({ public_key: bob.publicKey }), bob.secretKey);
+    const outer = nestedIn(inner);
+    const codeWith = (keyOf: VerifyOptions["keyOf"]) =>
+      verifyReceipt(outer, { ...registered, keyOf }).nested[0]?.code;
+    expect(codeWith(undefined)).toBeUndefined();
+    expect(codeWith(() => bob.publicKey)).toBeUndefined();
+    expect(codeWith(() => undefined)).toBeUndefined();
+    expect(codeWith(() => alice.publicKey)).toBe("receipt.signature_invalid");
+    expect(codeWith(() => [])).toBe("receipt.key_missing");
+  });
+
+  test("none is judged under a refused one", () => {
+    const outer = nestedIn({ ...nestedIn(signed()), result: "changed" });
+    const verdict = verifyReceipt(outer, registered);
+    expect(verdict.nested.map(({ nested }) => nested)).toEqual([[]]);
+    expect(verifyReceipt({ ...outer, result: "changed" }, registered).nested).toEqual([]);
+  });
+
+  test.each([
+    [10, 10],
+    [11, 10],
+    [12, 10],
+  ])("of %i hops, %i are judged", async (hops, judged) => {
+    const chain = chainOf(hops);
+    expect(await verifyReceiptAsync(chain, registered)).toEqual(verifyReceipt(chain, registered));
+    let verdict = verifyReceipt(chain, registered);
+    let depth = 0;
+    for (; verdict.nested[0]; depth++) verdict = verdict.nested[0];
+    expect(depth).toBe(judged);
+    expect(verdict.valid).toBe(true);
+    const limited = { name: "hops", ok: false, code: "receipt.too_many_hops" };
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual(hops > judged ? [limited] : []);
+  });
+});
+
+describe("no input makes the verifier throw", () => {
+  test.each([undefined, null, 1, "", "null", [], {}, () => 1, Symbol("x"), new Map()])(
+    "%o",
+    async (value) => {
+      const refused = {
+        valid: false,
+        code: "receipt.malformed",
+        checks: [{ name: "structure", ok: false, code: "receipt.malformed" }],
+        nested: [],
+      };
+      expect(verifyReceipt(value as object)).toEqual(refused);
+      expect(await verifyReceiptAsync(value as object)).toEqual(refused);
+    },
+  );
+
+  test("a text is judged like its value", () => {
+    expect(verifyReceipt(JSON.stringify(chainOf(2)), registered)).toEqual(
+      verifyReceipt(chainOf(2), registered),
+    );
+  });
+
+  test("members called __proto__ and toJSON are data and are covered by the signature", () => {
+    const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
+    const text = JSON.stringify(signReceipt({ ...body(), ...odd }, alice.secretKey));
+    expect(text).toContain('"__proto__":{"a":1}');
+    expect(verifyReceipt(text, registered).valid).toBe(true);
+    expect(verifyReceipt(text.replace('{"a":1}', '{"a":2}'), registered).code).toBe(
+      "receipt.signature_invalid",
+    );
+  });
+});
