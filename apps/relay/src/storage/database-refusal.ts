@@ -1,0 +1,35 @@
+import { isOutage, sqliteCode } from "./sqlite-error.ts";
+
+/** Why a database file cannot be used; each stops the start. */
+export type DatabaseCode =
+  | "database.damaged"
+  | "database.foreign"
+  | "database.locked"
+  | "database.newer"
+  | "database.unusable";
+
+export interface DatabaseRefusal {
+  readonly ok: false;
+  readonly code: DatabaseCode;
+  /** For the operator: names the file. */
+  readonly detail: string;
+}
+
+export function refuseDatabase(code: DatabaseCode, detail: string): DatabaseRefusal {
+  return { ok: false, code, detail };
+}
+
+/** Names what the system or SQLite could not do with the file; anything else is a bug, thrown on. */
+export function refusalOf(error: unknown, path: string): DatabaseRefusal {
+  const detail = `${path}: ${error instanceof Error ? error.message : String(error)}`;
+  const code = sqliteCode(error);
+  if (code === "SQLITE_NOTADB") return refuseDatabase("database.foreign", detail);
+  if (code === "SQLITE_CORRUPT") return refuseDatabase("database.damaged", detail);
+  if (code === "SQLITE_BUSY") return refuseDatabase("database.locked", detail);
+  if (isOutage(error) || isSystemError(error)) return refuseDatabase("database.unusable", detail);
+  throw error;
+}
+
+function isSystemError(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error;
+}

@@ -1,0 +1,34 @@
+import { closeSync, openSync } from "node:fs";
+import Sqlite from "better-sqlite3";
+import { sqliteCode } from "./sqlite-error.ts";
+
+export interface FileLock {
+  readonly release: () => void;
+}
+
+/**
+ * Takes the lock that keeps a second relay off the same files, or answers undefined while another
+ * one holds it. SQLite locks the file with the system's own locks, which also end with a process
+ * that was killed, so a lock is never left behind.
+ */
+export function lockFile(path: string): FileLock | undefined {
+  createPrivately(path);
+  const holder = new Sqlite(path, { timeout: 0 });
+  try {
+    holder.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    holder.close();
+    if (sqliteCode(error) === "SQLITE_BUSY") return undefined;
+    throw error;
+  }
+  return { release: () => void holder.close() };
+}
+
+/** An existing file is not opened: closing it would drop the locks this process holds on it. */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "wx", 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import Sqlite, { type Database } from "better-sqlite3";
+import { describe, expect, test } from "vitest";
+import { appliedMigrations, migrate, migrationStatus, type Migration } from "./migrate.ts";
+
+const migrations: Migration[] = [
+  { id: "001-owners", sql: "CREATE TABLE owners (name TEXT PRIMARY KEY) STRICT" },
+  {
+    id: "002-notes",
+    sql: `CREATE TABLE notes (id INTEGER PRIMARY KEY, owner TEXT REFERENCES owners (name)) STRICT;
+          CREATE INDEX notes_by_owner ON notes (owner)`,
+  },
+  {
+    id: "003-owner-age",
+    sql: `CREATE TABLE owners_2 (name TEXT PRIMARY KEY, age INTEGER) STRICT;
+          INSERT INTO owners_2 (name) SELECT name FROM owners;
+          DROP TABLE owners;
+          ALTER TABLE owners_2 RENAME TO owners`,
+  },
+];
+
+const ids = migrations.map(({ id }) => id);
+
+function schemaOf(db: Database): unknown[] {
+  return db.prepare("SELECT name, sql FROM sqlite_schema ORDER BY name").all();
+}
+
+describe("migrate", () => {
+  test("applies what is missing, in order, once", () => {
+    const db = new Sqlite(":memory:");
+    expect(migrate(db, migrations.slice(0, 1))).toEqual(ids.slice(0, 1));
+    expect(migrate(db, migrations)).toEqual(ids.slice(1));
+    expect(migrate(db, migrations)).toEqual([]);
+    expect(appliedMigrations(db)).toEqual(ids);
+  });
+
+  test.each([0, 1, 2, 3])("from version %i comes to the schema of a fresh database", (version) => {
+    const fresh = new Sqlite(":memory:");
+    migrate(fresh, migrations);
+    const old = new Sqlite(":memory:");
+    migrate(old, migrations.slice(0, version));
+    migrate(old, migrations);
+    expect(schemaOf(old)).toEqual(schemaOf(fresh));
+  });
+
+  test("keeps the rows that refer to a table it rebuilds, and enforces references afterwards", () => {
+    const db = new Sqlite(":memory:");
+    migrate(db, migrations.slice(0, 2));
+    db.exec("INSERT INTO owners VALUES ('ada'); INSERT INTO notes VALUES (1, 'ada')");
+    migrate(db, migrations);
+    expect(db.prepare("SELECT owner FROM notes").pluck().all()).toEqual(["ada"]);
+    expect(() => db.exec("INSERT INTO notes VALUES (2, 'nobody')")).toThrow("FOREIGN KEY");
+  });
+
+  test.each([
+    ["fails half-way", "CREATE TABLE half (a INTEGER) STRICT; SELECT nonsense", "nonsense"],
+    ["breaks a reference", "INSERT INTO notes VALUES (1, 'nobody')", "broken references"],
+  ])("leaves the schema at the step before one that %s", (_, sql, message) => {
+    const db = new Sqlite(":memory:");
+    migrate(db, migrations);
+    const before = schemaOf(db);
+    expect(() => migrate(db, [...migrations, { id: "004-bad", sql }])).toThrow(message);
+    expect(schemaOf(db)).toEqual(before);
+    expect(appliedMigrations(db)).toEqual(ids);
+    expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
+  });
+
+  test("status tells the applied from the missing", () => {
+    expect(migrationStatus(ids.slice(0, 1), migrations).map(({ applied }) => applied)).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});

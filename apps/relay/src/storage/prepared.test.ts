@@ -1,0 +1,73 @@
+import { describe, expect, expectTypeOf, test } from "vitest";
+import { db, p, prepare, sql } from "./prepared.ts";
+import type { Reader, Tx } from "./storage.ts";
+import type { TaskRow } from "./tables.ts";
+
+const taskById = prepare<{ task_id: string }>()(
+  db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
+);
+
+const take = prepare<{ account: string; amount: number }>()(
+  db
+    .updateTable("accounts")
+    .set((eb) => ({ balance: eb("balance", "-", p("amount")) }))
+    .where("account", "=", p("account"))
+    .where("balance", ">=", p("amount"))
+    .where("pending_withdrawals", "=", 0)
+    .returning("balance"),
+);
+
+describe("a prepared query", () => {
+  test("is text with one placeholder for each value", () => {
+    expect(taskById.text).toBe('select * from "tasks" where "task_id" = ?');
+    expect(taskById.names).toEqual(["task_id"]);
+  });
+
+  test("binds parameters by name, in order, as often as they are used, beside its constants", () => {
+    expect(take.names).toEqual(["amount", "account", "amount", undefined]);
+    expect(take.values({ account: "a", amount: 7 })).toEqual([7, "a", 7, 0]);
+  });
+
+  test("is made of a sql fragment as well", () => {
+    const raw = prepare<{ n: number }>()(sql<{ m: number }>`select ${p("n")} + ${1} as m`);
+    expect(raw.text).toBe("select ? + ? as m");
+    expect(raw.values({ n: 2 })).toEqual([2, 1]);
+  });
+
+  test("takes NULL as a value, but not a value that is missing", () => {
+    const set = prepare<{ key: string | null }>()(
+      db.updateTable("agents").set({ public_key: p("key") }),
+    );
+    expect(set.values({ key: null })).toEqual([null]);
+    expect(() => set.values({} as { key: null })).toThrow('no value for "key"');
+  });
+
+  test.each([true, undefined, new Date(0), {}])("refuses the constant %o", (value) => {
+    expect(() => prepare()(sql`select ${sql.val(value)}`)).toThrow("cannot store");
+  });
+});
+
+/** Only compiled: each line that must not compile says so. */
+async function typeChecks(read: Reader, tx: Tx) {
+  expectTypeOf(await read.get(taskById, { task_id: "t" })).toEqualTypeOf<TaskRow | undefined>();
+  expectTypeOf(await tx.all(take, { account: "a", amount: 1 })).toEqualTypeOf<
+    { balance: number }[]
+  >();
+  const drop = prepare<TaskRow>()(db.deleteFrom("tasks").where("task_id", "=", p("task_id")));
+  expectTypeOf(await read.get(drop, {} as TaskRow)).toEqualTypeOf<undefined>();
+
+  // @ts-expect-error a parameter of another type
+  await read.get(taskById, { task_id: 1 });
+  // @ts-expect-error a parameter that the query does not have
+  await read.get(taskById, { task_id: "t", other: 1 });
+  // @ts-expect-error a statement with RETURNING answers rows, not a number
+  await tx.run(take, { account: "a", amount: 1 });
+  // @ts-expect-error a boolean is not stored
+  prepare<{ flag: boolean }>();
+  // @ts-expect-error a typed marker has to fit its column
+  db.selectFrom("tasks").where("task_id", "=", p<number>("task_id"));
+}
+
+test("parameters and rows are checked by the compiler", () => {
+  expectTypeOf(typeChecks).parameters.toEqualTypeOf<[Reader, Tx]>();
+});

@@ -1,0 +1,24 @@
+import Sqlite from "better-sqlite3";
+
+/** The primary result code of an SQLite failure, such as SQLITE_IOERR for SQLITE_IOERR_WRITE. */
+export function sqliteCode(error: unknown): string | undefined {
+  if (!(error instanceof Sqlite.SqliteError)) return undefined;
+  return /^SQLITE_[A-Z]+/.exec(error.code)?.[0];
+}
+
+const outages = new Set([
+  "SQLITE_BUSY",
+  "SQLITE_CANTOPEN",
+  "SQLITE_FULL",
+  "SQLITE_IOERR",
+  "SQLITE_NOMEM",
+  "SQLITE_PERM",
+  "SQLITE_PROTOCOL",
+  "SQLITE_READONLY",
+]);
+
+/** True where the machine failed, not the statement. */
+export function isOutage(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && outages.has(code);
+}

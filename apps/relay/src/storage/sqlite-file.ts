@@ -1,0 +1,89 @@
+import { chmodSync, existsSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { createDatabase } from "./create-database.ts";
+import { refusalOf, refuseDatabase } from "./database-refusal.ts";
+import { lockFile } from "./file-lock.ts";
+import { createGroupCommit } from "./group-commit.ts";
+import { inspectDatabase } from "./inspect-database.ts";
+import { migrate, type Migration } from "./migrate.ts";
+import type { Opened } from "./open.ts";
+import { Statements } from "./statements.ts";
+import type { Storage } from "./storage.ts";
+
+/**
+ * Opens a database file that only its owner can read. It is locked against a second relay and
+ * inspected before anything is written, so one that is refused stays as it was.
+ */
+export function openSqliteFile(given: string, migrations: readonly Migration[]): Opened {
+  let release = (): void => {};
+  try {
+    const path = realPath(given);
+    const lock = lockFile(`${path}-lock`);
+    if (lock === undefined) {
+      return refuseDatabase("database.locked", `${given} is in use by another relay`);
+    }
+    release = lock.release;
+    const opened = openLocked(path, migrations, release);
+    if (!opened.ok) release();
+    return opened;
+  } catch (error) {
+    release();
+    return refusalOf(error, given);
+  }
+}
+
+function openLocked(path: string, migrations: readonly Migration[], release: () => void): Opened {
+  const inspected = inspectDatabase({ path, migrations });
+  if (!inspected.ok) return inspected;
+  if (!inspected.exists) createDatabase(path);
+  // A file restored from a backup may have come with a wider mode.
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (existsSync(file)) chmodSync(file, 0o600);
+  }
+  // SQLite waits for a writer from outside by blocking the event loop: 50 ms at most.
+  const db = new Sqlite(path, { fileMustExist: true, timeout: 50 });
+  try {
+    if (!makeDurable(db)) {
+      db.close();
+      return refuseDatabase("database.unusable", `${path}: no write-ahead log on this file system`);
+    }
+    const migrated = migrate(db, migrations);
+    const snapshot = new Sqlite(path, { readonly: true, timeout: 50 });
+    return { ok: true, migrated, storage: createStorage(db, snapshot, release) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** The mode that better-sqlite3 chooses for a write-ahead log can lose commits with the power. */
+function makeDurable(db: Database): boolean {
+  const mode = db.pragma("journal_mode = WAL", { simple: true });
+  db.pragma("synchronous = FULL");
+  return mode === "wal";
+}
+
+/** Reads have a connection of their own: they see what is committed and wait for nothing. */
+function createStorage(db: Database, snapshot: Database, release: () => void): Storage {
+  const group = createGroupCommit(db, new Statements(db));
+  const statements = new Statements(snapshot);
+  return {
+    read: {
+      get: async (query, params) => statements.get(query, params),
+      all: async (query, params) => statements.all(query, params),
+    },
+    transaction: group.transaction,
+    async close() {
+      await group.close();
+      snapshot.close();
+      db.close();
+      release();
+    },
+  };
+}
+
+/** One file has one lock, whatever links lead to it. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+}

@@ -1,0 +1,33 @@
+import type { Database, Statement } from "better-sqlite3";
+import type { Query } from "./prepared.ts";
+
+/** Runs queries on one connection; each is prepared the first time it is used there. */
+export class Statements {
+  readonly #db: Database;
+  readonly #prepared = new WeakMap<object, Statement<unknown[]>>();
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  get<P, Row>(query: Query<P, Row>, params: P): Row | undefined {
+    return this.#statement(query).get(query.values(params)) as Row | undefined;
+  }
+
+  all<P, Row>(query: Query<P, Row>, params: P): Row[] {
+    return this.#statement(query).all(query.values(params)) as Row[];
+  }
+
+  run<P>(query: Query<P, never>, params: P): number {
+    return this.#statement(query).run(query.values(params)).changes;
+  }
+
+  #statement<P, Row>(query: Query<P, Row>): Statement<unknown[]> {
+    let statement = this.#prepared.get(query);
+    if (statement === undefined) {
+      statement = this.#db.prepare(query.text);
+      this.#prepared.set(query, statement);
+    }
+    return statement;
+  }
+}

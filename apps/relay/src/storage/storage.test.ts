@@ -1,0 +1,230 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { openStorage } from "./open.ts";
+import { p, prepare, sql } from "./prepared.ts";
+import { StorageUnavailable, type Storage, type Tx } from "./storage.ts";
+
+const migrations = [
+  {
+    id: "001-notes",
+    sql: `CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
+          CREATE TRIGGER lost BEFORE INSERT ON notes WHEN NEW.text = 'disk full'
+          BEGIN SELECT RAISE(ROLLBACK, 'disk full'); END`,
+  },
+];
+
+const insert = prepare<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes (id, text) VALUES (${p("id")}, ${p("text")})`,
+);
+const change = prepare<{ text: string }>()(sql<never>`UPDATE notes SET text = ${p("text")}`);
+const find = prepare<{ id: number }>()(
+  sql<{ text: string }>`SELECT text FROM notes WHERE id = ${p("id")}`,
+);
+const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+
+let directory: string;
+let storage: Storage;
+
+async function open(path: string): Promise<Storage> {
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  return opened.storage;
+}
+
+const write = (id: number, text = "") => storage.transaction((tx) => tx.run(insert, { id, text }));
+
+const stored = async () => (await storage.read.all(ids, {})).map(({ id }) => id);
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "relay-storage-"));
+});
+
+afterEach(async () => {
+  await storage.close();
+  rmSync(directory, { recursive: true });
+});
+
+describe.each(["memory", "file"])("transactions, %s", (kind) => {
+  beforeEach(async () => {
+    storage = await open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
+  });
+
+  test("get answers one row or undefined, all answers rows, run the number of rows changed", async () => {
+    await write(1, "one");
+    await write(2, "two");
+    expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
+    expect(await storage.read.get(find, { id: 9 })).toBeUndefined();
+    expect(await stored()).toEqual([1, 2]);
+    expect(await storage.transaction((tx) => tx.run(change, { text: "" }))).toBe(2);
+  });
+
+  test("a read right after the acknowledgement sees what was written", async () => {
+    const stale: number[] = [];
+    const worker = async (first: number) => {
+      for (let id = first; id < first + 50; id++) {
+        await write(id, `note ${id}`);
+        if ((await storage.read.get(find, { id })) === undefined) stale.push(id);
+      }
+    };
+    await Promise.all([0, 100, 200, 300].map(worker));
+    expect(stale).toEqual([]);
+    expect(await stored()).toHaveLength(200);
+  });
+
+  test("a transaction sees its own writes; a read beside it sees only what was committed", async () => {
+    let beside: Promise<number[]> | undefined;
+    await storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 1, text: "" });
+      beside = stored();
+      for (let turns = 0; turns < 20; turns++) await tx.all(ids, {});
+      expect(await tx.all(ids, {})).toEqual([{ id: 1 }]);
+      return { ok: false };
+    });
+    expect(await beside).toEqual([]);
+  });
+
+  test("transactions run one after another, in the order in which they came", async () => {
+    const log: string[] = [];
+    const run = (name: string) =>
+      storage.transaction(async (tx) => {
+        log.push(`${name} begins`);
+        await tx.all(ids, {});
+        await tx.all(ids, {});
+        log.push(`${name} ends`);
+      });
+    await Promise.all([run("a"), run("b"), run("c")]);
+    expect(log).toEqual(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
+  });
+
+  test("one that throws or answers {ok: false} leaves nothing, and its neighbours commit", async () => {
+    const refused = storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 2, text: "" });
+      await tx.run(change, { text: "changed" });
+      return { ok: false, code: "note.refused" };
+    });
+    const thrown = storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 3, text: "" });
+      throw new Error("a bug");
+    });
+    const settled = await Promise.allSettled([write(1, "one"), refused, thrown, write(4)]);
+    expect(settled).toEqual([
+      { status: "fulfilled", value: 1 },
+      { status: "fulfilled", value: { ok: false, code: "note.refused" } },
+      { status: "rejected", reason: new Error("a bug") },
+      { status: "fulfilled", value: 1 },
+    ]);
+    expect(await stored()).toEqual([1, 4]);
+    expect(await storage.read.get(find, { id: 1 })).toEqual({ text: "one" });
+  });
+
+  test("a statement that fails can be caught, and the rest of its transaction commits", async () => {
+    await write(1);
+    const taken = await storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 2, text: "" });
+      return tx.run(insert, { id: 1, text: "" }).catch((error: Error) => error.message);
+    });
+    expect(taken).toContain("UNIQUE");
+    expect(await stored()).toEqual([1, 2]);
+  });
+
+  test("one that awaits anything but its tx is expelled, and its neighbours commit", async () => {
+    let late: Promise<unknown> | undefined;
+    const slow = storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 1, text: "" });
+      await sleep(30);
+      late = tx.run(insert, { id: 2, text: "" });
+      await late;
+    });
+    const results = await Promise.allSettled([slow, write(3), write(4)]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+    await expect(slow).rejects.toThrow("other than its tx");
+    expect(await stored()).toEqual([3, 4]);
+    await vi.waitFor(() => expect(late).toBeDefined());
+    await expect(late).rejects.toThrow("this transaction is over");
+    expect(await stored()).toEqual([3, 4]);
+  });
+
+  test("a transaction inside a transaction is expelled", async () => {
+    const nested = storage.transaction(async (tx) => {
+      await tx.run(insert, { id: 1, text: "" });
+      await write(2);
+    });
+    await expect(nested).rejects.toThrow("other than its tx");
+    expect(await stored()).not.toContain(1);
+  });
+
+  test("a tx is shut when its transaction ends", async () => {
+    let kept: Tx | undefined;
+    await storage.transaction(async (tx) => {
+      kept = tx;
+    });
+    await expect(kept?.run(insert, { id: 1, text: "" })).rejects.toThrow(
+      "this transaction is over",
+    );
+    expect(await stored()).toEqual([]);
+  });
+
+  test.each([
+    ["throws", (error: Error) => Promise.reject(error)],
+    ["goes on", () => Promise.resolve("unaware")],
+  ])(
+    "when SQLite rolls everything back by itself and the job %s, the whole batch fails",
+    async (_, then) => {
+      const culprit = storage.transaction((tx) =>
+        tx.run(insert, { id: 2, text: "disk full" }).catch(then),
+      );
+      const unaware = storage.transaction(async (tx) => {
+        await tx.run(insert, { id: 3, text: "disk full" }).catch(() => undefined);
+        await tx.run(insert, { id: 4, text: "" });
+      });
+      const settled = await Promise.allSettled([write(1), culprit, unaware, write(5)]);
+      expect(
+        settled.map((result) => result.status === "rejected" && (result.reason as Error)),
+      ).toEqual(Array(4).fill(expect.any(StorageUnavailable)));
+      expect(await stored()).toEqual([]);
+      await write(6);
+      expect(await stored()).toEqual([6]);
+    },
+  );
+
+  test("more transactions than fit one batch all commit", async () => {
+    const many = Array.from({ length: 1_234 }, (_, id) => id);
+    await Promise.all(many.map((id) => write(id)));
+    expect(await stored()).toEqual(many);
+  });
+
+  test("close finishes what was accepted and refuses what comes later", async () => {
+    const accepted = write(1);
+    const closing = storage.close();
+    await expect(write(2)).rejects.toThrow(StorageUnavailable);
+    await closing;
+    expect(await accepted).toBe(1);
+  });
+});
+
+describe("a database file", () => {
+  beforeEach(async () => {
+    storage = await open(join(directory, "relay.db"));
+  });
+
+  test("waits for a short lock from outside and reports a long one as unavailable", async () => {
+    const outside = new Sqlite(join(directory, "relay.db"));
+    outside.exec("BEGIN IMMEDIATE");
+    const waiting = write(1);
+    await sleep(120);
+    expect(await stored()).toEqual([]);
+    outside.exec("COMMIT");
+    expect(await waiting).toBe(1);
+
+    outside.exec("BEGIN IMMEDIATE");
+    await expect(write(2)).rejects.toThrow(StorageUnavailable);
+    outside.exec("ROLLBACK");
+    outside.close();
+    await write(3);
+    expect(await stored()).toEqual([1, 3]);
+  });
+});
