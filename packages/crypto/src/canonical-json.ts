@@ -4,7 +4,7 @@ export class CanonicalJsonError extends TypeError {
 }
 
 const MAX_DEPTH = 64;
-const SHORT_TEXT = 64;
+const SHORT_TEXT = 48;
 
 /**
  * The RFC 8785 text of plain JSON data; throws CanonicalJsonError on what JSON cannot say exactly:
@@ -78,7 +78,7 @@ function quote(text: string): string {
   return JSON.stringify(text);
 }
 
-// Most texts are short names, ids and hashes, for which this beats a call of JSON.stringify.
+// Most texts are short names and ids, for which this beats a call of JSON.stringify.
 function isPlain(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -1,6 +1,6 @@
 import nacl from "tweetnacl";
 import { utf8ToBytes } from "./bytes.ts";
-import { isStrict } from "./ed25519-rules.ts";
+import { assertSecretKey, isStrict } from "./ed25519-rules.ts";
 
 /** A key pair; the secret key is the 32-byte seed of RFC 8032. */
 export interface KeyPair {
@@ -15,12 +15,12 @@ export function generateKeyPair(seed: Uint8Array = nacl.randomBytes(32)): KeyPai
 
 /** The 32-byte public key of a secret key; throws unless that is 32 bytes. */
 export function publicKeyOf(secretKey: Uint8Array): Uint8Array {
-  return nacl.sign.keyPair.fromSeed(secretKey).publicKey;
+  return expand(secretKey).publicKey;
 }
 
 /** The 64-byte Ed25519 signature of bytes, or of the UTF-8 of a text. */
 export function sign(message: Uint8Array | string, secretKey: Uint8Array): Uint8Array {
-  return nacl.sign.detached(bytesOf(message), nacl.sign.keyPair.fromSeed(secretKey).secretKey);
+  return nacl.sign.detached(bytesOf(message), expand(secretKey).secretKey);
 }
 
 /**
@@ -45,6 +45,11 @@ export function verifyAsync(
   publicKey: Uint8Array,
 ): Promise<boolean> {
   return Promise.resolve(verify(signature, message, publicKey));
+}
+
+// tweetnacl signs with the 64 bytes of seed and public key.
+function expand(secretKey: Uint8Array): KeyPair {
+  return nacl.sign.keyPair.fromSeed(assertSecretKey(secretKey));
 }
 
 function bytesOf(message: Uint8Array | string): Uint8Array {

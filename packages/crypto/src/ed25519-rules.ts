@@ -25,6 +25,12 @@ export function isAcceptablePublicKey(publicKey: Uint8Array): boolean {
   return publicKey.length === 32 && !isSmallOrder(publicKey);
 }
 
+/** The secret key itself; throws RangeError unless it is a seed of 32 bytes. */
+export function assertSecretKey(secretKey: Uint8Array): Uint8Array {
+  if (secretKey.length !== 32) throw new RangeError("a secret key is a seed of 32 bytes");
+  return secretKey;
+}
+
 /** Whether lengths, S, R and the key pass every check that precedes the curve equation. */
 export function isStrict(signature: Uint8Array, publicKey: Uint8Array): boolean {
   return (

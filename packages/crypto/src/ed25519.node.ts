@@ -1,9 +1,9 @@
 import * as native from "node:crypto";
-import type { KeyObject } from "node:crypto";
+import { promisify } from "node:util";
 import type * as portable from "./ed25519-portable.ts";
 import type { KeyPair } from "./ed25519-portable.ts";
-import { isStrict } from "./ed25519-rules.ts";
-import { keyCache } from "./key-cache.ts";
+import { assertSecretKey, isStrict } from "./ed25519-rules.ts";
+import { keyCache } from "./key-cache.node.ts";
 
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
@@ -18,11 +18,13 @@ const publicKeyObject = keyCache(4096, (publicKey) =>
 );
 const secretKeyObject = keyCache(256, (secretKey) =>
   native.createPrivateKey({
-    key: Buffer.concat([PKCS8_PREFIX, seedOf(secretKey)]),
+    key: Buffer.concat([PKCS8_PREFIX, assertSecretKey(secretKey)]),
     format: "der",
     type: "pkcs8",
   }),
 );
+
+const verifyOnThreadPool = promisify(native.verify);
 
 export function generateKeyPair(seed: Uint8Array = native.randomBytes(32)): KeyPair {
   return { publicKey: publicKeyOf(seed), secretKey: Uint8Array.from(seed) };
@@ -55,19 +57,9 @@ export function verifyAsync(
   message: Uint8Array | string,
   publicKey: Uint8Array,
 ): Promise<boolean> {
-  if (!isStrict(signature, publicKey)) return Promise.resolve(false);
-  const key: KeyObject = publicKeyObject(publicKey);
-  return new Promise((resolve, reject) => {
-    native.verify(null, bytesOf(message), key, signature, (error, valid) => {
-      if (error) reject(error);
-      else resolve(valid);
-    });
-  });
-}
-
-function seedOf(secretKey: Uint8Array): Uint8Array {
-  if (secretKey.length !== 32) throw new RangeError("a secret key is a seed of 32 bytes");
-  return secretKey;
+  return isStrict(signature, publicKey)
+    ? verifyOnThreadPool(null, bytesOf(message), publicKeyObject(publicKey), signature)
+    : Promise.resolve(false);
 }
 
 function bytesOf(message: Uint8Array | string): Uint8Array {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { open, readFile, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { assertSecretKey } from "./ed25519-rules.ts";
 import { bytesToHex } from "./formats.ts";
 import { openSealedKey, sealKey } from "./seal.node.ts";
 import { parseSecretKeyHex } from "./secret-key-hex.ts";
@@ -31,6 +32,7 @@ export async function writeKeyFile(
   secretKey: Uint8Array,
   passphrase?: string,
 ): Promise<void> {
+  assertSecretKey(secretKey);
   const text =
     passphrase === undefined ? bytesToHex(secretKey) : await sealKey(secretKey, passphrase);
   const draft = `${path}.${bytesToHex(randomBytes(6))}.tmp`;

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, pbkdf2, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { canonicalize } from "./canonical-json.ts";
+import { assertSecretKey } from "./ed25519-rules.ts";
 import { fromBase64Url, toBase64Url } from "./formats.ts";
 import { unlessMalformed } from "./unless-malformed.ts";
 
@@ -28,14 +29,17 @@ const derive = promisify(pbkdf2);
  * 600,000 rounds, fresh salt and nonce, as one line of JSON. An empty passphrase is thrown at.
  */
 export async function sealKey(secretKey: Uint8Array, passphrase: string): Promise<string> {
-  if (secretKey.length !== SECRET_KEY_BYTES) throw new RangeError("a secret key is 32 bytes");
   if (passphrase === "") throw new RangeError("an empty passphrase seals nothing");
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
   const header = { ...PARAMETERS, salt: toBase64Url(salt), nonce: toBase64Url(nonce) };
   const cipher = createCipheriv(PARAMETERS.cipher, await keyOf(passphrase, salt), nonce);
   cipher.setAAD(Buffer.from(canonicalize(header)));
-  const sealed = Buffer.concat([cipher.update(secretKey), cipher.final(), cipher.getAuthTag()]);
+  const sealed = Buffer.concat([
+    cipher.update(assertSecretKey(secretKey)),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
   return JSON.stringify({ ...header, sealed: toBase64Url(sealed) });
 }
 

@@ -8,14 +8,14 @@ export function keyCache<Value>(
 ): (key: Uint8Array) => Value {
   const values = new Map<string, Value>();
   return (key) => {
-    const name = String.fromCharCode(...key);
+    const name = Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString("latin1");
     const known = values.get(name);
     const value = known ?? make(key);
     if (known !== undefined) {
       values.delete(name);
     } else if (values.size >= limit) {
-      const [oldest] = values.keys();
-      values.delete(oldest ?? name);
+      const [oldest = name] = values.keys();
+      values.delete(oldest);
     }
     values.set(name, value);
     return value;

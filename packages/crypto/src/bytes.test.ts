@@ -1,0 +1,34 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
+
+// One unit of each length in UTF-8.
+const text = fc.string({ unit: fc.constantFrom("a", "\u0000", "é", "€", "\u{1f600}") });
+
+describe("utf8ToBytes", () => {
+  test("gives what every UTF-8 encoder gives", () => {
+    fc.assert(fc.property(text, (t) => Buffer.from(t).equals(utf8ToBytes(t))));
+  });
+
+  test("replaces a lone surrogate by U+FFFD", () => {
+    expect([...utf8ToBytes("\ud800")]).toEqual([0xef, 0xbf, 0xbd]);
+  });
+});
+
+test("concatBytes joins any number of parts in order and keeps none of them", () => {
+  const part = Uint8Array.of(1, 2);
+  const joined = concatBytes(part, Uint8Array.of(), Uint8Array.of(3));
+  part[0] = 9;
+  expect([...joined]).toEqual([1, 2, 3]);
+  expect(concatBytes()).toHaveLength(0);
+});
+
+test.each([
+  { left: [], right: [], equal: true },
+  { left: [1, 2], right: [1, 2], equal: true },
+  { left: [1, 2], right: [1, 3], equal: false },
+  { left: [1, 2], right: [0, 2], equal: false },
+  { left: [1, 2], right: [1, 2, 0], equal: false },
+])("equalBytes of $left and $right is $equal", ({ left, right, equal }) => {
+  expect(equalBytes(Uint8Array.from(left), Uint8Array.from(right))).toBe(equal);
+});
