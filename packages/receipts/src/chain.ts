@@ -20,13 +20,13 @@ export interface ReceiptChain {
   readonly links: readonly ChainLink[];
   /** Whether receipts are nested deeper than that. */
   readonly depthLimited: boolean;
-  /** Nested receipts in all, the ones left out of `links` included; one more than the limit stands for any more. */
+  /** Nested receipts in all, those left out of `links` included. */
   readonly count: number;
 }
 
 /**
- * The receipts nested in one that `parseReceipt` took, without the outermost. A malformed one is left
- * out with all it carries.
+ * The receipts nested in one that `parseReceipt` took. A malformed one is left out with all that it
+ * carries.
  */
 export function flattenChain(receipt: ExecutionReceipt): ReceiptChain {
   const links: ChainLink[] = [];

@@ -5,10 +5,11 @@ export const hex32 = v.pipe(
   v.string("must be a string"),
   v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"),
 );
-// A fraction, a number beyond 2^53 and the Infinity that JSON's 1e999 parses to are all refused here.
 export const whole = v.pipe(
   v.number("must be a number"),
-  v.safeInteger("must be a whole number of at most 2^53 - 1"),
+  // Refuses as well the Infinity that JSON's 1e999 parses to.
+  v.integer("must be a whole number"),
+  v.safeInteger("must be at most 2^53 - 1"),
 );
 export const plainObject = v.custom<object>((value) => {
   if (typeof value !== "object" || value === null) return false;

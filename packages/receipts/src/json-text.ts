@@ -22,7 +22,7 @@ function memberCount(root: unknown): number {
   return count;
 }
 
-/** Members in a valid JSON text: the colons outside its strings. A repeated name counts twice here and once when parsed. */
+/** The colons outside strings: a repeated name has two of them and is one member when parsed. */
 function writtenMembers(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {

@@ -36,7 +36,7 @@ type Rung = {
     }
 );
 
-/** Stands for the signature check in the list: the one step that a server takes off its event loop. */
+/** Stands in the list for the signature check, the one step that servers take off the event loop. */
 export const SIGNATURE: unique symbol = Symbol("signature");
 
 /** The checks of a receipt of right structure, in the order in which they refuse it. */

@@ -1,8 +1,8 @@
 /** Bounds that every verifier keeps to. */
 export const RECEIPT_LIMITS = {
-  /** Nested receipts in one tree, at every depth together; one more is `receipt.too_many_nested`. */
+  /** Nested receipts in one tree, all depths together; one more is `receipt.too_many_nested`. */
   maxNested: 256,
-  /** Hops below the outermost receipt that are judged; what lies deeper is not refused, only left. */
+  /** Hops below the outermost receipt that are judged; what lies deeper is left, not refused. */
   maxHops: 10,
   /** Least `completed_at - submitted_at` in ms: two clocks may disagree by a minute. */
   minSpanMs: -60_000,

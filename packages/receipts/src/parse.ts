@@ -23,9 +23,9 @@ interface ReadReceipt {
 }
 
 /**
- * Checks the structure of a receipt, given as a value or as its JSON text, and nothing else: neither
- * its suite, nor its signature, nor the inside of its nested receipts. The receipt in the answer is
- * the value itself, unknown members included.
+ * Checks the structure of a receipt, given as a value or as its JSON text; not its suite, not its
+ * signature, not the inside of its nested receipts. The receipt in the answer is the value itself,
+ * unknown members included.
  *
  * Refuses with `receipt.malformed` or, above 256 nested receipts in all, `receipt.too_many_nested`.
  */
@@ -56,7 +56,7 @@ export function readReceipt(input: unknown): ReadReceipt | ReceiptFault {
     : { ok: true, receipt: shape.receipt, signedText };
 }
 
-/** Checks a receipt's own members, at the cost of these alone however many receipts are nested in it. */
+/** Checks a receipt's own members; its nested receipts are only counted as objects. */
 export function checkMembers(
   value: unknown,
 ): { readonly ok: true; readonly receipt: ExecutionReceipt } | ReceiptFault {

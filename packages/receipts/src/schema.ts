@@ -25,7 +25,10 @@ const memberRules = {
   signature: text,
 };
 
-/** A signed record of one execution (specification: ExecutionReceipt); members it does not name may be present and are signed too. */
+/**
+ * A signed record of one execution (specification, ExecutionReceipt): times in ms since the epoch,
+ * hashes and key in hex, signature in base64url. Members without a name here are signed as well.
+ */
 export interface ExecutionReceipt extends v.InferOutput<
   v.ObjectSchema<typeof memberRules, undefined>
 > {
@@ -49,7 +52,7 @@ export const ReceiptMembersSchema = v.pipe(
 );
 
 /**
- * The whole shape of a receipt, for contracts and generated documentation; `parseReceipt` is the gate.
+ * The whole shape of a receipt, for contracts and generated documents; `parseReceipt` is the gate.
  *
  * Verify the value as it came, not this schema's output: valibot drops members called `__proto__`,
  * and they are signed like any other.

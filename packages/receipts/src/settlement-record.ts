@@ -41,7 +41,7 @@ export const SettlementRecordSchema = v.object(
   "is missing",
 );
 
-/** Amounts are US dollars with at most 6 decimals, `settled_at` is in ms, `issuer` the relay's did:key. */
+/** Amounts are US dollars of at most 6 decimals, `settled_at` is in ms, `issuer` a did:key. */
 export type SettlementRecord = v.InferOutput<typeof SettlementRecordSchema>;
 
 /** A settlement record before it is signed. */
@@ -63,8 +63,8 @@ export function signSettlementRecord(
 }
 
 /**
- * Judges a settlement record by the key that its issuer's did:key is. With `publicKey` (64 lowercase
- * hex digits) the issuer has to be that relay, else `settlement.wrong_issuer`; without it, any.
+ * Judges a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
+ * digits) the issuer has to be that relay, else `settlement.wrong_issuer`; without it, any.
  */
 export function verifySettlementRecord(
   value: unknown,

@@ -5,7 +5,7 @@ import type { ExecutionReceipt } from "./schema.ts";
 export type ReceiptBody = Omit<ExecutionReceipt, "suite" | "signature">;
 
 /**
- * The body with `suite` and `signature` (specification, ExecutionReceipt); the body is left as it is.
+ * The body with `suite` and `signature` (specification, ExecutionReceipt), in a new object.
  * `secretKey` is the 32-byte seed. Throws on a body that has no canonical JSON.
  */
 export function signReceipt(body: ReceiptBody, secretKey: Uint8Array): ExecutionReceipt {

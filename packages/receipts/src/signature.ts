@@ -7,7 +7,7 @@ export interface SignatureClaim {
   readonly keys: readonly string[];
 }
 
-/** Whether one of the keys signed the text; false as well for text that encodes no signature or key. */
+/** Whether one of the keys signed the text; false too for what encodes no signature or no key. */
 export function signatureHolds(claim: SignatureClaim): boolean {
   const signature = decode(fromBase64Url, claim.signature);
   if (signature === null) return false;

@@ -1,6 +1,6 @@
 import { RECEIPT_LIMITS } from "./limits.ts";
 
-/** The nested receipts under `value` at every depth; counting stops at the first one over the limit. */
+/** The receipts nested under `value` at every depth; counting stops at the first over the limit. */
 export function nestedCount(value: unknown): number {
   // A list instead of recursion, and one bound for all: neither a deep nor a wide tree costs much.
   const pending = [...nestedOf(value)];

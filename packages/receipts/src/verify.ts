@@ -9,15 +9,15 @@ import type { Check, Verdict } from "./verdict.ts";
 
 /** What the verifier knows besides the receipt; what is left out is not asked. */
 export interface VerifyOptions {
-  /** The key, or all keys, bound to the agent, as 64 lowercase hex digits; without it the embedded key counts. */
+  /** The key or all keys bound to the agent, as 64 lowercase hex digits; else the embedded one. */
   readonly publicKey?: BoundKeys | undefined;
   /** The task the receipt has to be signed for. */
   readonly taskId?: string | undefined;
   /** The prompt as it was submitted; its hash is compared. */
   readonly prompt?: string | undefined;
-  /** The verifier's clock, in ms since the epoch; a receipt does not expire, one from the future is remarked on. */
+  /** The verifier's clock in ms since the epoch: no receipt expires, one of the future is noted. */
   readonly now?: number | undefined;
-  /** The keys bound to the agent of a nested receipt; for undefined its embedded key counts, for an empty list none. */
+  /** The keys bound to a nested receipt's agent; undefined: its embedded key counts, []: none. */
   readonly keyOf?: ((receipt: ExecutionReceipt) => BoundKeys | undefined) | undefined;
 }
 
@@ -36,7 +36,7 @@ export function verifyReceipt(
   return judge(receipt, options, 0);
 }
 
-/** As `verifyReceipt`, with the signatures checked off the event loop where the platform has threads. */
+/** As `verifyReceipt`, with the signatures checked off the event loop where there are threads. */
 export async function verifyReceiptAsync(
   receipt: object | string,
   options: VerifyOptions = {},
@@ -66,7 +66,7 @@ async function judgeAsync(
   return verdictOf(step.value, await Promise.all(nested));
 }
 
-/** Task and prompt are those of the outermost receipt; nobody's key but its agent's is `publicKey`. */
+/** `publicKey`, task and prompt are about the outermost receipt alone. */
 function forNested({ keyOf, now }: VerifyOptions): VerifyOptions {
   return { keyOf, now };
 }
@@ -74,11 +74,11 @@ function forNested({ keyOf, now }: VerifyOptions): VerifyOptions {
 interface Climbed {
   readonly checks: readonly Check[];
   readonly refusal: ReceiptRefusal | undefined;
-  /** The nested receipts to judge next; none under a refused receipt, for nobody vouches for them. */
+  /** The nested receipts to judge next; none of a refused receipt, as nobody vouches for them. */
   readonly nested: readonly unknown[];
 }
 
-/** Goes through the rungs of one receipt up to the first refusal; asks its driver whether the signature holds. */
+/** Climbs up to the first refusal; asks its driver on the way whether the signature holds. */
 function* climbLadder(
   value: unknown,
   { publicKey, keyOf, taskId, prompt, now }: VerifyOptions,
