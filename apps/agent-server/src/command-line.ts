@@ -1,11 +1,25 @@
 import { parseArgs } from "node:util";
 
+const options = {
+  config: { type: "string" },
+  tools: { type: "string", multiple: true },
+  transport: { type: "string" },
+  host: { type: "string" },
+  port: { type: "string" },
+  direct: { type: "boolean" },
+  "self-test": { type: "boolean" },
+  "allow-anonymous": { type: "boolean" },
+  "check-config": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
+
 export interface Flags {
   readonly config?: string;
   readonly tools?: readonly string[];
   readonly transport?: string;
-  readonly port?: string;
   readonly host?: string;
+  readonly port?: string;
   readonly direct: boolean;
   readonly selfTest: boolean;
   readonly allowAnonymous: boolean;
@@ -14,46 +28,46 @@ export interface Flags {
   readonly version: boolean;
 }
 
-/** Reads the arguments behind the command's name; the first one that is wrong is the fault. */
-export function readFlags(
-  args: readonly string[],
-): { ok: true; flags: Flags } | { ok: false; fault: string } {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      strict: true,
-      options: {
-        config: { type: "string" },
-        tools: { type: "string", multiple: true },
-        transport: { type: "string" },
-        port: { type: "string" },
-        host: { type: "string" },
-        direct: { type: "boolean" },
-        "self-test": { type: "boolean" },
-        "allow-anonymous": { type: "boolean" },
-        "check-config": { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        version: { type: "boolean", short: "v" },
-      },
-    });
-    const { config, tools, transport, port, host } = values;
-    return {
-      ok: true,
-      flags: {
-        ...(config !== undefined && { config }),
-        ...(tools !== undefined && { tools }),
-        ...(transport !== undefined && { transport }),
-        ...(port !== undefined && { port }),
-        ...(host !== undefined && { host }),
-        direct: values.direct === true,
-        selfTest: values["self-test"] === true,
-        allowAnonymous: values["allow-anonymous"] === true,
-        checkConfig: values["check-config"] === true,
-        help: values.help === true,
-        version: values.version === true,
-      },
-    };
-  } catch (cause) {
-    return { ok: false, fault: cause instanceof Error ? cause.message : String(cause) };
+/** Reads the arguments behind the command's name; every wrong one is a fault, the others still count. */
+export function readFlags(args: readonly string[]): { flags: Flags; faults: string[] } {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options,
+    strict: false,
+    allowPositionals: true,
+  });
+  const faults = positionals.map(() => "arguments: nothing may stand beside the flags");
+  for (const [name, value] of Object.entries(values)) {
+    const expected = isFlag(name) ? options[name].type : undefined;
+    const given = Array.isArray(value) ? value : [value];
+    if (expected === undefined) faults.push(`--${name}: is not a flag of this command`);
+    else if (given.some((one) => typeof one !== expected)) {
+      faults.push(`--${name}: ${expected === "string" ? "needs a value" : "takes no value"}`);
+    }
   }
+  const text = (name: "config" | "transport" | "host" | "port") => {
+    const value = values[name];
+    return typeof value === "string" ? { [name]: value } : {};
+  };
+  const tools = values.tools?.filter((path) => typeof path === "string");
+  return {
+    faults,
+    flags: {
+      ...text("config"),
+      ...text("transport"),
+      ...text("host"),
+      ...text("port"),
+      ...(tools !== undefined && { tools }),
+      direct: values.direct === true,
+      selfTest: values["self-test"] === true,
+      allowAnonymous: values["allow-anonymous"] === true,
+      checkConfig: values["check-config"] === true,
+      help: values.help === true,
+      version: values.version === true,
+    },
+  };
+}
+
+function isFlag(name: string): name is keyof typeof options {
+  return Object.hasOwn(options, name);
 }

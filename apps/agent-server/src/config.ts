@@ -69,12 +69,15 @@ export function readConfig(input: ConfigInput): ConfigResult {
   overlayEnvironment(tree, names, input.env);
 
   const parsed = v.safeParse(Settings, tree);
-  const faults = (parsed.issues ?? []).flatMap((issue) => describe(issue, names));
-  if (!parsed.success) return { ok: false, faults };
-
-  const config = group(parsed.output, input);
-  const contradictions = [...contradictionsOf(config)];
-  return contradictions.length > 0 ? { ok: false, faults: contradictions } : { ok: true, config };
+  const faults = (parsed.issues ?? []).map((issue) => describe(issue, names));
+  const wrong = new Set((parsed.issues ?? []).map((issue) => pathOf(issue).split(".")[0] ?? ""));
+  // What is wrong by itself falls back to its default, so that the rest can be held against the rules.
+  for (const name of wrong) delete tree[name];
+  const config = group(v.parse(Settings, tree), input);
+  for (const { about, message } of contradictionsOf(config)) {
+    if (!about.some((name) => wrong.has(name))) faults.push(message);
+  }
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
 }
 
 function parseFile(
@@ -143,11 +146,15 @@ function isTree(value: unknown): value is Tree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  return v.getDotPath(issue) ?? "";
+}
+
 /** Named after where the value came from; the file's own settings after their path. */
-function describe(issue: v.BaseIssue<unknown>, names: Map<string, string>): string[] {
-  const path = v.getDotPath(issue) ?? "";
+function describe(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
+  const path = pathOf(issue);
   const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
-  return [`${source}: ${issue.message}`];
+  return `${source}: ${issue.message}`;
 }
 
 function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
@@ -193,21 +200,37 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
   };
 }
 
-function* contradictionsOf({ server, relay, policy, selfTest }: Config): Iterable<string> {
+/** `about` names the settings that a rule looks at. */
+interface Contradiction {
+  readonly about: readonly string[];
+  readonly message: string;
+}
+
+function* contradictionsOf({ server, relay, policy, selfTest }: Config): Iterable<Contradiction> {
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
-    yield "config policy: must have max_risk_auto <= require_approval_above <= deny_above";
+    const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
+    yield { about: ["policy"], message: `config policy: ${rule}` };
   }
-  if (selfTest && relay === undefined) yield "--self-test: needs a relay (AGENT_SYNC_URL)";
-  if (server.transport === "stdio") {
-    if (selfTest) yield "--self-test: needs the http transport";
-    return;
+  if (selfTest && relay === undefined) {
+    yield { about: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };
   }
-  const local = isLoopback(server.host);
-  if (server.allowAnonymous && !local) {
-    yield "--allow-anonymous: is only possible on a loopback address";
+  if (selfTest && server.transport === "stdio") {
+    yield { about: ["transport"], message: "--self-test: needs the http transport" };
+  }
+  if (server.transport === "http") yield* openDoors({ server, relay });
+}
+
+/** Over HTTP nobody is let in unasked, but on a loopback address where the operator said so. */
+function* openDoors({ server, relay }: Pick<Config, "server" | "relay">): Iterable<Contradiction> {
+  if (server.allowAnonymous && !isLoopback(server.host)) {
+    const message = "--allow-anonymous: is only possible on a loopback address";
+    yield { about: ["host"], message };
   }
   if (server.authToken === undefined && relay === undefined && !server.allowAnonymous) {
-    yield "authToken: is required for HTTP (AGENT_AUTH_TOKEN), or a relay whose signed tokens count (AGENT_SYNC_URL), or --allow-anonymous on a loopback address";
+    const message =
+      "authToken: HTTP needs a token (AGENT_AUTH_TOKEN), a relay whose signed tokens count " +
+      "(AGENT_SYNC_URL), or --allow-anonymous on a loopback address";
+    yield { about: ["authToken", "relay"], message };
   }
 }

@@ -1,1 +1,33 @@
-export {};
+export { createAgent } from "./agent.ts";
+export type { Agent, AgentOptions, CreateAgentResult, HomeLink } from "./agent.ts";
+export type { Caller } from "./caller.ts";
+export { readFlags } from "./command-line.ts";
+export { readConfig } from "./config.ts";
+export type { Config, ConfigInput, ConfigResult } from "./config.ts";
+export type { Delegate, DelegateAnswer, DelegateRequest } from "./execution/delegation.ts";
+export { directExecutor } from "./execution/direct.ts";
+export type { Executor, Outcome, Toolbox } from "./execution/executor.ts";
+export type { WorkTask } from "./execution/task.ts";
+export { parseIdentityFile } from "./identity-file.ts";
+export type { IdentityFile } from "./identity-file.ts";
+export { identityTag } from "./identity-tag.ts";
+export { loadIdentity } from "./identity.ts";
+export type { Identity, IdentityOptions } from "./identity.ts";
+export { jsonLog, silentLog } from "./log.ts";
+export type { Log, LogLevel } from "./log.ts";
+export type { Policy } from "./policy/gate.ts";
+export { systemRuntime } from "./runtime.ts";
+export type { Runtime } from "./runtime.ts";
+export { startAgent } from "./start-agent.ts";
+export type { RunningAgent, StartOptions, StartResult } from "./start-agent.ts";
+export { compileTool } from "./tools/compile-tool.ts";
+export type {
+  JsonObject,
+  Risk,
+  Tool,
+  ToolAnswer,
+  ToolContext,
+  ToolDefinition,
+} from "./tools/definition.ts";
+export { loadToolsModule, readTools } from "./tools/load-module.ts";
+export type { RegisteredTool } from "./tools/registry.ts";

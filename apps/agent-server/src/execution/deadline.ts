@@ -14,21 +14,24 @@ export async function withDeadline<T>(
 ): Promise<Timed<T>> {
   const { runtime, ms, cancel } = options;
   const controller = new AbortController();
-  const ended = Promise.withResolvers<Timed<T>>();
-  const end = (reason: "timeout" | "cancelled") => {
-    controller.abort(new Error(reason));
-    ended.resolve({ ok: false, reason });
-  };
-  const onCancel = () => end("cancelled");
-  const clear = runtime.schedule(ms, () => end("timeout"));
+  let onCancel = () => {};
+  let clear = () => {};
+  const ended = new Promise<Timed<T>>((resolve) => {
+    const end = (reason: "timeout" | "cancelled") => {
+      controller.abort(new Error(reason));
+      resolve({ ok: false, reason });
+    };
+    onCancel = () => end("cancelled");
+    clear = runtime.schedule(ms, () => end("timeout"));
+  });
   cancel?.addEventListener("abort", onCancel, { once: true });
   try {
     if (cancel?.aborted) {
       onCancel();
-      return await ended.promise;
+      return await ended;
     }
     const working = work(controller.signal).then((value): Timed<T> => ({ ok: true, value }));
-    return await Promise.race([ended.promise, working]);
+    return await Promise.race([ended, working]);
   } finally {
     clear();
     cancel?.removeEventListener("abort", onCancel);

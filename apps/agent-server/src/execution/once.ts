@@ -5,6 +5,7 @@ export type OnceAnswer<T> =
 export interface Once<T> {
   /** Starts the work of `key`, or joins it; another `fingerprint` under the same key is refused. */
   run(key: string, fingerprint: string, start: () => Promise<T>): OnceAnswer<T>;
+  find(key: string): Promise<T> | undefined;
 }
 
 /**
@@ -14,6 +15,7 @@ export interface Once<T> {
 export function createOnce<T>(kept: number): Once<T> {
   const entries = new Map<string, { fingerprint: string; value: Promise<T> }>();
   return {
+    find: (key) => entries.get(key)?.value,
     run(key, fingerprint, start) {
       const known = entries.get(key);
       if (known !== undefined) {

@@ -7,6 +7,8 @@ export interface WorkTask {
   readonly requiredCapabilities: readonly string[];
   /** Milliseconds since the Unix epoch. */
   readonly submittedAt: number;
+  /** The agent that pays for it, where the relay said so. */
+  readonly submittedBy?: string;
   /** The delegator's hint of how long it may take. */
   readonly wallClockMs?: number;
   /** The only tools that may run; absent: all of them. */

@@ -15,6 +15,7 @@ export interface NewWork {
   readonly delegationToken?: string;
   /** Milliseconds since the Unix epoch; absent: it is submitted now. */
   readonly submittedAt?: number;
+  readonly submittedBy?: string;
   readonly wallClockMs?: number;
 }
 
@@ -25,6 +26,10 @@ export type WorkAnswer =
 export interface Work {
   /** Runs it, or joins it when the same relay task is already running or was done. */
   accept(work: NewWork, by: { caller: Caller; signal?: AbortSignal }): Promise<WorkAnswer>;
+  /** The work on a relay task, running or remembered. */
+  find(relayTaskId: string): Promise<ExecutionReceipt> | undefined;
+  /** Stops a running relay task: nobody waits for it any more. */
+  cancel(relayTaskId: string): void;
   /** Takes no more and lets what runs finish for `graceMs`; then it is cancelled and signed as failed. */
   stop(graceMs: number): Promise<void>;
 }
@@ -41,34 +46,47 @@ export function createWork(parts: {
   const { run, runtime, deliver } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
-  const running = new Set<Promise<ExecutionReceipt>>();
+  const cancelable = new Map<string, AbortController>();
+  const unfinished = new Set<Promise<ExecutionReceipt>>();
   let closed = false;
 
-  function start(work: NewWork, caller: Caller, signal?: AbortSignal): Promise<ExecutionReceipt> {
+  async function start(
+    work: NewWork,
+    caller: Caller,
+    signal?: AbortSignal,
+  ): Promise<ExecutionReceipt> {
     const task = toTask(work);
-    const cancel =
-      signal === undefined ? stopping.signal : AbortSignal.any([stopping.signal, signal]);
+    const own = new AbortController();
+    const signals = [stopping.signal, own.signal, ...(signal === undefined ? [] : [signal])];
     const scope = readScope(work.delegationToken);
-    const receipt = scope.ok
-      ? run(
-          { ...task, ...(scope.scope !== undefined && { scope: scope.scope }) },
-          { caller, cancel },
-        )
-      : run(task, { caller, cancel, refusal: scope.reason });
-    running.add(receipt);
-    void receipt.finally(() => running.delete(receipt)).catch(() => {});
-    return receipt;
+    const running = run(
+      { ...task, ...(scope.ok && scope.scope !== undefined && { scope: scope.scope }) },
+      {
+        caller,
+        cancel: AbortSignal.any(signals),
+        ...(!scope.ok && { refusal: scope.reason }),
+      },
+    );
+    cancelable.set(task.taskId, own);
+    unfinished.add(running);
+    try {
+      return await running;
+    } finally {
+      cancelable.delete(task.taskId);
+      unfinished.delete(running);
+    }
   }
 
   function toTask(work: NewWork): WorkTask {
     const now = runtime.now();
-    const { relayTaskId, wallClockMs } = work;
+    const { relayTaskId, submittedBy, wallClockMs } = work;
     return {
       taskId: relayTaskId ?? uuidV7(now, runtime.randomBytes(10)),
       ...(relayTaskId !== undefined && { relayTaskId }),
       prompt: work.prompt,
       requiredCapabilities: work.requiredCapabilities,
       submittedAt: work.submittedAt ?? now,
+      ...(submittedBy !== undefined && { submittedBy }),
       ...(wallClockMs !== undefined && { wallClockMs }),
     };
   }
@@ -97,10 +115,16 @@ export function createWork(parts: {
       return { ok: true, receipt };
     },
 
+    find: (relayTaskId) => once.find(relayTaskId),
+
+    cancel(relayTaskId) {
+      cancelable.get(relayTaskId)?.abort();
+    },
+
     async stop(graceMs) {
       closed = true;
       const cancel = runtime.schedule(graceMs, () => stopping.abort());
-      await Promise.allSettled(running);
+      await Promise.allSettled(unfinished);
       cancel();
     },
   };

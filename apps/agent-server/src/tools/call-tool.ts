@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import type { Gate } from "../policy/gate.ts";
 import type { Runtime } from "../runtime.ts";
-import type { ToolAnswer, ToolContext } from "./definition.ts";
+import type { JsonObject, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
 
 /** Why a call gave no result: executors treat `denied` unlike an ordinary failure. */
@@ -49,23 +49,32 @@ export function createToolCaller(parts: {
 }
 
 /** A tool that ignores its signal is left behind: its late answer goes nowhere. */
-function untilAborted(
+async function untilAborted(
   tool: RegisteredTool,
-  args: Parameters<RegisteredTool["handler"]>[0],
+  args: JsonObject,
   context: ToolContext,
 ): Promise<CallAnswer> {
   const { signal } = context;
-  const { promise, resolve, reject } = Promise.withResolvers<CallAnswer>();
-  const onAbort = () => resolve(failure("aborted", `Tool "${tool.definition.name}" was stopped`));
-  if (signal.aborted) onAbort();
-  else {
-    signal.addEventListener("abort", onAbort, { once: true });
-    void (async () => tool.handler(args, context))().then(
-      (answer) => resolve(readAnswer(answer)),
-      reject,
-    );
+  const stopped = failure("aborted", `Tool "${tool.definition.name}" was stopped`);
+  if (signal.aborted) return stopped;
+  let onAbort = () => {};
+  const aborted = new Promise<CallAnswer>((resolve) => {
+    onAbort = () => resolve(stopped);
+  });
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([aborted, answerOf(tool, args, context)]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
   }
-  return promise.finally(() => signal.removeEventListener("abort", onAbort));
+}
+
+async function answerOf(
+  tool: RegisteredTool,
+  args: JsonObject,
+  context: ToolContext,
+): Promise<CallAnswer> {
+  return readAnswer(await tool.handler(args, context));
 }
 
 /** Handlers are foreign code: what they return is looked at before it is believed. */

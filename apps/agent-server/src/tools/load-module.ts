@@ -56,11 +56,17 @@ export function readTools(exported: unknown, source: string): Loaded {
 /** Imports a tools module by its absolute path; the default export wins over `tools`. */
 export async function loadToolsModule(path: string): Promise<Loaded> {
   try {
-    const module: { default?: unknown; tools?: unknown } = await import(pathToFileURL(path).href);
-    return readTools(module.default ?? module.tools, path);
+    const module: unknown = await import(pathToFileURL(path).href);
+    return readTools(exportedTools(module), path);
   } catch (cause) {
     return { ok: false, faults: [`${path}: cannot be loaded: ${reasonOf(cause)}`] };
   }
+}
+
+function exportedTools(module: unknown): unknown {
+  if (typeof module !== "object" || module === null) return undefined;
+  if ("default" in module) return module.default;
+  return "tools" in module ? module.tools : undefined;
 }
 
 function reasonOf(cause: unknown): string {

@@ -1,0 +1,32 @@
+import { secretVariables, settingSources } from "./config-settings.ts";
+
+const flags = [
+  ["--config FILE", "settings as JSON; the variables below win over it"],
+  ["--tools MODULE", "a module that exports tools (default export or `tools`); repeatable"],
+  ["--direct", "run tools directly on the prompt, without any model"],
+  ["--transport KIND", "http (default) or stdio"],
+  ["--host ADDRESS", "address to listen on (127.0.0.1)"],
+  ["--port PORT", "port to listen on (3100), 0 for any free one"],
+  ["--allow-anonymous", "no token on a loopback address: whoever can reach it is the owner"],
+  ["--self-test", "submit a task to itself through the relay and exit 0, 1 or 2"],
+  ["--check-config", "check the configuration and exit"],
+  ["--help, --version", "print and exit"],
+] as const;
+
+/** What `agent-server --help` prints; the variables come from the table that reads them. */
+export function helpText(): string {
+  const rows = (entries: readonly (readonly [string, string])[]) =>
+    entries.map(([name, summary]) => `  ${name.padEnd(24)} ${summary}`).join("\n");
+  const variables = [...settingSources, ...secretVariables].map(
+    ({ variable, summary }) => [variable, summary] as const,
+  );
+  return `agent-server: makes a set of tools an agent that others can hire
+
+Usage: agent-server [--config FILE] [--tools MODULE]... [options]
+
+${rows(flags)}
+
+Environment (wins over the file and the flags):
+${rows(variables)}
+`;
+}

@@ -1,0 +1,130 @@
+#!/usr/bin/env node
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readFlags, type Flags } from "./command-line.ts";
+import { readConfig, type Config, type ConfigInput } from "./config.ts";
+import { helpText } from "./help-text.ts";
+import { loadIdentity } from "./identity.ts";
+import { jsonLog } from "./log.ts";
+import type { JoinResult } from "./relay/join.ts";
+import { selfTest } from "./relay/self-test.ts";
+import { systemRuntime, type Runtime } from "./runtime.ts";
+import { startAgent, type RunningAgent } from "./start-agent.ts";
+import { loadToolsModule } from "./tools/load-module.ts";
+import type { RegisteredTool } from "./tools/registry.ts";
+
+/** The exit code, or undefined while the agent runs. 1 is a fault of the configuration or the start. */
+async function main(): Promise<number | undefined> {
+  const { flags, faults } = readFlags(process.argv.slice(2));
+  if (flags.help) return print(helpText());
+  if (flags.version) return print(`${version()}\n`);
+
+  const setup = await readSetup(flags);
+  if (!setup.ok) return fail([...faults, ...setup.faults]);
+  if (faults.length > 0) return fail(faults);
+  if (flags.checkConfig) return print("configuration ok\n");
+  return run(setup.config, setup.tools);
+}
+
+type Setup =
+  | { readonly ok: true; readonly config: Config; readonly tools: readonly RegisteredTool[] }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+async function readSetup(flags: Flags): Promise<Setup> {
+  const input = readInput(flags);
+  if (!input.ok) return input;
+  const read = readConfig(input.input);
+  if (!read.ok) return read;
+  const modules = await Promise.all(read.config.tools.map(loadToolsModule));
+  const faults = modules.flatMap((module) => (module.ok ? [] : module.faults));
+  if (faults.length > 0) return { ok: false, faults };
+  return { ok: true, config: read.config, tools: modules.flatMap((m) => (m.ok ? m.tools : [])) };
+}
+
+function readInput(
+  flags: Flags,
+): { ok: true; input: ConfigInput } | { ok: false; faults: string[] } {
+  const workingDirectory = process.cwd();
+  const input = { env: process.env, flags, workingDirectory };
+  if (flags.config === undefined) return { ok: true, input };
+  const path = resolve(workingDirectory, flags.config);
+  try {
+    return { ok: true, input: { ...input, file: { path, text: readFileSync(path, "utf8") } } };
+  } catch {
+    return { ok: false, faults: [`--config: ${path} cannot be read`] };
+  }
+}
+
+async function run(config: Config, tools: readonly RegisteredTool[]): Promise<number | undefined> {
+  // Standard output belongs to the protocol on stdio, so the log never goes there.
+  const write = (line: string) => void process.stderr.write(line);
+  const runtime = systemRuntime(jsonLog({ threshold: config.logLevel, now: Date.now, write }));
+  const { name, agentType } = config;
+  const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
+  if (!loaded.ok) return fail([loaded.fault]);
+  const { identity } = loaded;
+
+  const started = await startAgent({
+    config,
+    identity,
+    tools,
+    version: version(),
+    runtime,
+    streams: { input: process.stdin, output: process.stdout },
+  });
+  if (!started.ok) return fail(started.faults);
+  const { running } = started;
+  stopOnSignals(running);
+  const { url, joined } = running;
+  if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
+  if (joined === undefined) return undefined;
+  if (config.selfTest) return testItself(running, await joined, runtime, config.taskTimeoutMs);
+  if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
+  return undefined;
+}
+
+async function testItself(
+  { agent, stop }: RunningAgent,
+  joined: JoinResult,
+  runtime: Runtime,
+  timeoutMs: number,
+): Promise<number> {
+  const { identity, work } = agent;
+  const report = (line: string) => void print(`${line}\n`);
+  const code = await selfTest({ identity, work, joined, timeoutMs, runtime, report });
+  await stop();
+  return code;
+}
+
+function stopOnSignals(running: RunningAgent): void {
+  let stopping = false;
+  const stop = () => {
+    if (stopping) return;
+    stopping = true;
+    void running.stop().finally(() => process.exit(0));
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  // On stdio the client ends the agent by closing its end.
+  if (running.url === undefined) process.stdin.once("end", stop);
+}
+
+function version(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  const { version: number } = JSON.parse(text) as { version: string };
+  return number;
+}
+
+function print(text: string): 0 {
+  process.stdout.write(text);
+  return 0;
+}
+
+function fail(faults: readonly string[]): 1 {
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  return 1;
+}
+
+const code = await main();
+// What has ended is not kept alive by an idle connection or a tool's own timer.
+if (code !== undefined) process.exit(code);

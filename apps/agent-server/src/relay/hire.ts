@@ -1,0 +1,69 @@
+import { delegate, type RelayClient } from "@agent/client";
+import type { DelegateAnswer, DelegateRequest, Hire } from "../execution/delegation.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Membership } from "./join.ts";
+
+/** Hires another agent through the relay, for a tool that calls `context.delegate`. */
+export function createHire(parts: {
+  agentId: string;
+  membership: () => Membership | undefined;
+  timeoutMs: number;
+  runtime: Runtime;
+}): Hire {
+  const { runtime, timeoutMs } = parts;
+  return async (request, { task, signal }): Promise<DelegateAnswer> => {
+    const client = parts.membership()?.client;
+    if (client === undefined) return failed("This agent is not connected to its relay");
+    const target = await findTarget(client, request, parts.agentId);
+    if (!target.ok) return target;
+
+    const { capability, max_budget: maxBudget, prompt } = request;
+    const done = await delegate(client, {
+      ...runtime,
+      agentId: target.agentId,
+      prompt,
+      ...(capability !== undefined && { requiredCapabilities: [capability] }),
+      ...(maxBudget !== undefined && { maxBudget }),
+      // Who asked for this work is not asked back to do a part of it.
+      ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
+      timeoutMs,
+      signal,
+    });
+    if (done.ok) {
+      const { receipt } = done;
+      return receipt.status === "completed"
+        ? { ok: true, data: receipt.result, receipt }
+        : { ok: false, error: receipt.result, receipt };
+    }
+    if (done.taskId !== undefined) withdraw(client, target.agentId, done.taskId);
+    return failed(`${done.message} (${done.code})`);
+  };
+
+  /** A task that nobody waits for any more gives its hold back, unless somebody has begun it. */
+  function withdraw(client: RelayClient, agentId: string, taskId: string): void {
+    void client.cancelTask({ params: { agentId, taskId } }).then((answer) => {
+      if (!answer.ok) runtime.log("debug", "delegation.not_cancelled", { code: answer.code });
+    });
+  }
+}
+
+/** With a capability the relay chooses among all who offer it; any one of them serves as the address. */
+async function findTarget(
+  client: RelayClient,
+  { agent_id: agentId, capability }: DelegateRequest,
+  self: string,
+): Promise<{ ok: true; agentId: string } | { ok: false; error: string }> {
+  if ((agentId === undefined) === (capability === undefined)) {
+    return failed("A delegation names either an agent_id or a capability");
+  }
+  if (agentId !== undefined) return { ok: true, agentId };
+  const found = await client.discover({ query: { capability, limit: 2 } });
+  if (!found.ok) return failed(`${found.message} (${found.code})`);
+  const other = found.body.agents.find((agent) => agent.agent_id !== self);
+  if (other === undefined) return failed("No other agent offers this capability");
+  return { ok: true, agentId: other.agent_id };
+}
+
+function failed(error: string): { ok: false; error: string } {
+  return { ok: false, error };
+}

@@ -1,0 +1,151 @@
+import { connectSocket, type AgentSocket, type CallRefusal } from "@agent/client";
+import type { HomeLink } from "../agent.ts";
+import type { Work } from "../execution/work.ts";
+import type { CheckSignedToken } from "../http/authenticate.ts";
+import type { Identity } from "../identity.ts";
+import type { Runtime } from "../runtime.ts";
+import { retryDelayMs } from "./backoff.ts";
+import { createTokenCheck } from "./check-token.ts";
+import { createHire } from "./hire.ts";
+import { createIntake, type Intake } from "./intake.ts";
+import { join, type JoinResult, type Membership, type Profile } from "./join.ts";
+import { createOutbox } from "./outbox.ts";
+
+export interface HomeOptions {
+  readonly url: string;
+  readonly registrationToken: string | undefined;
+  readonly syncIntervalMs: number;
+  readonly taskTimeoutMs: number;
+  readonly identity: Identity;
+  readonly profile: Profile;
+  readonly runtime: Runtime;
+}
+
+/** An agent's life with its home relay. */
+export interface Home extends HomeLink {
+  readonly checkToken: CheckSignedToken;
+  readonly membership: () => Membership | undefined;
+  /** Joins and takes work; resolves after the first attempt and goes on trying if that failed. */
+  start(agent: { work: Work; endpointUrl: string | undefined }): Promise<JoinResult>;
+  stop(graceMs: number): Promise<void>;
+}
+
+const rejoinCapMs = 30_000;
+
+export function createHome(options: HomeOptions): Home {
+  const { identity, runtime, syncIntervalMs, url } = options;
+  const { agentId } = identity;
+  let membership: Membership | undefined;
+  let socket: AgentSocket | undefined;
+  let intake: Intake | undefined;
+  let failures = 0;
+  let stopped = false;
+  let cancelNext = () => {};
+
+  const current = () => membership;
+  const outbox = createOutbox({ client: () => membership?.client, runtime });
+
+  async function tryToJoin(endpointUrl: string | undefined): Promise<JoinResult> {
+    const result = await join({ ...options, endpointUrl });
+    if (!result.ok) {
+      const { code, status, message } = result;
+      runtime.log("warn", "relay.join_failed", { code, status, reason: message });
+      return result;
+    }
+    failures = 0;
+    membership = result.membership;
+    runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
+    connect();
+    return result;
+  }
+
+  function connect(): void {
+    socket?.close();
+    if (stopped) return;
+    socket = connectSocket({
+      ...runtime,
+      baseUrl: url,
+      agentId,
+      bearer: async () => membership?.client.bearerFor("socket") ?? notJoined,
+      onMessage: (message) => intake?.onMessage(message),
+      onDown: ({ code, retryInMs }) => {
+        runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
+      },
+      onRefused: ({ code, status }) => {
+        runtime.log("warn", "socket.refused", { code, status });
+        membership = undefined;
+      },
+    });
+  }
+
+  /** Heartbeat, and a look for work that the socket did not bring. */
+  async function sync({ client }: Membership): Promise<void> {
+    const beat = await client.heartbeat({ body: { agent_id: agentId } });
+    if (!beat.ok && forgotten.has(beat.code)) {
+      runtime.log("warn", "relay.forgot_agent", { code: beat.code });
+      membership = undefined;
+      return;
+    }
+    const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
+    if (open.ok) for (const task of open.body.tasks) intake?.take(task);
+  }
+
+  async function cycle(endpointUrl: string | undefined): Promise<JoinResult | undefined> {
+    let result: JoinResult | undefined;
+    try {
+      if (membership !== undefined) await sync(membership);
+      // A relay that lost this agent is joined again at once, not a whole interval later.
+      if (membership === undefined && !stopped) result = await tryToJoin(endpointUrl);
+    } catch (cause) {
+      runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
+    }
+    if (stopped) return result;
+    const refused = result !== undefined && !result.ok ? result : undefined;
+    const delay =
+      refused === undefined
+        ? syncIntervalMs
+        : retryDelayMs(failures++, refused, { runtime, capMs: rejoinCapMs });
+    cancelNext = runtime.schedule(delay, () => void cycle(endpointUrl));
+    return result;
+  }
+
+  return {
+    membership: current,
+    deviceId: () => membership?.deviceId,
+    hire: createHire({ agentId, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
+    deliver: (receipt) => outbox.deliver(receipt, agentId),
+    checkToken: createTokenCheck({ identity, membership: current, runtime }),
+    async start({ work, endpointUrl }) {
+      intake = createIntake({
+        agentId,
+        relayId: () => membership?.relay.relayId ?? "",
+        work,
+        send: (message) => socket?.send(message) ?? { ok: false, code: "socket.not_ready" },
+        deliver: outbox.deliver,
+        runtime,
+      });
+      return (await cycle(endpointUrl)) ?? notJoined;
+    },
+    async stop(graceMs) {
+      stopped = true;
+      cancelNext();
+      intake?.stop();
+      await outbox.stop(graceMs);
+      socket?.close();
+    },
+  };
+}
+
+/** Answers of a relay that no longer knows this agent, as after it lost its memory. */
+const forgotten: ReadonlySet<string> = new Set([
+  "agent.not_found",
+  "auth.device_not_authorized",
+  "auth.verification_failed",
+]);
+
+const notJoined: CallRefusal = {
+  ok: false,
+  code: "network.unreachable",
+  status: 0,
+  message: "The relay has not been joined yet",
+};

@@ -1,0 +1,142 @@
+import type { SendResult } from "@agent/client";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
+import type { Work } from "../execution/work.ts";
+import type { Runtime } from "../runtime.ts";
+
+export interface Intake {
+  /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
+  take(task: Task): void;
+  onMessage(message: ServerMessage): void;
+  stop(): void;
+}
+
+const maxRunning = 8;
+/** A claim that was not answered by then is given up; the relay offers the task again. */
+const claimAnswerMs = 10_000;
+
+/** Work that the relay hands over, claimed one by one and run a few at a time. */
+export function createIntake(parts: {
+  agentId: string;
+  relayId: () => string;
+  work: Work;
+  send: (message: ClientMessage) => SendResult;
+  deliver: (receipt: ExecutionReceipt, targetAgentId: string) => void;
+  runtime: Runtime;
+}): Intake {
+  const { agentId, work, send, deliver, runtime } = parts;
+  const queued = new Map<string, Task>();
+  const claiming = new Map<string, { task: Task; cancel: () => void }>();
+  const running = new Set<string>();
+  let stopped = false;
+
+  function startNext(): void {
+    for (const [id, task] of queued) {
+      if (stopped || claiming.size + running.size >= maxRunning) return;
+      queued.delete(id);
+      claim(task);
+    }
+  }
+
+  /** Several devices may be offered one task; without a socket there is nobody to ask. */
+  function claim(task: Task): void {
+    const { task_id: id } = task;
+    if (!send({ type: "claim", task_id: id }).ok) {
+      void run(task);
+      return;
+    }
+    const cancel = runtime.schedule(claimAnswerMs, () => {
+      claiming.delete(id);
+      startNext();
+    });
+    claiming.set(id, { task, cancel });
+  }
+
+  function endClaim(id: string): Task | undefined {
+    const claim = claiming.get(id);
+    claim?.cancel();
+    claiming.delete(id);
+    return claim?.task;
+  }
+
+  async function run(task: Task): Promise<void> {
+    const { task_id: id } = task;
+    running.add(id);
+    try {
+      const answer = await work.accept(
+        {
+          prompt: task.prompt,
+          requiredCapabilities: task.required_capabilities,
+          relayTaskId: id,
+          submittedAt: task.submitted_at,
+          ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
+          ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
+        },
+        { caller: { kind: "relay", relayId: parts.relayId() } },
+      );
+      if (answer.ok) deliver(answer.receipt, task.agent_id);
+      else refuse(id, answer.error);
+    } catch (cause) {
+      runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
+      refuse(id, "The task could not be run");
+    } finally {
+      running.delete(id);
+      startNext();
+    }
+  }
+
+  function refuse(id: string, reason: string): void {
+    send({ type: "refuse", task_id: id, reason });
+  }
+
+  function take(task: Task): void {
+    const { task_id: id, assigned_to: assignee } = task;
+    if (stopped || (assignee !== null && assignee !== agentId)) return;
+    if (queued.has(id) || claiming.has(id)) return;
+    if (running.has(id)) {
+      // Offered again after a lost connection: the lease has to be taken anew, the work goes on.
+      send({ type: "claim", task_id: id });
+      return;
+    }
+    queued.set(id, task);
+    startNext();
+  }
+
+  return {
+    take,
+    onMessage(message) {
+      switch (message.type) {
+        case "task_assigned":
+          take(message.task);
+          return;
+        case "claimed": {
+          const task = endClaim(message.task_id);
+          if (task !== undefined) void run(task);
+          return;
+        }
+        case "task_cancelled":
+          queued.delete(message.task_id);
+          endClaim(message.task_id);
+          work.cancel(message.task_id);
+          startNext();
+          return;
+        case "error":
+          if (message.task_id !== undefined) endClaim(message.task_id);
+          runtime.log("warn", "socket.error", { code: message.code });
+          startNext();
+          return;
+        case "ready":
+        case "draining":
+        case "pong":
+        case "result_accepted":
+        case "result_refused":
+          return;
+      }
+    },
+    stop() {
+      stopped = true;
+      queued.clear();
+      for (const id of claiming.keys()) endClaim(id);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import {
+  bootstrapAgent,
+  call,
+  createRelayClient,
+  type CallRefusal,
+  type RelayClient,
+} from "@agent/client";
+import { operations, type ListingBody } from "@agent/wire";
+import type { Identity } from "../identity.ts";
+import type { Runtime } from "../runtime.ts";
+
+/** What an agent is at its relay after it joined. */
+export interface Membership {
+  readonly client: RelayClient;
+  readonly deviceId: string;
+  /** The relay's own identity, pinned at this moment: tokens that claim to be the relay's need this key. */
+  readonly relay: { readonly relayId: string; readonly publicKey: string };
+}
+
+export interface Profile {
+  readonly name: string;
+  readonly description: string;
+  readonly agentType: string;
+  readonly capabilities: readonly string[];
+  readonly listing: ListingBody | undefined;
+}
+
+export interface JoinOptions {
+  readonly url: string;
+  /** Given to the relay for registering only; without it the agent's own token is. */
+  readonly registrationToken: string | undefined;
+  readonly identity: Identity;
+  readonly profile: Profile;
+  /** Absent: others cannot call this agent, so work comes over the socket alone. */
+  readonly endpointUrl: string | undefined;
+  readonly runtime: Runtime;
+}
+
+export type JoinResult = { readonly ok: true; readonly membership: Membership } | CallRefusal;
+
+/** Makes the agent known at its relay: key, endpoint, listing. All of it can be repeated. */
+export async function join(options: JoinOptions): Promise<JoinResult> {
+  const { url: baseUrl, identity, profile, runtime } = options;
+  const { agentId, secretKey } = identity;
+  const info = await call(operations.relayInfo, {}, { baseUrl, fetch: runtime.fetch });
+  if (!info.ok) return info;
+  const bootstrapped = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey });
+  if (!bootstrapped.ok) return bootstrapped;
+  const relayDid = info.body.did;
+  const own = createRelayClient({
+    ...runtime,
+    baseUrl,
+    relayDid,
+    identity: bootstrapped.identity,
+  });
+
+  const registered = await register(own, options);
+  if (!registered.ok) return registered;
+  if (profile.listing !== undefined) {
+    const listed = await own.putListing({ params: { agentId }, body: profile.listing });
+    if (!listed.ok) return listed;
+  }
+  return {
+    ok: true,
+    membership: {
+      client: own,
+      deviceId: bootstrapped.identity.deviceId,
+      relay: { relayId: info.body.relay_id, publicKey: info.body.public_key },
+    },
+  };
+}
+
+async function register(
+  own: RelayClient,
+  options: JoinOptions,
+): Promise<{ readonly ok: true } | CallRefusal> {
+  const { endpointUrl, identity, profile, registrationToken, runtime, url } = options;
+  if (endpointUrl === undefined) return { ok: true };
+  const client =
+    registrationToken === undefined
+      ? own
+      : createRelayClient({
+          ...runtime,
+          baseUrl: url,
+          identity: { masterToken: registrationToken },
+        });
+  const { name, description, agentType } = profile;
+  const answer = await client.registerAgent({
+    body: {
+      agent_id: identity.agentId,
+      endpoint_url: endpointUrl,
+      capabilities: [...profile.capabilities],
+      metadata: { name, description, agent_type: agentType },
+    },
+  });
+  if (!answer.ok) return answer;
+  for (const { check, ok, detail } of answer.body.checks) {
+    if (!ok) runtime.log("warn", "relay.check_failed", { check, detail });
+  }
+  return { ok: true };
+}

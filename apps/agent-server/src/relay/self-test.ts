@@ -1,0 +1,130 @@
+import { awaitTask, type CallRefusal, type TaskView } from "@agent/client";
+import { parseReceipt, verifyReceiptAsync } from "@agent/receipts";
+import type { Work } from "../execution/work.ts";
+import type { Identity } from "../identity.ts";
+import type { Runtime } from "../runtime.ts";
+import type { JoinResult, Membership } from "./join.ts";
+
+export interface SelfTestParts {
+  readonly identity: Identity;
+  readonly work: Work;
+  readonly joined: JoinResult;
+  readonly timeoutMs: number;
+  readonly runtime: Runtime;
+  /** Takes one line for each step. */
+  readonly report: (line: string) => void;
+}
+
+/** 0: all six steps held. 1: one did not. 2: there is no relay to test with. */
+export type SelfTestExit = 0 | 1 | 2;
+
+interface Trial extends SelfTestParts {
+  readonly client: Membership["client"];
+  readonly deadline: number;
+  taskId: string;
+  finished?: TaskView;
+}
+
+type Step = (trial: Trial) => Promise<{ readonly ok: boolean; readonly detail: string }>;
+
+/** In this order; each step builds on what the ones before it left in the trial. */
+const steps: readonly (readonly [string, Step])[] = [
+  ["submit", submit],
+  ["route", route],
+  ["execute", execute],
+  ["receipt", receipt],
+  ["verify", verify],
+  ["settle", settle],
+];
+
+const prompt = "Self-test: a task of this agent to itself.";
+const lookMs = 100;
+
+/** Submits a task to itself through the relay and follows it to its settlement. */
+export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
+  const { joined, report, runtime, timeoutMs } = parts;
+  if (!joined.ok) {
+    const reached = joined.status !== 0;
+    report(`${reached ? "the relay refused this agent" : "relay unreachable"}: ${say(joined)}`);
+    return reached ? 1 : 2;
+  }
+  const { client } = joined.membership;
+  const trial: Trial = { ...parts, client, deadline: runtime.now() + timeoutMs, taskId: "" };
+  for (const [name, step] of steps) {
+    const { ok, detail } = await step(trial);
+    report(`${ok ? "ok" : "failed"} ${name}: ${detail}`);
+    if (!ok) return 1;
+  }
+  return 0;
+}
+
+async function submit(trial: Trial) {
+  const answer = await trial.client.submitTask({
+    params: { agentId: trial.identity.agentId },
+    body: { prompt },
+  });
+  if (!answer.ok) return failed(say(answer));
+  trial.taskId = answer.body.task_id;
+  return passed(`task ${trial.taskId}, hold ${answer.body.amount_locked}`);
+}
+
+async function route({ runtime, work, taskId, deadline }: Trial) {
+  while (runtime.now() < deadline) {
+    if (work.find(taskId) !== undefined) return passed("the task arrived at this agent");
+    await new Promise<void>((resolve) => void runtime.schedule(lookMs, resolve));
+  }
+  return failed("the task did not arrive at this agent");
+}
+
+async function execute({ work, taskId }: Trial) {
+  const done = await work.find(taskId);
+  if (done?.status !== "completed") return failed(`${done?.status}: ${done?.result}`);
+  return passed(`ran ${done.tools_used.join(", ")}`);
+}
+
+async function receipt(trial: Trial) {
+  const { client, identity, taskId, deadline, runtime } = trial;
+  const finished = await awaitTask(
+    client,
+    { agentId: identity.agentId, taskId },
+    { deadline, environment: runtime, signal: undefined },
+  );
+  if (!finished.ok) return failed(say(finished));
+  trial.finished = finished;
+  return finished.receipt === null
+    ? failed(`the task is ${finished.task.status} without a receipt`)
+    : passed("the relay has the receipt");
+}
+
+async function verify({ finished, identity, taskId }: Trial) {
+  const parsed = parseReceipt(finished?.receipt);
+  if (!parsed.ok) return failed(parsed.code);
+  const { publicKey } = identity;
+  const verdict = await verifyReceiptAsync(parsed.receipt, { publicKey, taskId });
+  return verdict.valid ? passed("signature and binding hold") : failed(verdict.code ?? "invalid");
+}
+
+async function settle({ client, identity, finished, taskId }: Trial) {
+  const task = finished?.task;
+  if (task?.status !== "completed") return failed(`the task is ${task?.status}`);
+  if (task.amount_locked === 0) return passed("free work, nothing to pay");
+  const { agentId } = identity;
+  const answer = await client.listSettlements({ params: { agentId }, query: { limit: 200 } });
+  if (!answer.ok) return failed(say(answer));
+  const record = answer.body.settlements.find((one) => one.task_id === taskId);
+  return record === undefined
+    ? failed("the relay shows no settlement of this task")
+    : passed(`${record.amount_settled} settled, fee ${record.fee}`);
+}
+
+function say({ code, message }: CallRefusal): string {
+  return `${message} (${code})`;
+}
+
+function passed(detail: string) {
+  return { ok: true, detail };
+}
+
+function failed(detail: string) {
+  return { ok: false, detail };
+}

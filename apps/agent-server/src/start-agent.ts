@@ -1,0 +1,140 @@
+import type { Readable, Writable } from "node:stream";
+import { createAgent, type Agent } from "./agent.ts";
+import { owner } from "./caller.ts";
+import type { Config } from "./config.ts";
+import { createHttpApp } from "./http/app.ts";
+import { createAuthenticate } from "./http/authenticate.ts";
+import { callerOf } from "./http/caller-info.ts";
+import { allowedHostnames } from "./http/hosts.ts";
+import { listen } from "./http/listen.ts";
+import type { Identity } from "./identity.ts";
+import { endpointUrl } from "./relay/endpoint.ts";
+import { createHome, type Home, type HomeOptions } from "./relay/home.ts";
+import type { JoinResult } from "./relay/join.ts";
+import type { Runtime } from "./runtime.ts";
+import { serveStreams } from "./stdio.ts";
+import type { RegisteredTool } from "./tools/registry.ts";
+
+/** What a stopped agent is given to finish its work, and then to hand its receipts over. */
+const graceMs = 5_000;
+const deliveryGraceMs = 2_000;
+
+export interface StartOptions {
+  readonly config: Config;
+  readonly identity: Identity;
+  readonly tools: readonly RegisteredTool[];
+  readonly version: string;
+  readonly runtime: Runtime;
+  /** The streams of the stdio transport. */
+  readonly streams?: { readonly input: Readable; readonly output: Writable };
+}
+
+export interface RunningAgent {
+  readonly agent: Agent;
+  readonly home: Home | undefined;
+  /** How the first attempt to join the relay ended; it is tried again if it failed. */
+  readonly joined: Promise<JoinResult> | undefined;
+  /** Where MCP is served over HTTP; absent on stdio. */
+  readonly url: string | undefined;
+  stop(): Promise<void>;
+}
+
+export type StartResult =
+  | { readonly ok: true; readonly running: RunningAgent }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Starts an agent as its configuration says; the promise resolves when it can be reached. */
+export async function startAgent(options: StartOptions): Promise<StartResult> {
+  const { config, identity, tools, version, runtime } = options;
+  const home = config.relay && createHome(homeOptions(config.relay, options));
+  const created = createAgent({
+    identity,
+    name: config.name,
+    description: config.description,
+    version,
+    tools,
+    listedTools: config.listing?.capabilities ?? [],
+    policy: config.policy,
+    taskTimeoutMs: config.taskTimeoutMs,
+    ...(home !== undefined && { home }),
+    runtime,
+  });
+  if (!created.ok) return created;
+  const { agent } = created;
+
+  const door = await openDoor(agent, home, options);
+  if (!door.ok) return door;
+  const joined = home?.start({
+    work: agent.work,
+    endpointUrl: endpointUrl(config.server.publicUrl, door.url),
+  });
+  return {
+    ok: true,
+    running: {
+      agent,
+      home,
+      joined,
+      url: door.url,
+      async stop() {
+        await agent.work.stop(graceMs);
+        await home?.stop(deliveryGraceMs);
+        await door.close();
+      },
+    },
+  };
+}
+
+function homeOptions(
+  relay: NonNullable<Config["relay"]>,
+  { config, identity, tools, runtime }: StartOptions,
+): HomeOptions {
+  const { name, description, agentType, listing, taskTimeoutMs } = config;
+  const capabilities = listing?.capabilities ?? tools.map((tool) => tool.definition.name);
+  return {
+    ...relay,
+    taskTimeoutMs,
+    identity,
+    profile: { name, description, agentType, capabilities, listing },
+    runtime,
+  };
+}
+
+type Door =
+  | { readonly ok: true; readonly url: string | undefined; close(): Promise<void> }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+async function openDoor(
+  agent: Agent,
+  home: Home | undefined,
+  { config, streams, runtime }: StartOptions,
+): Promise<Door> {
+  const { server } = config;
+  if (server.transport === "stdio") {
+    if (streams === undefined) throw new Error("the stdio transport needs its streams");
+    const connection = serveStreams({ ...streams, newServer: () => agent.newServer(() => owner) });
+    return { ok: true, url: undefined, close: () => connection.close() };
+  }
+  const app = createHttpApp({
+    agentId: agent.identity.agentId,
+    allowedHostnames: allowedHostnames(server),
+    authenticate: createAuthenticate({ ...server, checkSigned: home?.checkToken }),
+    newServer: () => agent.newServer(callerOf),
+    runtime,
+  });
+  try {
+    const listener = await listen(app, server);
+    return {
+      ok: true,
+      url: `${listener.url}/mcp`,
+      async close() {
+        await app.close();
+        await listener.close();
+      },
+    };
+  } catch (cause) {
+    return {
+      ok: false,
+      faults: [`cannot listen on ${server.host}:${server.port}: ${String(cause)}`],
+    };
+  }
+}
