@@ -45,7 +45,7 @@ export function pathOf(pattern: string, { params = {}, query = {} }: LooseReques
     if (value !== undefined) search.set(name, String(value));
   }
   const path = segments.join("/");
-  return search.size === 0 ? path : `${path}?${search}`;
+  return search.size === 0 ? path : `${path}?${search.toString()}`;
 }
 
 /** Joins a relay's address, which may have a path of its own, with a path of the contract. */

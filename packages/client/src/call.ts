@@ -3,7 +3,7 @@ import { readAnswer, readText, type LooseAnswer } from "./answer.ts";
 import { pathOf, urlOf, type CallRequest, type LooseRequest } from "./call-request.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
-const TIMEOUT_MS = 30_000;
+export const CALL_TIMEOUT_MS = 30_000;
 
 export interface CallOptions {
   /** The relay's address, http or https, with or without a path of its own. */
@@ -47,7 +47,7 @@ async function exchange(
   const path = pathOf(op.path, request);
   if (path === null)
     return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
-  const timeout = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? CALL_TIMEOUT_MS);
   const { signal = timeout, token } = options;
   const init: RequestInit = {
     method: op.method,

@@ -39,9 +39,9 @@ export interface Expected {
 
 /**
  * Verifies a finished task's receipt: made by the task's target or executor with a key of its own, for
- * this task, this prompt and this result. Refused with the code of `@agent/receipts`, with
- * `receipt.wrong_agent`, or with what a key's lookup is refused with. Nested receipts are judged each by
- * itself in `verdict.nested`.
+ * this task, this prompt and this result. Refused with `task.cancelled`, `receipt.missing`,
+ * `receipt.wrong_agent`, the code of `@agent/receipts`, or as a key's lookup is refused. Nested receipts
+ * are judged each by itself in `verdict.nested`.
  */
 export async function checkResult(
   client: RelayClient,
@@ -49,8 +49,10 @@ export async function checkResult(
   expected: Expected,
   patience: Patience,
 ): Promise<CheckedResult> {
-  if (received === null)
-    return refusal("receipt.missing", `Task is ${task.status} without a receipt`);
+  if (received === null) {
+    const code = task.status === "cancelled" ? "task.cancelled" : "receipt.missing";
+    return refusal(code, `Task is ${task.status} without a receipt`);
+  }
   const parsed = parseReceipt(received);
   if (!parsed.ok) return refusal(parsed.code, `Receipt: ${parsed.path} ${parsed.message}`);
   const { receipt } = parsed;

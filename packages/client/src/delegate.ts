@@ -2,7 +2,7 @@ import { awaitTask } from "./await-task.ts";
 import { checkResult, type CheckedResult } from "./check-result.ts";
 import { environmentOf, type Environment } from "./environment.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { retry } from "./retry.ts";
+import { retry, within } from "./retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
@@ -28,7 +28,7 @@ export type Delegated = CheckedResult & { readonly taskId?: string };
 /**
  * Submits a task, waits for its receipt and verifies that before it is returned; the receipt's `status`
  * may be `failed` or `denied`, which is as well proven as `completed`. Refused as operations `submitTask`
- * and `getTask` are, with `delegation.timed_out`, `receipt.missing` (a cancelled task), or with the rule
+ * and `getTask` are, with `delegation.timed_out`, `task.cancelled`, or with the rule
  * that the receipt breaks.
  */
 export async function delegate(client: RelayClient, options: DelegateOptions): Promise<Delegated> {
@@ -36,7 +36,7 @@ export async function delegate(client: RelayClient, options: DelegateOptions): P
   const { agentId, prompt, signal, executorKeys } = options;
   const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
   const submitted = await retry(
-    () => client.submitTask({ params: { agentId }, body: bodyOf(options) }, perCall(options)),
+    () => client.submitTask({ params: { agentId }, body: bodyOf(options) }, within(patience)),
     false,
     patience,
   );
@@ -56,12 +56,5 @@ function bodyOf(options: DelegateOptions) {
     ...(maxBudget !== undefined && { max_budget: maxBudget }),
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),
-  };
-}
-
-function perCall({ timeoutMs, signal }: DelegateOptions) {
-  return {
-    timeoutMs: Math.min(timeoutMs, 30_000),
-    ...(signal !== undefined && { signal }),
   };
 }

@@ -1,6 +1,6 @@
 import type { CallRefusal } from "./refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { retry, type Patience } from "./retry.ts";
+import { retry, within, type Patience } from "./retry.ts";
 
 /** Who signed, by a receipt's own words. */
 export interface Signer {
@@ -20,7 +20,7 @@ export async function keysOf(
   patience: Patience,
 ): Promise<Keys> {
   const device = await retry(
-    () => client.getDevice({ params: { deviceId: signer.device_id } }),
+    () => client.getDevice({ params: { deviceId: signer.device_id } }, within(patience)),
     true,
     patience,
   );
@@ -29,7 +29,7 @@ export async function keysOf(
   }
   if (!device.ok && device.code !== "device.not_found") return device;
   const agent = await retry(
-    () => client.getAgent({ params: { agentId: signer.agent_id } }),
+    () => client.getAgent({ params: { agentId: signer.agent_id } }, within(patience)),
     true,
     patience,
   );

@@ -1,5 +1,3 @@
-export { awaitTask } from "./await-task.ts";
-export type { TaskView } from "./await-task.ts";
 export { bootstrapAgent } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
 export type { CallRequest } from "./call-request.ts";

@@ -95,6 +95,7 @@ export function connectSocket(options: SocketOptions): AgentSocket {
       closed = true;
       cancelReconnection();
       connection?.close();
+      connection = undefined;
     },
   };
 }

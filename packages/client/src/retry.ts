@@ -1,6 +1,8 @@
 import { fullJitter } from "./backoff.ts";
+import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "./environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
+import type { PerCall } from "./relay-client.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 
@@ -39,6 +41,12 @@ function passes({ code, status, retryAfterSeconds }: CallRefusal, repeatable: bo
   if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
   if (!repeatable || code === "network.aborted") return false;
   return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
+}
+
+/** What one exchange may take of the time that is left: at most the 30 s of any call, at least a second. */
+export function within({ deadline, environment, signal }: Patience): PerCall {
+  const timeoutMs = Math.min(CALL_TIMEOUT_MS, Math.max(1_000, deadline - environment.now()));
+  return signal === undefined ? { timeoutMs } : { timeoutMs, signal };
 }
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */

@@ -64,7 +64,9 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
   }
 
   function send(message: ClientMessage): SendResult {
-    if (readyAt === undefined) return { ok: false, code: "socket.not_ready" };
+    if (readyAt === undefined || socket.readyState !== socket.OPEN) {
+      return { ok: false, code: "socket.not_ready" };
+    }
     const text = JSON.stringify(message);
     if (Buffer.byteLength(text) > limits.socketFrameBytes) {
       return { ok: false, code: "socket.too_large" };

@@ -1,0 +1,55 @@
+import { bytesToHex, fromBase64Url, generateKeyPair, isUuid, verify } from "@agent/crypto";
+import { expect, test } from "vitest";
+import { bootstrapAgent } from "./bootstrap.ts";
+import { localServer } from "./testing/local-server.ts";
+
+const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(1));
+const agentId = "019b7d21-53eb-7ccd-926c-3badff397897";
+const now = () => 1_760_000_000_000;
+const accepted = { agent_id: agentId, device_id: "device-1", registered: true };
+
+interface Sent {
+  readonly agent_id: string;
+  readonly public_key: string;
+  readonly proof: { readonly timestamp: number; readonly signature: string };
+}
+
+test("binding a key sends a proof of its possession and gives the identity to sign in with", async () => {
+  await using server = await localServer(() => ({ status: 201, body: accepted }));
+  expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toEqual({
+    ok: true,
+    registered: true,
+    identity: { agentId, deviceId: "device-1", secretKey },
+  });
+  const sent = JSON.parse(server.received[0]?.body ?? "") as Sent;
+  expect(sent).toMatchObject({
+    agent_id: agentId,
+    public_key: bytesToHex(publicKey),
+    proof: { timestamp: now() },
+  });
+  const text = `${sent.agent_id}:${sent.public_key}:${sent.proof.timestamp}`;
+  expect(verify(fromBase64Url(sent.proof.signature), text, publicKey)).toBe(true);
+});
+
+test("an agent without an id gets a new UUID of version 7", async () => {
+  await using server = await localServer(({ body }) => ({
+    status: 201,
+    body: { ...accepted, agent_id: (JSON.parse(body) as Sent).agent_id },
+  }));
+  const first = await bootstrapAgent({ ...server, secretKey, now });
+  const second = await bootstrapAgent({ ...server, secretKey, now });
+  if (!first.ok || !second.ok) throw new Error("refused");
+  expect(isUuid(first.identity.agentId)).toBe(true);
+  expect(first.identity.agentId[14]).toBe("7");
+  expect(second.identity.agentId).not.toBe(first.identity.agentId);
+});
+
+test("a key other than the one the relay knows is refused as the relay refuses it", async () => {
+  const body = { code: "agent.key_changed", message: "Public key changed" };
+  await using server = await localServer(() => ({ status: 409, body }));
+  expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toMatchObject({
+    ok: false,
+    code: "agent.key_changed",
+    status: 409,
+  });
+});

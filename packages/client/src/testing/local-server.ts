@@ -1,0 +1,60 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Received {
+  readonly method: string;
+  /** Path and query as they came over the wire. */
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  /** Sent as JSON, a text as it is. */
+  readonly body?: unknown;
+}
+
+/** A reply, or what else to do with the connection. */
+export type Handler = (
+  received: Received,
+  response: ServerResponse,
+) => Reply | undefined | Promise<Reply | undefined>;
+
+export interface LocalServer extends AsyncDisposable {
+  readonly baseUrl: string;
+  readonly received: readonly Received[];
+  readonly http: Server;
+}
+
+/** A server on this machine that answers as it is told and remembers what it was asked. */
+export async function localServer(handler: Handler): Promise<LocalServer> {
+  const received: Received[] = [];
+  const http = createServer((request, response) => void answer(request, response));
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = "";
+    for await (const chunk of request.setEncoding("utf8")) body += String(chunk);
+    const { method = "", url = "", headers } = request;
+    const one = { method, url, headers, body };
+    received.push(one);
+    const reply = await handler(one, response);
+    if (reply === undefined) return;
+    response.writeHead(reply.status, { "content-type": "application/json", ...reply.headers });
+    response.end(typeof reply.body === "string" ? reply.body : JSON.stringify(reply.body));
+  }
+
+  await once(http.listen(0, "127.0.0.1"), "listening");
+  const { port } = http.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    received,
+    http,
+    async [Symbol.asyncDispose]() {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import type { Environment } from "../environment.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly task: () => void;
+}
+
+export interface ManualTime extends Pick<Environment, "now" | "schedule"> {
+  /** The delays of the timers that are set, in ms from now, the next one first. */
+  readonly pending: () => number[];
+  /** Moves the clock, running what comes due on the way. */
+  readonly advance: (ms: number) => void;
+}
+
+/** A clock that stands still until it is moved. */
+export function manualTime(start: number): ManualTime {
+  let now = start;
+  const timers = new Set<Timer>();
+  const inOrder = () => [...timers].toSorted((a, b) => a.at - b.at);
+  return {
+    now: () => now,
+    schedule(ms, task) {
+      const timer = { at: now + ms, task };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    pending: () => inOrder().map((timer) => timer.at - now),
+    advance(ms) {
+      const end = now + ms;
+      for (let [next] = inOrder(); next !== undefined && next.at <= end; [next] = inOrder()) {
+        now = next.at;
+        timers.delete(next);
+        next.task();
+      }
+      now = end;
+    },
+  };
+}
