@@ -36,7 +36,7 @@ export interface RunningAgent {
   readonly joined: Promise<JoinResult> | undefined;
   /** Where MCP is served over HTTP; absent on stdio. */
   readonly url: string | undefined;
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
 }
 
 export type StartResult =

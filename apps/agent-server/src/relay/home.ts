@@ -10,6 +10,8 @@ import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { join, type JoinResult, type Membership, type Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
+import { pacedSend } from "./paced-send.ts";
+import { createReceiptPost } from "./post-receipt.ts";
 
 export interface HomeOptions {
   readonly url: string;
@@ -43,7 +45,9 @@ export function createHome(options: HomeOptions): Home {
   let cancelNext = () => {};
 
   const current = () => membership;
-  const outbox = createOutbox({ client: () => membership?.client, runtime });
+  const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
+  const receipts = createReceiptPost({ send, client: () => membership?.client, runtime });
+  const outbox = createOutbox({ post: receipts.post, runtime });
 
   async function tryToJoin(endpointUrl: string | undefined): Promise<JoinResult> {
     const result = await join({ ...options, endpointUrl });
@@ -67,7 +71,10 @@ export function createHome(options: HomeOptions): Home {
       baseUrl: url,
       agentId,
       bearer: async () => membership?.client.bearerFor("socket") ?? notJoined,
-      onMessage: (message) => intake?.onMessage(message),
+      onMessage(message) {
+        receipts.onMessage(message);
+        intake?.onMessage(message);
+      },
       onDown: ({ code, retryInMs }) => {
         runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
       },
@@ -120,7 +127,7 @@ export function createHome(options: HomeOptions): Home {
         agentId,
         relayId: () => membership?.relay.relayId ?? "",
         work,
-        send: (message) => socket?.send(message) ?? { ok: false, code: "socket.not_ready" },
+        send,
         deliver: outbox.deliver,
         runtime,
       });
@@ -142,6 +149,8 @@ const forgotten: ReadonlySet<string> = new Set([
   "auth.device_not_authorized",
   "auth.verification_failed",
 ]);
+
+const notReady = { ok: false, code: "socket.not_ready" } as const;
 
 const notJoined: CallRefusal = {
   ok: false,

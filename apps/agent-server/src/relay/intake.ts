@@ -1,8 +1,8 @@
-import type { SendResult } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
-import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
+import type { ServerMessage, Task } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
+import type { Send } from "./paced-send.ts";
 
 export interface Intake {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
@@ -14,13 +14,16 @@ export interface Intake {
 const maxRunning = 8;
 /** A claim that was not answered by then is given up; the relay offers the task again. */
 const claimAnswerMs = 10_000;
+/** Well within the lease of 60 s, of which the relay renews only what was claimed on the same socket. */
+const progressMs = 20_000;
+const laterMs = 1_000;
 
 /** Work that the relay hands over, claimed one by one and run a few at a time. */
 export function createIntake(parts: {
   agentId: string;
   relayId: () => string;
   work: Work;
-  send: (message: ClientMessage) => SendResult;
+  send: Send;
   deliver: (receipt: ExecutionReceipt, targetAgentId: string) => void;
   runtime: Runtime;
 }): Intake {
@@ -29,6 +32,7 @@ export function createIntake(parts: {
   const claiming = new Map<string, { task: Task; cancel: () => void }>();
   const running = new Set<string>();
   let stopped = false;
+  let cancelProgress = () => {};
 
   function startNext(): void {
     for (const [id, task] of queued) {
@@ -41,12 +45,14 @@ export function createIntake(parts: {
   /** Several devices may be offered one task; without a socket there is nobody to ask. */
   function claim(task: Task): void {
     const { task_id: id } = task;
-    if (!send({ type: "claim", task_id: id }).ok) {
+    const sent = send({ type: "claim", task_id: id });
+    if (!sent.ok && sent.code === "socket.not_ready") {
       void run(task);
       return;
     }
-    const cancel = runtime.schedule(claimAnswerMs, () => {
+    const cancel = runtime.schedule(sent.ok ? claimAnswerMs : laterMs, () => {
       claiming.delete(id);
+      if (!sent.ok) queued.set(id, task);
       startNext();
     });
     claiming.set(id, { task, cancel });
@@ -62,6 +68,7 @@ export function createIntake(parts: {
   async function run(task: Task): Promise<void> {
     const { task_id: id } = task;
     running.add(id);
+    if (running.size === 1) keepLeases();
     try {
       const answer = await work.accept(
         {
@@ -83,6 +90,14 @@ export function createIntake(parts: {
       running.delete(id);
       startNext();
     }
+  }
+
+  function keepLeases(): void {
+    cancelProgress();
+    cancelProgress = runtime.schedule(progressMs, () => {
+      for (const id of running) send({ type: "progress", task_id: id });
+      if (running.size > 0) keepLeases();
+    });
   }
 
   function refuse(id: string, reason: string): void {
@@ -126,6 +141,8 @@ export function createIntake(parts: {
           startNext();
           return;
         case "ready":
+          for (const id of running) send({ type: "progress", task_id: id });
+          return;
         case "draining":
         case "pong":
         case "result_accepted":
@@ -135,6 +152,7 @@ export function createIntake(parts: {
     },
     stop() {
       stopped = true;
+      cancelProgress();
       queued.clear();
       for (const id of claiming.keys()) endClaim(id);
     },

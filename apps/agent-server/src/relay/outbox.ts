@@ -1,7 +1,8 @@
-import type { CallRefusal, RelayClient } from "@agent/client";
+import type { CallRefusal } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
+import type { ReceiptPost } from "./post-receipt.ts";
 
 export interface Outbox {
   /** Posts the receipt until the relay has it or refuses it for good. */
@@ -12,19 +13,10 @@ export interface Outbox {
 }
 
 const capMs = 60_000;
-const notJoined: CallRefusal = {
-  ok: false,
-  code: "network.unreachable",
-  status: 0,
-  message: "The relay has not been reached yet",
-};
 
 /** Receipts on their way to the relay, one line of tries per task. */
-export function createOutbox(parts: {
-  client: () => RelayClient | undefined;
-  runtime: Runtime;
-}): Outbox {
-  const { client, runtime } = parts;
+export function createOutbox(parts: { post: ReceiptPost["post"]; runtime: Runtime }): Outbox {
+  const { post, runtime } = parts;
   const pending = new Map<string, Promise<void>>();
   const waiting = new Set<() => void>();
   let stopped = false;
@@ -32,13 +24,10 @@ export function createOutbox(parts: {
   async function push(receipt: ExecutionReceipt, agentId: string): Promise<void> {
     const taskId = receipt.task_id;
     for (let attempt = 0; !stopped; attempt++) {
-      const answer =
-        (await client()?.postResult({ params: { agentId, taskId }, body: receipt })) ?? notJoined;
+      const answer = await post(receipt, agentId);
       if (answer.ok) {
-        runtime.log("info", "receipt.delivered", {
-          correlationId: taskId,
-          status: answer.body.status,
-        });
+        const { status } = answer;
+        runtime.log("info", "receipt.delivered", { correlationId: taskId, status });
         return;
       }
       const { code, status } = answer;

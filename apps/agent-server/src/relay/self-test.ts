@@ -1,5 +1,6 @@
-import { awaitTask, type CallRefusal, type TaskView } from "@agent/client";
+import type { CallRefusal } from "@agent/client";
 import { parseReceipt, verifyReceiptAsync } from "@agent/receipts";
+import type { Operations, Result } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
@@ -22,7 +23,7 @@ interface Trial extends SelfTestParts {
   readonly client: Membership["client"];
   readonly deadline: number;
   taskId: string;
-  finished?: TaskView;
+  finished?: Result<Operations["getTask"]>;
 }
 
 type Step = (trial: Trial) => Promise<{ readonly ok: boolean; readonly detail: string }>;
@@ -39,6 +40,7 @@ const steps: readonly (readonly [string, Step])[] = [
 
 const prompt = "Self-test: a task of this agent to itself.";
 const lookMs = 100;
+const pollSeconds = 10;
 
 /** Submits a task to itself through the relay and follows it to its settlement. */
 export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
@@ -84,16 +86,19 @@ async function execute({ work, taskId }: Trial) {
 
 async function receipt(trial: Trial) {
   const { client, identity, taskId, deadline, runtime } = trial;
-  const finished = await awaitTask(
-    client,
-    { agentId: identity.agentId, taskId },
-    { deadline, environment: runtime, signal: undefined },
-  );
-  if (!finished.ok) return failed(say(finished));
-  trial.finished = finished;
-  return finished.receipt === null
-    ? failed(`the task is ${finished.task.status} without a receipt`)
-    : passed("the relay has the receipt");
+  const request = {
+    params: { agentId: identity.agentId, taskId },
+    query: { wait: pollSeconds },
+  };
+  while (runtime.now() < deadline) {
+    const answer = await client.getTask(request);
+    if (!answer.ok) return failed(say(answer));
+    if (answer.body.receipt !== null) {
+      trial.finished = answer.body;
+      return passed("the relay has the receipt");
+    }
+  }
+  return failed("the relay has no receipt of this task");
 }
 
 async function verify({ finished, identity, taskId }: Trial) {
