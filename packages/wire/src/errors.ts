@@ -68,7 +68,7 @@ export const errors = {
   },
   "receipt.suite": { status: 403, text: "Receipt suite is missing or unknown" },
   "receipt.wrong_agent": { status: 403, text: "Receipt agent_id is not the task's executor" },
-  "receipt.key_unknown": { status: 403, text: "Receipt key is not bound to its agent" },
+  "receipt.key_missing": { status: 403, text: "Receipt key is not bound to its agent" },
   "receipt.signature_invalid": { status: 403, text: "Receipt signature verification failed" },
   "receipt.out_of_scope": { status: 403, text: "Receipt names a tool outside delegated_scope" },
 

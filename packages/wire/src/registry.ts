@@ -211,7 +211,7 @@ export const registry = {
       ...page,
     }),
     ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },
-    refusals: [],
+    refusals: ["request.invalid"],
   }),
   getAgent: operation({
     method: "GET",

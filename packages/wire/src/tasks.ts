@@ -174,7 +174,7 @@ export const tasks = {
       "receipt.task_mismatch",
       "receipt.suite",
       "receipt.wrong_agent",
-      "receipt.key_unknown",
+      "receipt.key_missing",
       "receipt.signature_invalid",
       "receipt.out_of_scope",
       "agent.revoked",

@@ -15,7 +15,7 @@ export function lockFile(path: string): FileLock | undefined {
   createPrivately(path);
   const holder = new Sqlite(path, { timeout: 0 });
   try {
-    holder.exec("BEGIN EXCLUSIVE");
+    holder.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     holder.close();
     if (sqliteCode(error) === "SQLITE_BUSY") return undefined;

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,20 +11,24 @@ import { StorageUnavailable, type Storage, type Tx } from "./storage.ts";
 const migrations = [
   {
     id: "001-notes",
-    sql: `CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;
-          CREATE TRIGGER lost BEFORE INSERT ON notes WHEN NEW.text = 'disk full'
-          BEGIN SELECT RAISE(ROLLBACK, 'disk full'); END`,
+    sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
   },
 ];
 
 const insert = prepare<{ id: number; text: string }>()(
   sql<never>`INSERT INTO notes (id, text) VALUES (${p("id")}, ${p("text")})`,
 );
+const insertTwice = prepare<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes SELECT ${p("id")} + n, ${p("text")} FROM (SELECT 0 AS n UNION SELECT 1)`,
+);
 const change = prepare<{ text: string }>()(sql<never>`UPDATE notes SET text = ${p("text")}`);
 const find = prepare<{ id: number }>()(
   sql<{ text: string }>`SELECT text FROM notes WHERE id = ${p("id")}`,
 );
 const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+
+const limitTo = (pages: number) =>
+  prepare()(sql<{ max_page_count: number }>`PRAGMA max_page_count = ${sql.lit(pages)}`);
 
 let directory: string;
 let storage: Storage;
@@ -168,28 +172,43 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([]);
   });
 
-  test.each([
-    ["throws", (error: Error) => Promise.reject(error)],
-    ["goes on", () => Promise.resolve("unaware")],
-  ])(
-    "when SQLite rolls everything back by itself and the job %s, the whole batch fails",
-    async (_, then) => {
-      const culprit = storage.transaction((tx) =>
-        tx.run(insert, { id: 2, text: "disk full" }).catch(then),
-      );
+  describe("when the disk is full, for which SQLite may roll everything back by itself", () => {
+    const tooLong = "x".repeat(1_000_000);
+
+    beforeEach(async () => {
+      await storage.transaction((tx) => tx.get(limitTo(20), {}));
+    });
+
+    test("the whole batch fails as unavailable, with the cause, and the next one commits", async () => {
+      const settled = await Promise.allSettled([write(1), write(2, tooLong), write(3)]);
+      for (const result of settled) {
+        expect(result).toMatchObject({
+          status: "rejected",
+          reason: { cause: { code: "SQLITE_FULL" } },
+        });
+      }
+      await expect(write(4, tooLong)).rejects.toThrow(StorageUnavailable);
+      await write(5);
+      expect(await stored()).toEqual([5]);
+    });
+
+    test("a transaction that does not mind cannot write on outside of the batch", async () => {
       const unaware = storage.transaction(async (tx) => {
-        await tx.run(insert, { id: 3, text: "disk full" }).catch(() => undefined);
-        await tx.run(insert, { id: 4, text: "" });
+        await tx.run(insert, { id: 1, text: tooLong }).catch(() => undefined);
+        await tx.run(insert, { id: 2, text: "" }).catch(() => undefined);
       });
-      const settled = await Promise.allSettled([write(1), culprit, unaware, write(5)]);
-      expect(
-        settled.map((result) => result.status === "rejected" && (result.reason as Error)),
-      ).toEqual(Array(4).fill(expect.any(StorageUnavailable)));
+      await expect(unaware).rejects.toThrow(StorageUnavailable);
       expect(await stored()).toEqual([]);
-      await write(6);
-      expect(await stored()).toEqual([6]);
-    },
-  );
+    });
+
+    test("a statement of many rows, which SQLite can undo alone, leaves its neighbours", async () => {
+      const many = storage.transaction((tx) => tx.run(insertTwice, { id: 2, text: tooLong }));
+      const settled = await Promise.allSettled([write(1), many, write(4)]);
+      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      await expect(many).rejects.toThrow(StorageUnavailable);
+      expect(await stored()).toEqual([1, 4]);
+    });
+  });
 
   test("more transactions than fit one batch all commit", async () => {
     const many = Array.from({ length: 1_234 }, (_, id) => id);
@@ -209,6 +228,22 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
 describe("a database file", () => {
   beforeEach(async () => {
     storage = await open(join(directory, "relay.db"));
+  });
+
+  test("gets one commit for all the transactions of one turn", async () => {
+    const log = join(directory, "relay.db-wal");
+    const grown = async (work: () => Promise<unknown>) => {
+      const before = statSync(log).size;
+      await work();
+      return statSync(log).size - before;
+    };
+    const ids = Array.from({ length: 50 }, (_, id) => id);
+    const together = await grown(() => Promise.all(ids.map((id) => write(id))));
+    const alone = await grown(async () => {
+      for (const id of ids) await write(100 + id);
+    });
+    // A commit appends each page that it changed.
+    expect(together * 10).toBeLessThan(alone);
   });
 
   test("waits for a short lock from outside and reports a long one as unavailable", async () => {

@@ -1,3 +1,5 @@
+import type { TaskStatus } from "@agent/wire";
+
 /** The rows as they are stored: migrations/ is the truth, this is its type. */
 export interface Tables {
   relay_identity: RelayIdentityRow;
@@ -14,6 +16,7 @@ export interface Tables {
   deposit_references: DepositReferenceRow;
   settlements: SettlementRow;
   trust_records: TrustRecordRow;
+  agent_histories: AgentHistoryRow;
 }
 
 export interface RelayIdentityRow {
@@ -80,7 +83,7 @@ export interface TaskRow {
   submitted_by: string | null;
   /** The executor that scored routing chose; null while it is the target. */
   assigned_to: string | null;
-  status: TaskRowStatus;
+  status: TaskStatus;
   prompt: string;
   required_capabilities: string;
   submitted_at: number;
@@ -88,8 +91,10 @@ export interface TaskRow {
   wall_clock_ms: number | null;
   step_id: string | null;
   routing_choice: string | null;
-  /** JSON array of the executors to try next, with the price that each would charge. */
-  fallbacks: string;
+  /** JSON array of the executors to try in turn, with the price that each charges. */
+  attempts: string;
+  /** Which of them has the task now. */
+  attempt: number;
   charge: number;
   locked: number;
   allocation_id: string | null;
@@ -138,7 +143,6 @@ export interface PostingRow {
 export interface DepositReferenceRow {
   agent_id: string;
   reference: string;
-  transaction_id: string;
 }
 
 export interface SettlementRow {
@@ -159,7 +163,8 @@ export interface SettlementRow {
 export interface TrustRecordRow {
   agent_id: string;
   remote_agent_id: string;
-  trust_level: "unknown" | "first_contact" | "verified" | "trusted" | "blocked";
+  /** Index into the levels from blocked to trusted, so that the store can order by it. */
+  trust_level: number;
   first_seen_at: number;
   last_seen_at: number;
   interaction_count: number;
@@ -167,5 +172,13 @@ export interface TrustRecordRow {
   failed_tasks: number;
   /** Completed tasks that were paid for; only those speak to strangers. */
   paid_tasks: number;
+  latency_total_ms: number;
+}
+
+/** What paid tasks say of an executor to delegators who have no record of their own. */
+export interface AgentHistoryRow {
+  agent_id: string;
+  successful_tasks: number;
+  failed_tasks: number;
   latency_total_ms: number;
 }

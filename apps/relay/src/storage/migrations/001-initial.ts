@@ -69,7 +69,8 @@ CREATE TABLE tasks (
   wall_clock_ms REAL,
   step_id TEXT,
   routing_choice TEXT,
-  fallbacks TEXT NOT NULL,
+  attempts TEXT NOT NULL,
+  attempt INTEGER NOT NULL,
   charge INTEGER NOT NULL,
   locked INTEGER NOT NULL,
   allocation_id TEXT,
@@ -124,7 +125,6 @@ CREATE TABLE postings (
 CREATE TABLE deposit_references (
   agent_id TEXT NOT NULL,
   reference TEXT NOT NULL,
-  transaction_id TEXT NOT NULL,
   PRIMARY KEY (agent_id, reference)
 ) STRICT, WITHOUT ROWID;
 
@@ -148,7 +148,7 @@ CREATE INDEX settlements_by_payee ON settlements (payee_id, settlement_id);
 CREATE TABLE trust_records (
   agent_id TEXT NOT NULL,
   remote_agent_id TEXT NOT NULL,
-  trust_level TEXT NOT NULL,
+  trust_level INTEGER NOT NULL,
   first_seen_at INTEGER NOT NULL,
   last_seen_at INTEGER NOT NULL,
   interaction_count INTEGER NOT NULL,
@@ -158,6 +158,13 @@ CREATE TABLE trust_records (
   latency_total_ms INTEGER NOT NULL,
   PRIMARY KEY (agent_id, remote_agent_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX trust_by_remote ON trust_records (remote_agent_id, trust_level) WHERE paid_tasks > 0;
+CREATE INDEX trust_of_payers ON trust_records (remote_agent_id, trust_level) WHERE paid_tasks > 0;
+
+CREATE TABLE agent_histories (
+  agent_id TEXT PRIMARY KEY,
+  successful_tasks INTEGER NOT NULL,
+  failed_tasks INTEGER NOT NULL,
+  latency_total_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 `,
 };

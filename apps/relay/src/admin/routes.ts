@@ -1,0 +1,47 @@
+import { openApi, refuse } from "@agent/wire";
+import type { Handlers } from "../http/mount.ts";
+import type { Services } from "../services.ts";
+import { StorageUnavailable } from "../storage/storage.ts";
+import { version } from "../version.ts";
+import { reconcile } from "./reconcile.ts";
+import { ping } from "./store.ts";
+
+type SystemHandlers = Pick<
+  Handlers,
+  "health" | "live" | "ready" | "relayInfo" | "openApi" | "reconcile"
+>;
+
+export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
+  const { config, identity, storage } = services;
+  const alive = { status: 200, body: { status: "ok" } } as const;
+  const document = { status: 200, body: openApi(version) } as const;
+  return {
+    health: () => alive,
+    live: () => alive,
+    async ready() {
+      if (draining()) return refuse("server.draining");
+      try {
+        await ping(storage.read);
+      } catch (error) {
+        if (error instanceof StorageUnavailable) return refuse("server.unavailable");
+        throw error;
+      }
+      return { status: 200, body: { status: "ready" } };
+    },
+    relayInfo: () => ({
+      status: 200,
+      body: {
+        relay_id: identity.relayId,
+        did: identity.did,
+        public_key: identity.publicKey,
+        name: config.identity.relayName,
+        base_url: config.server.baseUrl ?? null,
+        fee_rate: config.payments.platformFeeRate,
+        features: ["tasks", "budget", "websocket", "mcp-forward"],
+        version,
+      },
+    }),
+    openApi: () => document,
+    reconcile: () => reconcile(services),
+  };
+}

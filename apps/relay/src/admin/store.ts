@@ -1,0 +1,58 @@
+import { prepare, sql } from "../storage/prepared.ts";
+import type { Reader } from "../storage/storage.ts";
+
+/** What lies in each kind of account (agent, held, relay, peer, world), in micro-units. */
+const totals = prepare()(
+  sql<{ kind: string; balance: number; owing: number }>`
+    select
+      case when instr(account, ':') = 0 then account else substr(account, 1, instr(account, ':') - 1) end as kind,
+      sum(balance) as balance,
+      sum(balance < 0) as owing
+    from accounts group by kind`,
+);
+
+export function accountTotals(read: Reader) {
+  return read.all(totals, {});
+}
+
+const movedByType = prepare()(
+  sql<{ type: string; amount: number }>`
+    select type, sum(amount) as amount from postings where account = 'world' group by type`,
+);
+
+/** What came in from outside and went out again, by type; the world's side is negative for a deposit. */
+export function movedOutside(read: Reader) {
+  return read.all(movedByType, {});
+}
+
+const broken = prepare()(
+  sql<{ count: number }>`
+    select count(*) as count from accounts
+    left join (select account, sum(amount) as total from postings group by account) using (account)
+    where balance <> coalesce(total, 0)`,
+);
+
+/** How many balances are not the sum of their postings. */
+export async function brokenAccounts(read: Reader): Promise<number> {
+  return (await read.get(broken, {}))?.count ?? 0;
+}
+
+const stray = prepare()(
+  sql<{ count: number }>`
+    select count(*) as count from accounts
+    left join tasks on tasks.task_id = substr(account, 6)
+    where account >= 'held:' and account < 'held;'
+      and balance <> (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)`,
+);
+
+/** How many holds do not match the lock of an open task. */
+export async function strayHolds(read: Reader): Promise<number> {
+  return (await read.get(stray, {}))?.count ?? 0;
+}
+
+const one = prepare()(sql<{ one: number }>`select 1 as one`);
+
+/** Resolves when the database answers. */
+export async function ping(read: Reader): Promise<void> {
+  await read.get(one, {});
+}

@@ -1,0 +1,92 @@
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { asMicro, fromMicro } from "@agent/budget";
+import {
+  limits,
+  refuse,
+  type Answer,
+  type DiscoveryEntry,
+  type ListingBody,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import type { Caller } from "../identity/caller.ts";
+import { priceIn } from "../routing/price.ts";
+import type { Services } from "../services.ts";
+import { levelName, UNKNOWN } from "../trust/levels.ts";
+import { freshnessOf } from "./freshness.ts";
+import { capabilitiesOf } from "./listing.ts";
+import { isOnline } from "./online.ts";
+import { discoverProfiles, profileOf, type ProfileRow } from "./profile-store.ts";
+
+type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
+
+/** Finds registered agents; what is said of trust is what the caller may know. */
+export async function discover(
+  services: Needs,
+  query: QueryOf<Operations["discover"]>,
+  caller: Caller,
+): Promise<Answer<Operations["discover"]>> {
+  const cursor = decodeCursor(query.cursor);
+  if (!cursor.ok) return cursor;
+  const limit = query.limit ?? limits.pageDefault;
+  const rows = await discoverProfiles(services.storage.read, {
+    reader: readerOf(caller),
+    capability: query.capability ?? "",
+    text: (query.q ?? "").toLowerCase(),
+    after: cursor.value ?? "",
+    limit,
+  });
+  return {
+    status: 200,
+    body: {
+      agents: rows.map((row) => entryOf(services, row, query.capability)),
+      next_cursor: encodeCursor(rows, limit, (row) => row.agent_id),
+    },
+  };
+}
+
+export async function getAgent(
+  services: Needs,
+  agentId: string,
+  caller: Caller,
+): Promise<Answer<Operations["getAgent"]>> {
+  const row = await profileOf(services.storage.read, {
+    reader: readerOf(caller),
+    agent_id: agentId,
+  });
+  if (row === undefined) return refuse("agent.not_found");
+  return { status: 200, body: entryOf(services, row, undefined) };
+}
+
+export function readerOf(caller: Caller): string {
+  return caller.kind === "agent" ? caller.agentId : "";
+}
+
+function entryOf(
+  { runtime, connections, identity, config }: Needs,
+  row: ProfileRow,
+  capability: string | undefined,
+): DiscoveryEntry {
+  const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const pricing = listing?.pricing ?? [];
+  const online = isOnline(row, connections, runtime.now());
+  const price = priceIn(pricing, capability === undefined ? [] : [capability]);
+  return {
+    agent_id: row.agent_id,
+    public_key: row.public_key,
+    did: row.public_key === null ? null : publicKeyToDidKey(hexToBytes(row.public_key)),
+    endpoint_url: row.endpoint_url,
+    capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+    metadata: JSON.parse(row.metadata) as Record<string, unknown>,
+    trust_level: levelName(row.own_level ?? row.payers_level ?? UNKNOWN),
+    cost: listing === undefined ? null : fromMicro(asMicro(price)),
+    availability: online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5,
+    online,
+    freshness: freshnessOf(row.last_seen_at, runtime.now()),
+    pricing,
+    source_relay: identity.relayId,
+    relay_name: config.identity.relayName,
+    hop_distance: 0,
+  };
+}

@@ -1,0 +1,119 @@
+import { db, p, prepare, sql } from "../storage/prepared.ts";
+import type { Reader } from "../storage/storage.ts";
+
+/** An agent with its listing and what its history says, as one reader sees it. */
+export interface ProfileRow {
+  readonly agent_id: string;
+  readonly public_key: string | null;
+  readonly endpoint_url: string | null;
+  readonly capabilities: string;
+  readonly metadata: string;
+  readonly registered: 0 | 1;
+  readonly last_seen_at: number;
+  readonly listing: string | null;
+  /** The reader's own record of the agent; all null without one. */
+  readonly own_level: number | null;
+  readonly own_successes: number | null;
+  readonly own_failures: number | null;
+  readonly own_latency_ms: number | null;
+  /** The best level that at least two payers hold. */
+  readonly payers_level: number | null;
+  /** Paid tasks of all payers; null without any. */
+  readonly paid_successes: number | null;
+  readonly paid_failures: number | null;
+  readonly paid_latency_ms: number | null;
+}
+
+/** Sorting the payers' levels, the second one is a level that at least two of them reach. */
+const payersLevel = sql<number | null>`(
+  select trust_level from trust_records
+  where remote_agent_id = agents.agent_id and paid_tasks > 0
+  order by trust_level desc limit 1 offset 1)`;
+
+const profiles = db
+  .selectFrom("agents")
+  .leftJoin("listings", "listings.agent_id", "agents.agent_id")
+  .leftJoin("trust_records as own", (join) =>
+    join.onRef("own.remote_agent_id", "=", "agents.agent_id").on("own.agent_id", "=", p("reader")),
+  )
+  .leftJoin("agent_histories as paid", "paid.agent_id", "agents.agent_id")
+  .select([
+    "agents.agent_id",
+    "agents.public_key",
+    "agents.endpoint_url",
+    "agents.capabilities",
+    "agents.metadata",
+    "agents.registered",
+    "agents.last_seen_at",
+    "listings.body as listing",
+    "own.trust_level as own_level",
+    "own.successful_tasks as own_successes",
+    "own.failed_tasks as own_failures",
+    "own.latency_total_ms as own_latency_ms",
+    payersLevel.as("payers_level"),
+    "paid.successful_tasks as paid_successes",
+    "paid.failed_tasks as paid_failures",
+    "paid.latency_total_ms as paid_latency_ms",
+  ])
+  .where("agents.revoked_at", "is", null);
+
+const hasCapability = sql<boolean>`exists (
+  select 1 from agent_capabilities
+  where agent_capabilities.capability = ${p("capability")}
+    and agent_capabilities.agent_id = agents.agent_id)`;
+
+const ofCapability = prepare<{ reader: string; capability: string }>()(
+  profiles.where("agents.agent_id", "in", (from) =>
+    from
+      .selectFrom("agent_capabilities")
+      .select("agent_id")
+      .where("capability", "=", p("capability")),
+  ),
+);
+
+/** Everybody who has a capability, by registration or by listing; `reader` may be empty. */
+export function profilesWith(
+  read: Reader,
+  query: { reader: string; capability: string },
+): Promise<ProfileRow[]> {
+  return read.all(ofCapability, query);
+}
+
+const oneProfile = prepare<{ reader: string; agent_id: string }>()(
+  profiles.where("agents.agent_id", "=", p("agent_id")),
+);
+
+export function profileOf(
+  read: Reader,
+  query: { reader: string; agent_id: string },
+): Promise<ProfileRow | undefined> {
+  return read.get(oneProfile, query);
+}
+
+export interface DiscoverQuery {
+  readonly reader: string;
+  /** Empty: any. */
+  readonly capability: string;
+  /** Lower case; empty: any. */
+  readonly text: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+const registered = profiles
+  .where("agents.registered", "=", 1)
+  .where("agents.agent_id", ">", p("after"))
+  .where(
+    sql<boolean>`(${p("text")} = '' or instr(lower(agents.metadata), ${p("text")}) > 0
+      or instr(lower(coalesce(listings.body, '')), ${p("text")}) > 0)`,
+  )
+  .orderBy("agents.agent_id")
+  .limit(p("limit"));
+
+const discovered = prepare<Omit<DiscoverQuery, "capability">>()(registered);
+const discoveredBy = prepare<DiscoverQuery>()(registered.where(hasCapability));
+
+/** A page of the discovery registry, by agent id. */
+export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
+  return query.capability === "" ? read.all(discovered, query) : read.all(discoveredBy, query);
+}

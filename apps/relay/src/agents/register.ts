@@ -1,0 +1,107 @@
+import { refuse, type Answer, type BodyOf, type ListingBody, type Operations } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
+import { deleteListing, findListing } from "./listing-store.ts";
+import { reindex } from "./listing.ts";
+import { findAgent, putAgent, touchAgent } from "./store.ts";
+
+type Register = Operations["registerAgent"];
+
+/** Puts an agent into the discovery registry; with `public_key` it binds or changes the key too. */
+export async function register(
+  services: Pick<
+    Services,
+    "storage" | "runtime" | "identity" | "tokens" | "connections" | "egress"
+  >,
+  body: BodyOf<Register>,
+): Promise<Answer<Register>> {
+  const { runtime, storage, egress } = services;
+  const { agent_id, public_key, succession } = body;
+  if (agent_id === services.identity.relayId) return refuse("agent.id_reserved");
+  const now = runtime.now();
+
+  const result = await storage.transaction(async (tx) => {
+    const bound =
+      public_key === undefined
+        ? undefined
+        : await bindKey(tx, services, { agent_id, public_key, succession });
+    if (bound !== undefined && !bound.ok) return bound;
+    const agent = (await findAgent(tx, agent_id)) ?? newAgent(agent_id, now);
+    if (agent.revoked_at !== null) return refuse("agent.revoked");
+    const { federation_visible: visible } = body;
+    const registered = {
+      ...agent,
+      endpoint_url: body.endpoint_url,
+      capabilities: JSON.stringify(body.capabilities),
+      metadata: JSON.stringify(body.metadata ?? {}),
+      federation_visible:
+        visible === undefined ? agent.federation_visible : visible ? (1 as const) : (0 as const),
+      registered: 1 as const,
+      last_seen_at: now,
+    };
+    await putAgent(tx, registered);
+    const listing = await findListing(tx, agent_id);
+    await reindex(tx, registered, listing);
+    return { ok: true as const, decision: bound?.decision, agent: registered, listing };
+  });
+  if (!result.ok) return result;
+  if (result.decision !== undefined) forgetOldKey(services, agent_id, result.decision);
+
+  const address = egress.checkUrl(body.endpoint_url);
+  const checks = [
+    {
+      check: "key",
+      ok: result.agent.public_key !== null,
+      detail: result.agent.public_key === null ? "no key: bootstrap first" : "bound",
+    },
+    {
+      check: "endpoint_url",
+      ok: address.ok,
+      detail: address.ok ? "may be called" : "the relay will not call this address",
+    },
+    {
+      check: "listing",
+      ok: result.listing !== undefined,
+      detail:
+        result.listing === undefined
+          ? "no listing: the agent is free"
+          : priceText(result.listing.body),
+    },
+  ];
+  // A registration is kept: its freshness decays instead (docs/decisions.md, 3).
+  return { status: 200, body: { registered: true, agent_id, expires_at: null, checks } };
+}
+
+function priceText(listing: string): string {
+  const { pricing } = JSON.parse(listing) as ListingBody;
+  return pricing.some((entry) => entry.unit_cost > 0) ? "paid" : "free";
+}
+
+/** A sign of life. */
+export async function heartbeat(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  agent_id: string,
+): Promise<Answer<Operations["heartbeat"]>> {
+  const now = runtime.now();
+  return storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
+    await touchAgent(tx, agent_id, now);
+    return { status: 200 as const, body: { agent_id, last_seen_at: now } };
+  });
+}
+
+/** Takes an agent and its listing out of discovery; key, account and history stay. */
+export async function deregister(
+  { storage }: Pick<Services, "storage">,
+  agent_id: string,
+): Promise<Answer<Operations["deregisterAgent"]>> {
+  return storage.transaction(async (tx) => {
+    const agent = await findAgent(tx, agent_id);
+    if (agent === undefined || agent.registered === 0) return refuse("agent.not_found");
+    const gone = { ...agent, registered: 0 as const };
+    await putAgent(tx, gone);
+    await deleteListing(tx, agent_id);
+    await reindex(tx, gone, undefined);
+    return { status: 200 as const, body: { agent_id, registered: false as const } };
+  });
+}

@@ -1,0 +1,99 @@
+import { Hono, type Context } from "hono";
+import { systemHandlers } from "./admin/routes.ts";
+import { agentHandlers } from "./agents/routes.ts";
+import { budgetHandlers } from "./budget/routes.ts";
+import { createAuthenticator } from "./http/authenticate.ts";
+import { createClientIp } from "./http/client-ip.ts";
+import { mount, type Handlers } from "./http/mount.ts";
+import { createRateLimiter } from "./http/rate-limit.ts";
+import { createTick } from "./jobs.ts";
+import { mountSockets } from "./realtime/upgrade.ts";
+import { createEndpointBackoff } from "./routing/endpoint-backoff.ts";
+import { marketHandlers } from "./routing/routes.ts";
+import { routeTask, type RouteServices } from "./routing/route-task.ts";
+import type { Services } from "./services.ts";
+import { taskHandlers } from "./tasks/routes.ts";
+import { openTasksOf } from "./tasks/store.ts";
+import { trustHandlers } from "./trust/routes.ts";
+
+/** A relay as a function from requests to answers; sockets, clock and process are main.ts's. */
+export interface Relay {
+  readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
+  /** Runs the background jobs that are due. */
+  tick(): Promise<void>;
+  /** Refuses new work from now on, and says so to every connected device. */
+  drain(): void;
+}
+
+const rateLimitEntries = 100_000;
+const reroutedAtOnce = 100;
+
+export function createRelay(parts: Services): Relay {
+  const { config, runtime, log, storage, tokens, connections, waiters } = parts;
+  const services: RouteServices & Services = { ...parts, backoff: createEndpointBackoff() };
+  let draining = false;
+  const isDraining = () => draining;
+
+  const authenticate = createAuthenticator(config.apiToken, tokens);
+  const clientIpOf = createClientIp(config.server.trustedProxies);
+  const clientIp = (c: Context) =>
+    clientIpOf(socketAddress(c.env), c.req.header("x-forwarded-for"));
+  const limiter = createRateLimiter({
+    scale: config.server.rateLimitScale,
+    now: runtime.now,
+    maxEntries: rateLimitEntries,
+  });
+
+  /** An agent has become reachable: what waits for it is brought to its endpoint. */
+  async function bringWaiting(agentId: string): Promise<void> {
+    for (const task of await openTasksOf(storage.read, agentId, reroutedAtOnce)) {
+      await routeTask(services, task.task_id);
+    }
+  }
+
+  const handlers: Handlers = {
+    ...systemHandlers(services, isDraining),
+    ...agentHandlers(services, (agentId) => {
+      bringWaiting(agentId).catch((error: unknown) =>
+        log.error("task.routing_failed", { agent_id: agentId, error: String(error) }),
+      );
+    }),
+    ...taskHandlers(services),
+    ...budgetHandlers(services),
+    ...marketHandlers(services),
+    ...trustHandlers(services),
+  };
+
+  const app = new Hono();
+  mountSockets(app, { ...services, authenticate }, { draining: isDraining, clientIp, limiter });
+  mount(app, {
+    handlers,
+    authenticate,
+    limiter,
+    clientIp,
+    corsOrigins: config.server.corsOrigins,
+    runtime,
+    log,
+    draining: isDraining,
+  });
+
+  return {
+    fetch: app.fetch,
+    tick: createTick(services),
+    drain() {
+      draining = true;
+      waiters.releaseAll();
+      for (const connection of [...connections.all()]) {
+        connection.send({ type: "draining" });
+        connection.close(1001, "relay is shutting down");
+      }
+    },
+  };
+}
+
+/** What the Node adapter hands on of the connection; absent when a request is made in process. */
+function socketAddress(env: unknown): string | undefined {
+  const incoming = (env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)
+    ?.incoming;
+  return incoming?.socket?.remoteAddress;
+}

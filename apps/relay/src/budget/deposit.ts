@@ -1,0 +1,50 @@
+import { accountOf, depositPostings, fromMicro, asMicro, toMicro } from "@agent/budget";
+import type { Answer, BodyOf, Operations } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { post } from "./post.ts";
+import { findAccount, takeReference } from "./store.ts";
+
+type Deposit = Operations["deposit"];
+
+/** Credits an account from outside; a repeated reference answers the balance and credits nothing. */
+export async function deposit(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  agentId: string,
+  body: BodyOf<Deposit>,
+): Promise<Answer<Deposit>> {
+  return storage.transaction(async (tx) => {
+    const balanceNow = async () =>
+      fromMicro(asMicro((await findAccount(tx, accountOf.agent(agentId)))?.balance ?? 0));
+    const { reference } = body;
+    if (reference !== undefined) {
+      const taken = { agent_id: agentId, reference };
+      if (!(await takeReference(tx, taken))) {
+        const balance = await balanceNow();
+        return {
+          status: 200 as const,
+          body: { agent_id: agentId, balance, transaction_id: null, idempotent: true },
+        };
+      }
+    }
+    const posted = await post(
+      tx,
+      runtime,
+      depositPostings({ agentId, amount: toMicro(body.amount) }),
+      { reference: reference ?? null, description: body.description ?? null },
+    );
+    if (!posted.ok) {
+      // Money from the world cannot be short.
+      if (posted.code === "budget.insufficient") throw new Error("a deposit was refused as short");
+      return { ok: false as const, code: posted.code };
+    }
+    return {
+      status: 200 as const,
+      body: {
+        agent_id: agentId,
+        balance: await balanceNow(),
+        transaction_id: posted.transactionId,
+        idempotent: false,
+      },
+    };
+  });
+}

@@ -1,0 +1,67 @@
+import { FEES, MAX_BALANCE, WORLD, accountOf, type Account, type Posting } from "@agent/budget";
+import { refuse, type Refusal } from "@agent/wire";
+import { newId, type Runtime } from "../runtime.ts";
+import type { Tx } from "../storage/storage.ts";
+import { insertPosting, move } from "./store.ts";
+
+/** What every posting of one movement is filed under. */
+export interface Entry {
+  readonly reference: string | null;
+  readonly description: string | null;
+}
+
+export type PostRefusal = Refusal<"budget.insufficient" | "money.balance_limit">;
+
+/**
+ * Writes one movement, the only way that money moves. Postings come balanced from `@agent/budget`;
+ * an account that may not fall below 0 refuses the whole of it. Answers the id of the last row.
+ */
+export async function post(
+  tx: Tx,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  postings: readonly Posting[],
+  entry: Entry,
+): Promise<{ readonly ok: true; readonly transactionId: string } | PostRefusal> {
+  let transactionId = "";
+  for (const { account, type, amount } of postings) {
+    const moved = await move(tx, {
+      account,
+      amount,
+      held: heldChange(account, type, amount),
+      floor: mayOwe(account) ? -Number.MAX_SAFE_INTEGER : 0,
+    });
+    if (moved === undefined) return refuse("budget.insufficient");
+    if (account.startsWith("agent:") && moved.balance > MAX_BALANCE) {
+      return refuse("money.balance_limit");
+    }
+    transactionId = newId(runtime);
+    await insertPosting(tx, {
+      account,
+      sequence: moved.sequence,
+      transaction_id: transactionId,
+      type,
+      amount,
+      balance_after: moved.balance,
+      reference_id: entry.reference,
+      description: entry.description,
+      created_at: runtime.now(),
+    });
+  }
+  return { ok: true, transactionId };
+}
+
+/** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
+function heldChange(account: Account, type: Posting["type"], amount: number): number {
+  if (!account.startsWith("agent:")) return 0;
+  return type === "allocation_hold" || type === "allocation_release" ? -amount : 0;
+}
+
+/** Only what stands for the outside may owe. */
+function mayOwe(account: Account): boolean {
+  return account === WORLD || account.startsWith("peer:");
+}
+
+/** The account whose rows an agent's transaction list shows: the relay's own are the fees. */
+export function accountFor(agentId: string, relayId: string): Account {
+  return agentId === relayId ? FEES : accountOf.agent(agentId);
+}

@@ -1,0 +1,63 @@
+import { asMicro, decideSettlement, settlementPostings, type ReceiptStatus } from "@agent/budget";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { SettlementRow, TaskRow } from "../storage/tables.ts";
+import { post, type PostRefusal } from "./post.ts";
+import { insertSettlement } from "./store.ts";
+
+/** What a verified receipt says that money depends on. */
+export interface Settleable {
+  readonly receiptHash: string;
+  readonly payeeId: string;
+  /** A receipt by a key that the relay does not know moves no money: it settles like a failed one. */
+  readonly status: ReceiptStatus;
+}
+
+/** Pays for a task out of its hold and records it; a free task has nothing to settle. */
+export async function settle(
+  tx: Tx,
+  { runtime, config }: Pick<Services, "runtime" | "config">,
+  task: TaskRow,
+  { receiptHash, payeeId, status }: Settleable,
+): Promise<{ readonly ok: true; readonly settlement: SettlementRow | undefined } | PostRefusal> {
+  const { task_id, submitted_by: payerId, allocation_id } = task;
+  if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
+  const locked = asMicro(task.locked);
+  const decision = decideSettlement({
+    receiptStatus: status,
+    locked,
+    charge: asMicro(task.charge),
+    feeRate: config.payments.platformFeeRate,
+  });
+  const posted = await post(
+    tx,
+    runtime,
+    settlementPostings({
+      payerId,
+      payeeId,
+      taskId: task_id,
+      locked,
+      charge: decision.amount,
+      fee: decision.fee,
+    }),
+    { reference: task_id, description: decision.status },
+  );
+  if (!posted.ok) return posted;
+  const settlement: SettlementRow = {
+    task_id,
+    settlement_id: newId(runtime),
+    allocation_id,
+    receipt_hash: receiptHash,
+    ledger_hash: null,
+    amount_settled: decision.amount,
+    fee: decision.fee,
+    net: decision.net,
+    payer_id: payerId,
+    payee_id: payeeId,
+    status: decision.status,
+    settled_at: runtime.now(),
+  };
+  await insertSettlement(tx, settlement);
+  return { ok: true, settlement };
+}

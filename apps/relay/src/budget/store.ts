@@ -1,0 +1,140 @@
+import { db, p, prepare, sql } from "../storage/prepared.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables.ts";
+
+const accountByName = prepare<{ account: string }>()(
+  db.selectFrom("accounts").selectAll().where("account", "=", p("account")),
+);
+
+export function findAccount(read: Reader, account: string): Promise<AccountRow | undefined> {
+  return read.get(accountByName, { account });
+}
+
+const openAccount = prepare<{ account: string }>()(
+  db
+    .insertInto("accounts")
+    .values({ account: p("account"), balance: 0, held: 0, pending_withdrawals: 0, sequence: 0 })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+const moveBalance = prepare<{ account: string; amount: number; held: number; floor: number }>()(
+  db
+    .updateTable("accounts")
+    .set({
+      balance: sql`balance + ${p("amount")}`,
+      held: sql`held + ${p("held")}`,
+      sequence: sql`sequence + 1`,
+    })
+    .where("account", "=", p("account"))
+    .where(sql`balance + ${p("amount")}`, ">=", p("floor"))
+    .returning(["balance", "sequence"]),
+);
+
+/**
+ * Moves one account by `amount` (and its open holds by `held`); undefined when the balance would
+ * fall below `floor`. The guard is in the statement, so that no reader's view can be stale.
+ */
+export async function move(
+  tx: Tx,
+  change: { account: string; amount: number; held: number; floor: number },
+): Promise<Pick<AccountRow, "balance" | "sequence"> | undefined> {
+  const moved = await tx.get(moveBalance, change);
+  if (moved !== undefined) return moved;
+  if ((await tx.run(openAccount, { account: change.account })) === 0) return undefined;
+  return tx.get(moveBalance, change);
+}
+
+const addPosting = prepare<PostingRow>()(
+  db.insertInto("postings").values({
+    account: p("account"),
+    sequence: p("sequence"),
+    transaction_id: p("transaction_id"),
+    type: p("type"),
+    amount: p("amount"),
+    balance_after: p("balance_after"),
+    reference_id: p("reference_id"),
+    description: p("description"),
+    created_at: p("created_at"),
+  }),
+);
+
+export async function insertPosting(tx: Tx, posting: PostingRow): Promise<void> {
+  await tx.run(addPosting, posting);
+}
+
+const newestPostings = prepare<{ account: string; before: number; limit: number }>()(
+  db
+    .selectFrom("postings")
+    .selectAll()
+    .where("account", "=", p("account"))
+    .where("sequence", "<", p("before"))
+    .orderBy("sequence", "desc")
+    .limit(p("limit")),
+);
+
+/** Newest first; `before` is a sequence number. */
+export function postingsOf(
+  read: Reader,
+  query: { account: string; before: number; limit: number },
+): Promise<PostingRow[]> {
+  return read.all(newestPostings, query);
+}
+
+const addReference = prepare<{ agent_id: string; reference: string }>()(
+  db
+    .insertInto("deposit_references")
+    .values({
+      agent_id: p("agent_id"),
+      reference: p("reference"),
+    })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Takes a deposit's reference; false when the account was credited under it before. */
+export async function takeReference(
+  tx: Tx,
+  row: { agent_id: string; reference: string },
+): Promise<boolean> {
+  return (await tx.run(addReference, row)) === 1;
+}
+
+const addSettlement = prepare<SettlementRow>()(
+  db.insertInto("settlements").values({
+    task_id: p("task_id"),
+    settlement_id: p("settlement_id"),
+    allocation_id: p("allocation_id"),
+    receipt_hash: p("receipt_hash"),
+    ledger_hash: p("ledger_hash"),
+    amount_settled: p("amount_settled"),
+    fee: p("fee"),
+    net: p("net"),
+    payer_id: p("payer_id"),
+    payee_id: p("payee_id"),
+    status: p("status"),
+    settled_at: p("settled_at"),
+  }),
+);
+
+export async function insertSettlement(tx: Tx, settlement: SettlementRow): Promise<void> {
+  await tx.run(addSettlement, settlement);
+}
+
+const settlementsByAgent = prepare<{ agent_id: string; before: string; limit: number }>()(
+  db
+    .selectFrom("settlements")
+    .selectAll()
+    .where((where) =>
+      where.or([where("payer_id", "=", p("agent_id")), where("payee_id", "=", p("agent_id"))]),
+    )
+    .where("settlement_id", "<", p("before"))
+    .orderBy("settlement_id", "desc")
+    .limit(p("limit")),
+);
+
+/** Newest first; `before` is a settlement id, which grows with time. */
+export function settlementsOf(
+  read: Reader,
+  query: { agent_id: string; before: string; limit: number },
+): Promise<SettlementRow[]> {
+  return read.all(settlementsByAgent, query);
+}

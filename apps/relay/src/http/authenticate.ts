@@ -1,0 +1,42 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { looksLikeToken } from "@agent/client";
+import { refuse, type Operation, type Refusal } from "@agent/wire";
+import { master, type Caller } from "../identity/caller.ts";
+import type { TokenChecker } from "../identity/tokens.ts";
+
+type CallerOr<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
+
+/**
+ * Reads a bearer (docs/decisions.md, 2). Both sides of the master comparison are hashed first, so
+ * that neither length nor content shows in its time.
+ */
+export function createAuthenticator(apiToken: string, tokens: TokenChecker) {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  const expected = digest(apiToken);
+
+  return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
+    if (header === undefined) return refuse("auth.missing");
+    const bearer = /^Bearer ([^\s,]+)$/.exec(header)?.[1];
+    if (bearer === undefined) return refuse("auth.unknown_token");
+    if (timingSafeEqual(digest(bearer), expected)) return { ok: true, caller: master };
+    if (!looksLikeToken(bearer)) {
+      return refuse(bearer.split(".").length === 3 ? "auth.malformed_token" : "auth.unknown_token");
+    }
+    return tokens.check(bearer);
+  };
+}
+
+/** What the operation's row asks of the caller: operator, owner of the path's agent, scope. */
+export function authorize(
+  operation: Operation,
+  caller: Caller,
+  params: { readonly agentId?: string },
+): Refusal | undefined {
+  if (caller.kind !== "agent") return undefined;
+  if (operation.auth === "master") return refuse("auth.master_only");
+  if (operation.ownerOnly && params.agentId !== caller.agentId) return refuse("auth.not_owner");
+  if (operation.scope !== undefined && !caller.scopes.has(operation.scope)) {
+    return refuse("auth.scope_missing", operation.scope);
+  }
+  return undefined;
+}

@@ -1,0 +1,64 @@
+import { limits, refuse, type Refusal } from "@agent/wire";
+
+type Read<T> = ({ readonly ok: true } & T) | Refusal;
+
+/** Reads a request's JSON text, never more than the limit, whatever its headers claim. */
+export async function readText(request: Request): Promise<Read<{ text: string }>> {
+  const { headers } = request;
+  const type = headers.get("content-type");
+  if (type !== null && !/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
+    return refuse("request.media_type");
+  }
+  if (headers.get("content-encoding") !== null) {
+    return refuse("request.media_type", "compressed bodies are not taken");
+  }
+  const declared = headers.get("content-length");
+  if (declared !== null) {
+    // The HTTP parser holds the sender to the length that it declared.
+    if (Number(declared) > limits.requestBytes) return refuse("request.too_large");
+    return { ok: true, text: await request.text() };
+  }
+  return readChunks(request.body);
+}
+
+async function readChunks(
+  body: ReadableStream<Uint8Array> | null,
+): Promise<Read<{ text: string }>> {
+  if (body === null) return { ok: true, text: "" };
+  const decoder = new TextDecoder();
+  let bytes = 0;
+  let text = "";
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > limits.requestBytes) return refuse("request.too_large");
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return { ok: true, text: text + decoder.decode() };
+}
+
+/** Parses a JSON object; a blank text is the empty object, so that bodies of optional members may be left out. */
+export function parseObject(text: string): Read<{ value: object }> {
+  if (text.trim() === "") return { ok: true, value: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return refuse("request.malformed_json");
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return refuse("request.invalid", "body has to be a JSON object");
+  }
+  if (deeperThan(value, limits.jsonDepth)) return refuse("request.too_deep");
+  return { ok: true, value };
+}
+
+/** Recursive schemas and serialisers overflow on hostile nesting, so depth is looked at first. */
+function deeperThan(value: object, depth: number): boolean {
+  if (depth === 0) return true;
+  for (const member of Object.values(value)) {
+    if (typeof member === "object" && member !== null && deeperThan(member as object, depth - 1)) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,22 @@
+import { limits, refuse, type Refusal } from "@agent/wire";
+
+/** Where the next page begins: the key of the last row, opaque to callers. */
+export function encodeCursor<Row>(
+  rows: readonly Row[],
+  limit: number,
+  key: (row: Row) => string,
+): string | null {
+  const last = rows.at(-1);
+  if (last === undefined || rows.length < limit) return null;
+  return Buffer.from(key(last)).toString("base64url");
+}
+
+export function decodeCursor(
+  cursor: string | undefined,
+): { readonly ok: true; readonly value: string | undefined } | Refusal<"request.invalid"> {
+  if (cursor === undefined) return { ok: true, value: undefined };
+  const value = Buffer.from(cursor, "base64url").toString();
+  return /^[\x21-\x7e]+$/.test(value) && value.length <= limits.idLength
+    ? { ok: true, value }
+    : refuse("request.invalid", "cursor is not one that this relay gave");
+}

@@ -1,0 +1,229 @@
+import {
+  errorBody,
+  errors,
+  limits,
+  operations,
+  refuse,
+  type Answer,
+  type Operation,
+  type OperationName,
+  type Operations,
+  type Parsed,
+  type Refusal,
+} from "@agent/wire";
+import type { Context, Hono } from "hono";
+import * as v from "valibot";
+import { anonymous, type Caller } from "../identity/caller.ts";
+import { newId, type Runtime } from "../runtime.ts";
+import { StorageUnavailable } from "../storage/storage.ts";
+import { parseObject, readText } from "./body.ts";
+import { authorize, type createAuthenticator } from "./authenticate.ts";
+import type { Log } from "./log.ts";
+import type { RateDecision, RateLimiter } from "./rate-limit.ts";
+import { validate } from "./validate.ts";
+
+/** What a handler may know of a request beside its parsed input. */
+export interface RequestContext {
+  readonly caller: Caller;
+  readonly requestId: string;
+  /** The request body as it arrived; a signed object is kept byte for byte. */
+  readonly text: string;
+  /** Fires when the client goes away. */
+  readonly signal: AbortSignal;
+}
+
+export type Handler<O extends Operation> = (
+  input: Parsed<O>,
+  context: RequestContext,
+) => Promise<Answer<O>> | Answer<O>;
+
+/** One handler for each operation of the table; a missing one does not compile. */
+export type Handlers = { readonly [N in OperationName]: Handler<Operations[N]> };
+
+export interface MountOptions {
+  readonly handlers: Handlers;
+  readonly authenticate: ReturnType<typeof createAuthenticator>;
+  readonly limiter: RateLimiter;
+  readonly clientIp: (context: Context) => string;
+  readonly corsOrigins: "*" | readonly string[];
+  readonly runtime: Pick<Runtime, "now" | "randomBytes">;
+  readonly log: Log;
+  readonly draining: () => boolean;
+}
+
+type Headers = Record<string, string>;
+
+const exposed = [
+  "X-Request-Id",
+  "Retry-After",
+  "RateLimit",
+  "RateLimit-Policy",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+].join(", ");
+
+/** Serves the operation table: every rule that holds for all operations is kept here, once. */
+export function mount(app: Hono, options: MountOptions): void {
+  const { runtime, log } = options;
+
+  function requestId(c: Context): string {
+    const given = c.req.header("x-request-id");
+    return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : newId(runtime);
+  }
+
+  function headersFor(c: Context, id: string): Headers {
+    return {
+      "content-type": "application/json",
+      "x-request-id": id,
+      "access-control-expose-headers": exposed,
+      ...allowOrigin(options.corsOrigins, c),
+    };
+  }
+
+  function refused(refusal: Refusal, id: string, headers: Headers): Response {
+    const { status } = errors[refusal.code];
+    if (refusal.retryAfterSeconds !== undefined) {
+      headers["retry-after"] = String(refusal.retryAfterSeconds);
+    }
+    if (status === 401) headers["www-authenticate"] = "Bearer";
+    return new Response(JSON.stringify(errorBody(refusal, id)), { status, headers });
+  }
+
+  /** The cause of a failure is for the log; the caller gets the request id to name it by. */
+  function failed(error: unknown, c: Context, id: string): Response {
+    const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
+    log.error("request.failed", {
+      request_id: id,
+      code,
+      error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
+    return refused(refuse(code), id, headersFor(c, id));
+  }
+
+  function serve(name: OperationName) {
+    const operation: Operation = operations[name];
+    const handle = options.handlers[name] as unknown as Handler<Operation>;
+
+    return async (c: Context): Promise<Response> => {
+      const id = requestId(c);
+      const headers = headersFor(c, id);
+      try {
+        const answer = await answerOf(c, operation, handle, id, headers);
+        if ("ok" in answer) return refused(answer, id, headers);
+        const schema = operation.ok[answer.status];
+        // Parsing strips what the contract does not name, so no row member leaks.
+        const body = schema === undefined ? answer.body : v.parse(schema, answer.body);
+        return new Response(JSON.stringify(body), { status: answer.status, headers });
+      } catch (error) {
+        return failed(error, c, id);
+      }
+    };
+  }
+
+  async function answerOf(
+    c: Context,
+    operation: Operation,
+    handle: Handler<Operation>,
+    id: string,
+    headers: Headers,
+  ): Promise<{ readonly status: number; readonly body: unknown } | Refusal> {
+    if (operation.tier !== null) {
+      if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+      const decision = options.limiter.take(
+        limits.tiers[operation.tier],
+        limits.rateWindowMs,
+        `${operation.tier} ${options.clientIp(c)}`,
+      );
+      nameLimit(headers, operation.tier, decision);
+      if (!decision.allowed) {
+        return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };
+      }
+    }
+
+    let caller = anonymous;
+    if (operation.auth !== "public") {
+      const authenticated = await options.authenticate(c.req.header("authorization"));
+      if (!authenticated.ok) return authenticated;
+      caller = authenticated.caller;
+    }
+    const params = c.req.param() as Record<string, string>;
+    const forbidden = authorize(operation, caller, params);
+    if (forbidden !== undefined) return forbidden;
+
+    const query = validate(operation.query, c.req.query());
+    if (!query.ok) return query;
+    let text = "";
+    let body: unknown;
+    if (operation.body !== undefined) {
+      const read = await readText(c.req.raw);
+      if (!read.ok) return read;
+      text = read.text;
+      const parsed = parseObject(text);
+      if (!parsed.ok) return parsed;
+      const checked = operation.rawBody
+        ? { ok: true as const, value: parsed.value }
+        : validate(operation.body, parsed.value);
+      if (!checked.ok) return checked;
+      body = checked.value;
+    }
+
+    const input = { params, query: query.value, body } as Parsed<Operation>;
+    const context = { caller, requestId: id, text, signal: c.req.raw.signal };
+    return handle(input, context) as Promise<{ status: number; body: unknown } | Refusal>;
+  }
+
+  for (const [path, names] of pathsInOrder()) {
+    for (const name of names) app.on(operations[name].method, path, serve(name));
+    app.all(path, (c) => otherMethod(c, names));
+  }
+
+  function otherMethod(c: Context, names: readonly OperationName[]): Response {
+    const id = requestId(c);
+    const methods: string[] = names.map((name) => operations[name].method);
+    if (methods.includes("GET")) methods.push("HEAD");
+    const allow = [...methods, "OPTIONS"].join(", ");
+    const headers = { ...headersFor(c, id), allow };
+    if (c.req.method !== "OPTIONS") return refused(refuse("route.method_not_allowed"), id, headers);
+    const preflight = {
+      "access-control-allow-methods": allow,
+      "access-control-allow-headers":
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent",
+      "access-control-max-age": "600",
+    };
+    return new Response(null, { status: 204, headers: { ...headers, ...preflight } });
+  }
+  app.notFound((c) => {
+    const id = requestId(c);
+    return refused(refuse("route.not_found"), id, headersFor(c, id));
+  });
+  app.onError((error, c) => failed(error, c, requestId(c)));
+}
+
+/** Fixed paths come before those with parameters, so that `:agentId` never takes `bootstrap`. */
+function pathsInOrder(): [string, OperationName[]][] {
+  const byPath = new Map<string, OperationName[]>();
+  for (const name of Object.keys(operations) as OperationName[]) {
+    const { path } = operations[name];
+    byPath.set(path, [...(byPath.get(path) ?? []), name]);
+  }
+  return [...byPath].sort(([a], [b]) => Number(a.includes(":")) - Number(b.includes(":")));
+}
+
+function allowOrigin(allowed: "*" | readonly string[], c: Context): Headers {
+  if (allowed === "*") return { "access-control-allow-origin": "*" };
+  const origin = c.req.header("origin");
+  return origin !== undefined && allowed.includes(origin)
+    ? { "access-control-allow-origin": origin, vary: "Origin" }
+    : { vary: "Origin" };
+}
+
+function nameLimit(headers: Headers, tier: string, decision: RateDecision): void {
+  const { limit, remaining, resetSeconds } = decision;
+  if (limit === Infinity) return;
+  headers["ratelimit-limit"] = String(limit);
+  headers["ratelimit-remaining"] = String(remaining);
+  headers["ratelimit-reset"] = String(resetSeconds);
+  headers["ratelimit"] = `"${tier}";r=${remaining};t=${resetSeconds}`;
+  headers["ratelimit-policy"] = `"${tier}";q=${limit};w=${limits.rateWindowMs / 1_000}`;
+}

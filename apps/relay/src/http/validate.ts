@@ -1,0 +1,32 @@
+import type { Issue, Refusal } from "@agent/wire";
+import * as v from "valibot";
+
+type Validated = { readonly ok: true; readonly value: unknown } | Refusal<"request.invalid">;
+
+/** Checks a value against a schema; the refusal names each field and its rule, never the input. */
+export function validate(schema: v.GenericSchema | undefined, value: unknown): Validated {
+  if (schema === undefined) return { ok: true, value: undefined };
+  const result = v.safeParse(schema, value);
+  if (result.success) return { ok: true, value: result.output };
+  const issues = result.issues.slice(0, 20).map(describe);
+  return {
+    ok: false,
+    code: "request.invalid",
+    detail: issues
+      .map(({ path, message }) => (path === "" ? message : `${path} ${message}`))
+      .slice(0, 3)
+      .join("; "),
+    issues,
+  };
+}
+
+function describe(issue: v.BaseIssue<unknown>): Issue {
+  return { path: v.getDotPath(issue) ?? "", message: ruleOf(issue) };
+}
+
+function ruleOf(issue: v.BaseIssue<unknown>): string {
+  if (issue.kind === "validation") return issue.message;
+  if (issue.received === "undefined") return "is required";
+  if (issue.expected === null) return "is not allowed";
+  return `has to be ${issue.expected.replaceAll('"', "'").toLowerCase()}`;
+}

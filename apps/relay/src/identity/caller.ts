@@ -1,0 +1,24 @@
+/** Who makes a request: nobody known, the operator, or a device of an agent. */
+export type Caller = { readonly kind: "anonymous" } | { readonly kind: "master" } | AgentCaller;
+
+export interface AgentCaller {
+  readonly kind: "agent";
+  readonly agentId: string;
+  readonly deviceId: string;
+  readonly scopes: ReadonlySet<string>;
+  /** When the token ends, in ms. */
+  readonly expiresAt: number;
+}
+
+export const anonymous: Caller = { kind: "anonymous" };
+export const master: Caller = { kind: "master" };
+
+/** The agent in whose name a caller acts; the operator acts for whom the request names. */
+export function actingAgent(caller: Caller, named: string | undefined): string | undefined {
+  return caller.kind === "agent" ? caller.agentId : named;
+}
+
+/** Whether the caller may speak for one of these agents; the operator speaks for all. */
+export function actsFor(caller: Caller, agents: readonly (string | null)[]): boolean {
+  return caller.kind === "master" || (caller.kind === "agent" && agents.includes(caller.agentId));
+}

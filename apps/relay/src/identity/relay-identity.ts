@@ -1,0 +1,90 @@
+import { bytesToHex, generateKeyPair, publicKeyOf, publicKeyToDidKey } from "@agent/crypto";
+import { openSealedKey, parseSecretKeyHex, sealKey } from "@agent/crypto/sealed-key";
+import { newId, type Runtime } from "../runtime.ts";
+import type { Storage } from "../storage/storage.ts";
+import { findIdentity, insertIdentity, replaceSecretKey } from "./store.ts";
+
+/** The relay's own key: it signs settlement records and the tokens toward agents. */
+export interface RelayIdentity {
+  readonly relayId: string;
+  readonly secretKey: Uint8Array;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly did: string;
+}
+
+type Loaded =
+  | { readonly ok: true; readonly identity: RelayIdentity }
+  | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
+
+/**
+ * Reads the relay's identity, or makes one on the first start. A passphrase that was set later seals
+ * the stored key; a wrong or missing one stops the start.
+ */
+export async function loadRelayIdentity(
+  storage: Storage,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  passphrase: string | undefined,
+): Promise<Loaded> {
+  const stored = await findIdentity(storage.read);
+  if (stored === undefined) {
+    const { secretKey } = generateKeyPair(runtime.randomBytes(32));
+    const relayId = newId(runtime);
+    const text = await storedText(secretKey, passphrase);
+    await storage.transaction((tx) =>
+      insertIdentity(tx, {
+        one: 1,
+        relay_id: relayId,
+        secret_key: text,
+        created_at: runtime.now(),
+      }),
+    );
+    return { ok: true, identity: identityOf(relayId, secretKey) };
+  }
+  const opened = await openStored(stored.secret_key, passphrase);
+  if (!opened.ok) return opened;
+  if (passphrase !== undefined && !isSealed(stored.secret_key)) {
+    const sealed = await sealKey(opened.secretKey, passphrase);
+    await storage.transaction((tx) => replaceSecretKey(tx, sealed));
+  }
+  return { ok: true, identity: identityOf(stored.relay_id, opened.secretKey) };
+}
+
+function identityOf(relayId: string, secretKey: Uint8Array): RelayIdentity {
+  const publicKey = publicKeyOf(secretKey);
+  return {
+    relayId,
+    secretKey,
+    publicKey: bytesToHex(publicKey),
+    did: publicKeyToDidKey(publicKey),
+  };
+}
+
+function storedText(secretKey: Uint8Array, passphrase: string | undefined): Promise<string> {
+  return passphrase === undefined
+    ? Promise.resolve(bytesToHex(secretKey))
+    : sealKey(secretKey, passphrase);
+}
+
+/** A key in plain is hex digits and nothing else. */
+function isSealed(text: string): boolean {
+  return !/^[0-9a-f]+$/.test(text);
+}
+
+type Opened =
+  | { readonly ok: true; readonly secretKey: Uint8Array }
+  | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
+
+async function openStored(text: string, passphrase: string | undefined): Promise<Opened> {
+  const unreadable = (detail: string) =>
+    ({ ok: false, code: "identity.unreadable", detail }) as const;
+  if (!isSealed(text)) {
+    const parsed = parseSecretKeyHex(text);
+    return parsed.ok ? parsed : unreadable("the stored relay key is damaged");
+  }
+  if (passphrase === undefined) {
+    return unreadable("the relay key is sealed: AGENT_RELAY_KEY_PASSPHRASE is required");
+  }
+  const opened = await openSealedKey(text, passphrase);
+  return opened.ok ? opened : unreadable("AGENT_RELAY_KEY_PASSPHRASE does not open the relay key");
+}

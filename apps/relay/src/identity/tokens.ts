@@ -1,0 +1,78 @@
+import { checkToken, peekToken } from "@agent/client";
+import { refuse, type Refusal } from "@agent/wire";
+import { findAgent, findDevice } from "../agents/store.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { AgentCaller } from "./caller.ts";
+
+export interface TokenChecker {
+  check(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
+  /** Forgets an agent's tokens: its key changed, or it was revoked. */
+  forget(agentId: string): void;
+}
+
+const remembered = 10_000;
+
+/**
+ * Checks signed device tokens. A verified one is remembered until it expires, because two
+ * verifications per delegation would cost more than the rest of it.
+ */
+export function createTokenChecker(options: {
+  read: Reader;
+  audience: string;
+  now: () => number;
+}): TokenChecker {
+  const known = new Map<string, AgentCaller>();
+  let forgotten = 0;
+
+  function remember(token: string, caller: AgentCaller): void {
+    if (known.size >= remembered) {
+      const oldest = known.keys().next();
+      if (!oldest.done) known.delete(oldest.value);
+    }
+    known.set(token, caller);
+  }
+
+  return {
+    async check(token) {
+      const now = options.now();
+      const caller = known.get(token);
+      if (caller !== undefined) {
+        if (now < caller.expiresAt) return { ok: true, caller };
+        known.delete(token);
+        return refuse("auth.expired_token");
+      }
+      const before = forgotten;
+      const peeked = peekToken(token);
+      if (!peeked.ok) return refuse(peeked.code);
+      const device = await findDevice(options.read, peeked.deviceId);
+      if (
+        device === undefined ||
+        device.agent_id !== peeked.agentId ||
+        device.revoked_at !== null
+      ) {
+        return refuse("auth.device_not_authorized");
+      }
+      const { public_key: publicKey, agent_id: agentId } = device;
+      const checked = await checkToken(token, { publicKey, audience: options.audience, now });
+      if (!checked.ok) return refuse(checked.code);
+      const agent = await findAgent(options.read, agentId);
+      if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
+      const granted = new Set(device.scopes.split(" "));
+      const fresh: AgentCaller = {
+        kind: "agent",
+        agentId,
+        deviceId: device.device_id,
+        scopes: new Set(checked.claims.scopes.filter((scope) => granted.has(scope))),
+        expiresAt: checked.claims.expiresAt,
+      };
+      // A key that changed while this token was checked must not be remembered.
+      if (before === forgotten) remember(token, fresh);
+      return { ok: true, caller: fresh };
+    },
+
+    forget(agentId) {
+      forgotten += 1;
+      for (const [token, caller] of known) if (caller.agentId === agentId) known.delete(token);
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { RouteServices } from "./routing/route-task.ts";
+import { expireTasks } from "./tasks/expire.ts";
+import { lapseLeases, renewLeases } from "./tasks/leases.ts";
+import { forgetOldTasks } from "./tasks/retention.ts";
+
+interface Job {
+  readonly name: string;
+  readonly everyMs: number;
+  run(services: RouteServices): Promise<void>;
+}
+
+const jobs: readonly Job[] = [
+  { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
+  { name: "renew-leases", everyMs: 15_000, run: renewLeases },
+  { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
+  { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
+];
+
+/** Runs every background job that is due; one that fails is logged and due again next time. */
+export function createTick(services: RouteServices): () => Promise<void> {
+  const lastRun = new Map<string, number>();
+  return async () => {
+    const now = services.runtime.now();
+    for (const job of jobs) {
+      if (now - (lastRun.get(job.name) ?? -Infinity) < job.everyMs) continue;
+      lastRun.set(job.name, now);
+      try {
+        await job.run(services);
+      } catch (error) {
+        services.log.error("job.failed", { job: job.name, error: String(error) });
+      }
+    }
+  };
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env node
+import { randomBytes } from "node:crypto";
+import { parseArgs } from "node:util";
+import { describeVariables } from "./config-variables.ts";
+import { readConfig, secretValues, type Config } from "./config.ts";
+import { bufferedWriter } from "./http/buffered-writer.ts";
+import { createLog, type LogLevel } from "./http/log.ts";
+import { openRelay } from "./open-relay.ts";
+import type { Runtime } from "./runtime.ts";
+import { serve, type Serving } from "./serve.ts";
+import { version } from "./version.ts";
+
+const usage = `agent-relay ${version}
+
+Usage: agent-relay [--check-config | --help | --version]
+
+Listens on AGENT_HOST:PORT until SIGTERM or SIGINT. Everything is configured by environment:
+
+${describeVariables()}`;
+
+const graceMs = 8_000;
+
+const runtime: Runtime = {
+  now: Date.now,
+  randomBytes,
+  schedule(ms, task) {
+    const timer = setTimeout(task, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+const out = bufferedWriter(process.stdout, setImmediate);
+const err = bufferedWriter(process.stderr, setImmediate);
+
+function flush(): void {
+  out.flush();
+  err.flush();
+}
+
+function logAt(level: LogLevel, secrets: readonly string[]) {
+  return createLog({
+    level,
+    write: { stdout: out.write, stderr: err.write },
+    now: runtime.now,
+    secrets,
+  });
+}
+
+/** Ends the process when what it wrote is out. */
+function exit(code: number): void {
+  flush();
+  process.exitCode = code;
+  setTimeout(() => process.exit(), 100).unref();
+}
+
+async function run(config: Config): Promise<void> {
+  const log = logAt(config.server.logLevel, secretValues(config));
+  const relay = await openRelay(config, runtime, log);
+  if (!relay.ok) {
+    log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
+    return exit(1);
+  }
+  let serving: Serving;
+  try {
+    serving = await serve(relay, runtime, config.server);
+  } catch (error) {
+    log.error("relay.listen_failed", { error: error instanceof Error ? error.message : "unknown" });
+    await relay.close();
+    return exit(1);
+  }
+  const { host, port } = serving;
+  log.info("relay.listening", { host, port, relay_id: relay.relayId, version });
+
+  let stopping = false;
+  const stop = async (signal: string) => {
+    if (stopping) return;
+    stopping = true;
+    log.info("relay.draining", { signal });
+    await serving.stop(graceMs);
+    log.info("relay.stopped", {});
+    exit(0);
+  };
+  process.on("SIGTERM", (signal) => void stop(signal));
+  process.on("SIGINT", (signal) => void stop(signal));
+  process.on("uncaughtException", (error) => {
+    log.error("process.uncaught", { error: error.stack ?? error.message });
+  });
+  process.on("unhandledRejection", (reason) => {
+    log.error("process.unhandled", { error: String(reason) });
+  });
+}
+
+function start(): Promise<void> | void {
+  let flags;
+  try {
+    flags = parseArgs({
+      options: {
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean", short: "v" },
+        "check-config": { type: "boolean" },
+      },
+    }).values;
+  } catch (error) {
+    process.stderr.write(`${error instanceof Error ? error.message : ""}\n\n${usage}\n`);
+    return exit(1);
+  }
+  if (flags.help === true) return void process.stdout.write(`${usage}\n`);
+  if (flags.version === true) return void process.stdout.write(`${version}\n`);
+
+  const read = readConfig(process.env);
+  if (!read.ok) {
+    const log = logAt("error", []);
+    for (const { variable, message } of read.faults) {
+      log.error("config.invalid", { variable, detail: message });
+    }
+    return exit(1);
+  }
+  if (flags["check-config"] === true) {
+    return void process.stdout.write("configuration is valid\n");
+  }
+  return run(read.config);
+}
+
+await start();

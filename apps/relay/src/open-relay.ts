@@ -1,0 +1,74 @@
+import { createRelay, type Relay } from "./app.ts";
+import type { Config } from "./config.ts";
+import { createEgress } from "./http/egress.ts";
+import type { Log } from "./http/log.ts";
+import { loadRelayIdentity } from "./identity/relay-identity.ts";
+import { createTokenChecker } from "./identity/tokens.ts";
+import { createConnections } from "./realtime/connections.ts";
+import { loadTrustGraph } from "./routing/trust-graph.ts";
+import type { Runtime } from "./runtime.ts";
+import { migrations } from "./storage/migrations/index.ts";
+import { openStorage } from "./storage/open.ts";
+import { createTaskWaiters } from "./tasks/waiters.ts";
+
+export interface OpenRelay extends Relay {
+  readonly ok: true;
+  readonly relayId: string;
+  /** Finishes what was accepted and closes the database. */
+  close(): Promise<void>;
+}
+
+/** Why a relay does not start; nothing was changed. */
+export interface StartRefusal {
+  readonly ok: false;
+  readonly code: string;
+  readonly detail: string;
+}
+
+/** Puts a relay together on a configuration, a runtime and a log: everything but the listening socket. */
+export async function openRelay(
+  config: Config,
+  runtime: Runtime,
+  log: Log,
+): Promise<OpenRelay | StartRefusal> {
+  const opened = await openStorage({ path: config.storage.databasePath, migrations });
+  if (!opened.ok) return opened;
+  const { storage } = opened;
+  const loaded = await loadRelayIdentity(storage, runtime, config.identity.keyPassphrase);
+  if (!loaded.ok) {
+    await storage.close();
+    return loaded;
+  }
+  const { identity } = loaded;
+  const egress = createEgress({
+    privateEndpoints: config.agents.privateEndpoints,
+    baseUrl: config.server.baseUrl,
+    schedule: runtime.schedule,
+  });
+  const tokens = createTokenChecker({
+    read: storage.read,
+    audience: identity.did,
+    now: runtime.now,
+  });
+  const relay = createRelay({
+    config,
+    runtime,
+    log,
+    storage,
+    identity,
+    tokens,
+    connections: createConnections(),
+    waiters: createTaskWaiters(runtime.schedule),
+    egress,
+    trustGraph: await loadTrustGraph(storage.read),
+  });
+  return {
+    ok: true,
+    ...relay,
+    relayId: identity.relayId,
+    async close() {
+      await egress.close();
+      await storage.close();
+    },
+  };
+}

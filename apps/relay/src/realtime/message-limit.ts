@@ -1,0 +1,22 @@
+import { limits } from "@agent/wire";
+
+/** Verdict on one more message of a connection: the first above the limit is told, persistence ends it. */
+export type MessageVerdict = "take" | "refuse" | "close";
+
+/** 100 messages in any 10 seconds per connection (specification, "Limits"); scale 0 switches it off. */
+export function createMessageLimit(scale: number): (now: number) => MessageVerdict {
+  const allowed = Math.floor(limits.socketMessages * scale);
+  const taken: number[] = [];
+  let refused = 0;
+  return (now) => {
+    if (scale === 0) return "take";
+    while (taken[0] !== undefined && now - taken[0] >= limits.socketWindowMs) taken.shift();
+    if (taken.length < allowed) {
+      taken.push(now);
+      refused = 0;
+      return "take";
+    }
+    refused += 1;
+    return refused > allowed ? "close" : "refuse";
+  };
+}

@@ -1,0 +1,46 @@
+import type { Candidate } from "@agent/routing-semiring";
+import { asMicro, fromMicro } from "@agent/budget";
+import type { ListingBody } from "@agent/wire";
+import { capabilitiesOf } from "../agents/listing.ts";
+import { isOnline } from "../agents/online.ts";
+import type { ProfileRow } from "../agents/profile-store.ts";
+import type { Connections } from "../realtime/connections.ts";
+import { BLOCKED, scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { priceIn } from "./price.ts";
+
+/**
+ * What ranking needs to know of an agent. The reader's own experience counts first, else what payers
+ * say of it; free tasks among friends say nothing to strangers.
+ */
+export function candidateOf(
+  row: ProfileRow,
+  required: readonly string[],
+  connections: Pick<Connections, "isOnline">,
+  now: number,
+): Candidate {
+  const listing = listingIn(row);
+  const own = (row.own_successes ?? 0) + (row.own_failures ?? 0);
+  const paid = (row.paid_successes ?? 0) + (row.paid_failures ?? 0);
+  const history =
+    own > 0
+      ? { successes: row.own_successes ?? 0, counted: own, latency: row.own_latency_ms ?? 0 }
+      : { successes: row.paid_successes ?? 0, counted: paid, latency: row.paid_latency_ms ?? 0 };
+  const { successes, counted, latency } = history;
+  return {
+    agent_id: row.agent_id,
+    capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+    cost: fromMicro(asMicro(priceIn(listing?.pricing ?? [], required))),
+    trust: scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN),
+    blocked: row.own_level === BLOCKED,
+    successes,
+    counted,
+    avg_latency_ms: counted === 0 ? null : latency / counted,
+    listing_latency_ms: listing?.sla?.max_latency_ms ?? null,
+    online: isOnline(row, connections, now),
+    availability_guarantee: listing?.sla?.availability_guarantee ?? null,
+  };
+}
+
+export function listingIn(row: Pick<ProfileRow, "listing">): ListingBody | undefined {
+  return row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+}

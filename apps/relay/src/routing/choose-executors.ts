@@ -1,0 +1,55 @@
+import { toMicro } from "@agent/budget";
+import { rank } from "@agent/routing-semiring";
+import type { RoutingChoice } from "@agent/wire";
+import { profilesWith } from "../agents/profile-store.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Attempt } from "../tasks/view.ts";
+import { candidateOf } from "./candidates.ts";
+
+export interface Wanted {
+  readonly payerId: string | null;
+  /** At least one. */
+  readonly required: readonly string[];
+  readonly excluded: readonly string[];
+  readonly maxBudget: number | undefined;
+  readonly explorationDrive: number;
+}
+
+/** How many executors of a ranking a task may come to. */
+const triedAtMost = 8;
+
+/**
+ * Ranks everybody who can do a task and answers whom to try in turn, with the price of each. The
+ * submitter never gets its own task this way, and nobody above `maxBudget` does.
+ */
+export async function chooseExecutors(
+  {
+    storage,
+    runtime,
+    connections,
+    trustGraph,
+  }: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  { payerId, required, excluded, maxBudget, explorationDrive }: Wanted,
+): Promise<{ executors: Attempt[]; choice: RoutingChoice | null }> {
+  const [capability = ""] = required;
+  const rows = await profilesWith(storage.read, { reader: payerId ?? "", capability });
+  const left = new Set(payerId === null ? excluded : [...excluded, payerId]);
+  const now = runtime.now();
+  const candidates = rows
+    .filter(({ agent_id }) => !left.has(agent_id))
+    .map((row) => candidateOf(row, required, connections, now));
+  const { ranked, choice } = rank(candidates, {
+    graph: trustGraph.graph,
+    from: payerId ?? "self",
+    requiredCapabilities: required,
+    explorationDrive,
+    seed: newId(runtime),
+    limit: triedAtMost,
+    ...(maxBudget !== undefined && { maxBudget }),
+  });
+  const executors = ranked
+    .filter(({ eligible }) => eligible)
+    .map(({ agent_id, cost }) => ({ agent_id, charge: toMicro(cost) }));
+  return { executors, choice };
+}

@@ -1,0 +1,62 @@
+import { rank } from "@agent/routing-semiring";
+import {
+  limits,
+  type Answer,
+  type MarketCandidate,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { readerOf } from "../agents/discover.ts";
+import { profilesWith } from "../agents/profile-store.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import { candidateOf, listingIn } from "./candidates.ts";
+
+/** Everybody with a capability, as scored routing would rank them for this caller. */
+export async function listCandidates(
+  {
+    storage,
+    runtime,
+    connections,
+    trustGraph,
+  }: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  query: QueryOf<Operations["listCandidates"]>,
+  caller: Caller,
+): Promise<Answer<Operations["listCandidates"]>> {
+  const reader = readerOf(caller);
+  const required = [query.capability];
+  const rows = await profilesWith(storage.read, { reader, capability: query.capability });
+  const profiles = new Map(rows.map((row) => [row.agent_id, row]));
+  const now = runtime.now();
+  const { ranked, choice } = rank(
+    rows.map((row) => candidateOf(row, required, connections, now)),
+    {
+      graph: trustGraph.graph,
+      from: reader === "" ? "self" : reader,
+      requiredCapabilities: required,
+      limit: query.limit ?? limits.pageDefault,
+      ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),
+    },
+  );
+  const candidates = ranked.flatMap((entry): MarketCandidate[] => {
+    const row = profiles.get(entry.agent_id);
+    if (row === undefined) return [];
+    const candidate = candidateOf(row, required, connections, now);
+    const listing = listingIn(row);
+    return [
+      {
+        agent_id: entry.agent_id,
+        composite_score: entry.composite_score,
+        sub_scores: entry.sub_scores,
+        selected: entry.agent_id === choice?.selected_agent,
+        online: candidate.online,
+        affordable: entry.affordable,
+        capabilities: [...candidate.capabilities],
+        pricing: listing?.pricing ?? [],
+        sla: listing?.sla ?? {},
+        description: listing?.description ?? "",
+      },
+    ];
+  });
+  return { status: 200, body: { candidates } };
+}

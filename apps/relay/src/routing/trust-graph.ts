@@ -1,0 +1,40 @@
+import { Graph } from "@agent/routing-semiring";
+import type { Reader } from "../storage/storage.ts";
+import type { TrustRecordRow } from "../storage/tables.ts";
+import { scoreOf } from "../trust/levels.ts";
+import { trustPage } from "../trust/store.ts";
+
+type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
+
+/** Who trusts whom, kept between requests and changed with every settled task. */
+export interface TrustGraph {
+  readonly graph: Graph;
+  update(record: TrustEdge): void;
+}
+
+const page = 10_000;
+
+export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
+  const trustGraph = createTrustGraph();
+  let after = { agent_id: "", remote_agent_id: "" };
+  for (;;) {
+    const records = await trustPage(read, after, page);
+    for (const record of records) trustGraph.update(record);
+    const last = records.at(-1);
+    if (last === undefined || records.length < page) return trustGraph;
+    after = last;
+  }
+}
+
+/** An edge says how far a delegator trusts an executor; price and speed are the candidate's own. */
+function createTrustGraph(): TrustGraph {
+  const graph = new Graph();
+  return {
+    graph,
+    update({ agent_id, remote_agent_id, trust_level }) {
+      const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
+      const added = graph.addEdge(agent_id, remote_agent_id, figures);
+      if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
+    },
+  };
+}

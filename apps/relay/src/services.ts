@@ -1,0 +1,24 @@
+import type { Config } from "./config.ts";
+import type { Egress } from "./http/egress.ts";
+import type { Log } from "./http/log.ts";
+import type { RelayIdentity } from "./identity/relay-identity.ts";
+import type { TokenChecker } from "./identity/tokens.ts";
+import type { Connections } from "./realtime/connections.ts";
+import type { TrustGraph } from "./routing/trust-graph.ts";
+import type { Runtime } from "./runtime.ts";
+import type { Storage } from "./storage/storage.ts";
+import type { TaskWaiters } from "./tasks/waiters.ts";
+
+/** The parts of a running relay. A verb names the few that it needs with `Pick`. */
+export interface Services {
+  readonly config: Config;
+  readonly runtime: Runtime;
+  readonly log: Log;
+  readonly storage: Storage;
+  readonly identity: RelayIdentity;
+  readonly tokens: TokenChecker;
+  readonly connections: Connections;
+  readonly waiters: TaskWaiters;
+  readonly egress: Egress;
+  readonly trustGraph: TrustGraph;
+}

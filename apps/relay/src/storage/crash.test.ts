@@ -1,0 +1,84 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openStorage } from "./open.ts";
+import { prepare, sql } from "./prepared.ts";
+
+const migrations = [
+  {
+    id: "001-notes",
+    sql: "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
+  },
+];
+
+/** Writes with eight hands and prints each id once it is acknowledged. */
+const program = `
+  import { openStorage } from ${JSON.stringify(new URL("open.ts", import.meta.url))};
+  import { p, prepare, sql } from ${JSON.stringify(new URL("prepared.ts", import.meta.url))};
+  const [path, migrations] = JSON.parse(process.argv[1]);
+  const insert = prepare()(sql\`INSERT INTO notes VALUES (\${p("id")}, \${p("text")})\`);
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) { console.log(opened.code); process.exit(1); }
+  let next = 0;
+  for (let hand = 0; hand < 8; hand++) void (async () => {
+    for (;;) {
+      const id = next++;
+      await opened.storage.transaction((tx) => tx.run(insert, { id, text: "x".repeat(1500) }));
+      process.stdout.write(id + "\\n");
+    }
+  })();
+`;
+
+const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+
+let directory: string;
+let path: string;
+let child: ChildProcess | undefined;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), "relay-crash-"));
+  path = join(directory, "relay.db");
+});
+
+afterEach(() => {
+  child?.kill("SIGKILL");
+  rmSync(directory, { recursive: true });
+});
+
+function startWriter() {
+  const args = ["--conditions=agent-source", "--input-type=module", "-e", program];
+  const started = spawn(process.execPath, [...args, JSON.stringify([path, migrations])], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  child = started;
+  return { process: started, lines: createInterface({ input: started.stdout }) };
+}
+
+test("after kill -9 every acknowledged row is there again, and the lock is free", async () => {
+  const writer = startWriter();
+  const acknowledged: number[] = [];
+  for await (const line of writer.lines) {
+    acknowledged.push(Number(line));
+    if (acknowledged.length === 2_000) writer.process.kill("SIGKILL");
+  }
+
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  const stored = new Set((await opened.storage.read.all(ids, {})).map(({ id }) => id));
+  await opened.storage.close();
+  expect(acknowledged.length).toBeGreaterThanOrEqual(2_000);
+  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+});
+
+test("a second process is refused while the first one writes", async () => {
+  const writer = startWriter();
+  await once(writer.lines, "line");
+  expect(await openStorage({ path, migrations })).toMatchObject({
+    ok: false,
+    code: "database.locked",
+  });
+});

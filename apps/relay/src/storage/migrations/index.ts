@@ -1,0 +1,4 @@
+import { initial } from "./001-initial.ts";
+
+/** In the order in which they are applied; one that was released is never changed. */
+export const migrations = [initial];

@@ -1,0 +1,190 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import { sha256Hex } from "@agent/crypto";
+import {
+  parseReceipt,
+  receiptHash,
+  verifyReceiptAsync,
+  type ExecutionReceipt,
+} from "@agent/receipts";
+import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { recordOutcome } from "../trust/record-outcome.ts";
+import { complete, type Completed, type Verified } from "./complete.ts";
+import { loadHops, settleableHops, type SettleableHop } from "./nested-receipts.ts";
+import { signerKeys } from "./signer-keys.ts";
+import { blameExecutor, findTask } from "./store.ts";
+import { executorOf, isGone } from "./view.ts";
+
+type PostResult = Operations["postResult"];
+
+export interface Delivery {
+  /** The path's agent: the task's target. */
+  readonly agentId: string;
+  readonly taskId: string;
+  /** The parsed receipt, and its text as it arrived. */
+  readonly value: unknown;
+  readonly text: string;
+  readonly caller: Caller;
+}
+
+export type AcceptServices = Pick<
+  Services,
+  "storage" | "runtime" | "config" | "log" | "waiters" | "trustGraph"
+>;
+
+/**
+ * Takes a receipt: everything is verified first, nested receipts included, then one transaction ends
+ * the task and settles it. A refused receipt changes nothing, and a right one is still accepted
+ * afterwards (docs/decisions.md, 4).
+ */
+export async function acceptReceipt(
+  services: AcceptServices,
+  { agentId, taskId, value, text, caller }: Delivery,
+): Promise<Answer<PostResult>> {
+  const { storage, runtime, log } = services;
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+    return refuse("task.not_found");
+  }
+  const executor = executorOf(task);
+  if (!actsFor(caller, [executor, task.agent_id])) return refuse("task.not_participant");
+
+  const parsed = parse(value);
+  if (!parsed.ok) return parsed;
+  const { receipt } = parsed;
+  const hash = receiptHash(receipt);
+  if (task.finished_at !== null) return ended(task, hash);
+
+  const isExecutor = receipt.agent_id === executor;
+  // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
+  const keys = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  const hops = await loadHops(services, receipt, runtime.now());
+  const verdict = await verifyReceiptAsync(receipt, {
+    publicKey: keys,
+    taskId,
+    prompt: task.prompt,
+    now: runtime.now(),
+    keyOf: hops.keysOf,
+  });
+  if (!verdict.valid) {
+    const stranger = !isExecutor && verdict.code === "receipt.key_missing";
+    const code = stranger ? "receipt.wrong_agent" : verdict.code;
+    log.warn("receipt.verification_failed", { correlationId: taskId, code });
+    notePromptMismatch(services, task, receipt, verdict.code);
+    if (code === "receipt.signature_invalid") await blame(services, task, executor, caller);
+    return refuse(code);
+  }
+  const verified = { receipt, hash, text, bound: keys !== undefined };
+  return store(services, taskId, verified, settleableHops(services, taskId, hops, verdict));
+}
+
+function parse(value: unknown) {
+  const parsed = parseReceipt(value);
+  if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
+  if (Buffer.byteLength(parsed.receipt.result) > limits.resultBytes) {
+    return refuse("receipt.malformed", `result has to be at most ${limits.resultBytes} bytes`);
+  }
+  return parsed;
+}
+
+/** The identical receipt is answered as it was the first time; any other comes too late. */
+function ended(task: TaskRow, hash: string): Answer<PostResult> {
+  return task.receipt_hash === hash
+    ? { status: 200, body: { status: task.status } }
+    : refuse("task.already_finished");
+}
+
+async function store(
+  services: AcceptServices,
+  taskId: string,
+  verified: Verified,
+  hops: readonly SettleableHop[],
+): Promise<Answer<PostResult>> {
+  const { storage, log } = services;
+  const done = await storage.transaction(async (tx) => {
+    const outer = await complete(tx, services, taskId, verified);
+    if (!outer.ok) return outer;
+    const all: Completed[] = [outer];
+    for (const hop of hops) {
+      const inner = await complete(tx, services, hop.taskId, hop.verified);
+      if (inner.ok) all.push(inner);
+      // The sub-agent delivered it first: nothing is left to do for that hop.
+      else if (inner.code !== "task.already_finished") return inner;
+    }
+    return { ok: true as const, all };
+  });
+  if (!done.ok) {
+    if (done.code === "task.already_finished") {
+      const task = await findTask(storage.read, taskId);
+      return task === undefined ? refuse("task.not_found") : ended(task, verified.hash);
+    }
+    return refusedByMoney(done);
+  }
+  const { receipt } = verified;
+  const { agent_id, status } = receipt;
+  log.info("receipt.verified", { correlationId: taskId, agent_id, status });
+  for (const each of done.all) announce(services, each);
+  return { status: 200, body: { status } };
+}
+
+/** A hold that does not cover its own charge is a bug, never an answer. */
+function refusedByMoney(refusal: Refusal<"budget.insufficient" | "money.balance_limit">) {
+  if (refusal.code === "money.balance_limit") return refuse(refusal.code);
+  throw new Error("a settlement was not covered by its hold");
+}
+
+function announce(
+  { log, waiters, trustGraph }: AcceptServices,
+  { task, settlement, trust }: Completed,
+): void {
+  waiters.changed(task.task_id);
+  if (trust !== undefined) trustGraph.update(trust);
+  if (settlement === undefined) return;
+  const { settlement_id, status, net, fee, payer_id, payee_id } = settlement;
+  log.info("settlement.created", {
+    correlationId: task.task_id,
+    settlement_id,
+    status,
+    net: fromMicro(asMicro(net)),
+    fee: fromMicro(asMicro(fee)),
+    payer_id,
+    payee_id,
+  });
+}
+
+/** The specification names this one: another prompt's hash on a receipt that is bound to no task. */
+function notePromptMismatch(
+  { log }: AcceptServices,
+  task: TaskRow,
+  receipt: ExecutionReceipt,
+  code: string,
+): void {
+  if (code !== "receipt.task_mismatch" || receipt.relay_task_id !== undefined) return;
+  if (sha256Hex(task.prompt) === receipt.prompt_hash) return;
+  log.warn("receipt.prompt_hash_mismatch", { correlationId: task.task_id });
+}
+
+/** A bad signature that the executor itself posted counts as one failed task, once. */
+async function blame(
+  { storage, runtime, trustGraph }: AcceptServices,
+  task: TaskRow,
+  executorId: string,
+  caller: Caller,
+): Promise<void> {
+  if (caller.kind !== "agent" || caller.agentId !== executorId) return;
+  const trust = await storage.transaction(async (tx) =>
+    (await blameExecutor(tx, task.task_id))
+      ? recordOutcome(tx, {
+          delegatorId: task.submitted_by,
+          executorId,
+          outcome: "failed",
+          latencyMs: runtime.now() - task.submitted_at,
+          paid: false,
+          now: runtime.now(),
+        })
+      : undefined,
+  );
+  if (trust !== undefined) trustGraph.update(trust);
+}

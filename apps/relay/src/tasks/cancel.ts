@@ -1,0 +1,34 @@
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { releaseHold } from "../budget/hold.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import { leavePlace } from "./counters.ts";
+import { cancelPending, findTask } from "./store.ts";
+import { executorOf, isGone } from "./view.ts";
+
+/** Cancels a task that nobody has claimed and returns its hold; only its submitter may. */
+export async function cancel(
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "connections">,
+  { agentId, taskId, caller }: { agentId: string; taskId: string; caller: Caller },
+): Promise<Answer<Operations["cancelTask"]>> {
+  const { storage, runtime, waiters, connections } = services;
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+    return refuse("task.not_found");
+  }
+  if (!actsFor(caller, [task.submitted_by])) return refuse("task.not_participant");
+  const cancelled = await storage.transaction(async (tx) => {
+    const row = await cancelPending(tx, taskId, runtime.now());
+    if (row === undefined) return refuse("task.not_pending");
+    await releaseHold(tx, runtime, row, "cancelled");
+    await leavePlace(tx, row.submitted_by);
+    return { ok: true as const, executor: executorOf(row) };
+  });
+  if (!cancelled.ok) return cancelled;
+  waiters.changed(taskId);
+  for (const connection of connections.of(cancelled.executor)) {
+    connection.offered.delete(taskId);
+    connection.send({ type: "task_cancelled", task_id: taskId });
+  }
+  return { status: 200, body: { task_id: taskId, status: "cancelled" } };
+}

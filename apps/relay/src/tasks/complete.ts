@@ -1,0 +1,73 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import { refuse, type Refusal } from "@agent/wire";
+import { touchAgent } from "../agents/store.ts";
+import { settle } from "../budget/settle.ts";
+import type { PostRefusal } from "../budget/post.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { SettlementRow, TaskRow, TrustRecordRow } from "../storage/tables.ts";
+import { recordOutcome } from "../trust/record-outcome.ts";
+import { leavePlace } from "./counters.ts";
+import { archiveReceipt, finishTask } from "./store.ts";
+
+/** A verified receipt and what is known of it. */
+export interface Verified {
+  readonly receipt: ExecutionReceipt;
+  readonly hash: string;
+  /** As it arrived. */
+  readonly text: string;
+  /** Whether a key of the registry signed it; without that neither money nor trust moves. */
+  readonly bound: boolean;
+}
+
+/** What one receipt changed. */
+export interface Completed {
+  readonly ok: true;
+  readonly task: TaskRow;
+  readonly settlement: SettlementRow | undefined;
+  readonly trust: TrustRecordRow | undefined;
+}
+
+/** Ends a task with its receipt: state, archive, money, trust, all in the caller's transaction. */
+export async function complete(
+  tx: Tx,
+  services: Pick<Services, "runtime" | "config">,
+  taskId: string,
+  { receipt, hash, text, bound }: Verified,
+): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
+  const now = services.runtime.now();
+  const task = await finishTask(tx, {
+    task_id: taskId,
+    status: receipt.status,
+    receipt_hash: hash,
+    executor: receipt.agent_id,
+    now,
+  });
+  if (task === undefined) return refuse("task.already_finished");
+  await archiveReceipt(tx, {
+    task_id: taskId,
+    receipt_hash: hash,
+    agent_id: receipt.agent_id,
+    body: text,
+    received_at: now,
+  });
+  const settled = await settle(tx, services, task, {
+    receiptHash: hash,
+    payeeId: receipt.agent_id,
+    status: bound ? receipt.status : "failed",
+  });
+  if (!settled.ok) return settled;
+  await leavePlace(tx, task.submitted_by);
+  await touchAgent(tx, receipt.agent_id, now);
+  const trust = bound
+    ? await recordOutcome(tx, {
+        delegatorId: task.submitted_by,
+        executorId: receipt.agent_id,
+        outcome: receipt.status,
+        latencyMs: now - task.submitted_at,
+        paid: (settled.settlement?.net ?? 0) > 0,
+        now,
+      })
+    : undefined;
+  return { ok: true, task, settlement: settled.settlement, trust };
+}

@@ -1,0 +1,97 @@
+import { canonicalize } from "@agent/crypto";
+import {
+  flattenChain,
+  receiptHash,
+  verdictAt,
+  type ChainLink,
+  type ExecutionReceipt,
+  type ReceiptVerdict,
+} from "@agent/receipts";
+import type { Services } from "../services.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import type { Verified } from "./complete.ts";
+import { signerKeys, type SignerKeys } from "./signer-keys.ts";
+import { findTask } from "./store.ts";
+import { executorOf, isOpen } from "./view.ts";
+
+/** A nested receipt with the task of this relay that it names and the keys of its agent. */
+interface Hop {
+  readonly link: ChainLink;
+  readonly task: TaskRow | undefined;
+  readonly keys: SignerKeys;
+}
+
+export interface Hops {
+  readonly list: readonly Hop[];
+  readonly depthLimited: boolean;
+  keysOf(receipt: ExecutionReceipt): SignerKeys;
+}
+
+/** Looks up what the verification of nested receipts needs, before any of it is judged. */
+export async function loadHops(
+  { storage }: Pick<Services, "storage">,
+  receipt: ExecutionReceipt,
+  now: number,
+): Promise<Hops> {
+  const { links, depthLimited } = flattenChain(receipt);
+  const list = await Promise.all(
+    links.map(async (link): Promise<Hop> => {
+      const { relay_task_id } = link.receipt;
+      const task =
+        relay_task_id === undefined ? undefined : await findTask(storage.read, relay_task_id);
+      const keys = await signerKeys(storage.read, link.receipt, task?.submitted_at ?? now);
+      return { link, task, keys };
+    }),
+  );
+  const keys = new Map(list.map((hop) => [hop.link.receipt, hop.keys]));
+  return { list, depthLimited, keysOf: (inner) => keys.get(inner) };
+}
+
+/** A hop that this receipt settles: its own task, ended by its own transaction step. */
+export interface SettleableHop {
+  readonly taskId: string;
+  readonly verified: Verified;
+}
+
+/**
+ * The hops that settle here: verified, and their task was submitted by the agent one hop up, given to
+ * the agent that signed, and is still open (docs/decisions.md, 5). Every other one is named in the log.
+ */
+export function settleableHops(
+  { log, runtime }: Pick<Services, "log" | "runtime">,
+  outerTaskId: string,
+  hops: Hops,
+  verdict: ReceiptVerdict,
+): SettleableHop[] {
+  const fields = { correlationId: outerTaskId };
+  if (hops.depthLimited) log.warn("multihop.settlement.depth_limit", fields);
+  return hops.list.flatMap(({ link, task, keys }) => {
+    const { receipt, parent, path } = link;
+    const judged = verdictAt(verdict, path);
+    // Under a refused receipt nothing was judged, and nobody vouches for it.
+    if (judged === undefined) return [];
+    const hop = { ...fields, agent_id: receipt.agent_id, nested_task_id: receipt.task_id };
+    if (!judged.valid) {
+      log.warn("delegation_receipt.signature_invalid", { ...hop, code: judged.code });
+      log.warn("multihop.settlement.sig_invalid", hop);
+      return [];
+    }
+    if (task === undefined) {
+      log.warn("multihop.settlement.task_not_found", hop);
+      return [];
+    }
+    const settles =
+      isOpen(task, runtime.now()) &&
+      task.task_id === receipt.task_id &&
+      task.submitted_by === parent.agent_id &&
+      executorOf(task) === receipt.agent_id;
+    if (!settles) return [];
+    const verified: Verified = {
+      receipt,
+      hash: receiptHash(receipt),
+      text: canonicalize(receipt),
+      bound: keys !== undefined,
+    };
+    return [{ taskId: task.task_id, verified }];
+  });
+}

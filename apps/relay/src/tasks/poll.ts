@@ -1,0 +1,78 @@
+import { limits, refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
+import { isGone, isOpen, taskOf } from "./view.ts";
+
+interface Poll {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly waitSeconds: number;
+  readonly caller: Caller;
+  readonly signal: AbortSignal;
+}
+
+/** A task with its receipt; while it is open, up to `waitSeconds` are spent waiting for a change. */
+export async function poll(
+  services: Pick<Services, "storage" | "runtime" | "waiters">,
+  { agentId, taskId, waitSeconds, caller, signal }: Poll,
+): Promise<Answer<Operations["getTask"]>> {
+  const { storage, runtime, waiters } = services;
+  const find = async () => {
+    const task = await findTask(storage.read, taskId);
+    return task?.agent_id === agentId && !isGone(task, runtime.now()) ? task : undefined;
+  };
+  // Watching begins before the look, so that a change between the two is not missed.
+  const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
+  let task = await find();
+  const mayWait = task !== undefined && isParticipant(caller, task) && isOpen(task, runtime.now());
+  if (watch !== undefined) {
+    if (!mayWait) watch.stop();
+    await watch.changed;
+    if (mayWait) task = await find();
+  }
+  if (task === undefined) return refuse("task.not_found");
+  if (!isParticipant(caller, task)) return refuse("task.not_participant");
+  const archived = task.receipt_hash === null ? undefined : await findReceipt(storage.read, taskId);
+  const receipt =
+    archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);
+  return { status: 200, body: { task: taskOf(task), receipt } };
+}
+
+/** Submitter, target and assigned executor may see a task. */
+function isParticipant(caller: Caller, task: TaskRow): boolean {
+  return actsFor(caller, [task.submitted_by, task.agent_id, task.assigned_to]);
+}
+
+interface List {
+  readonly agentId: string;
+  readonly submitted: boolean;
+  readonly status: TaskStatus | undefined;
+  readonly limit: number | undefined;
+  readonly cursor: string | undefined;
+}
+
+/** Tasks of an agent, newest first. */
+export async function list(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { agentId, submitted, status, cursor: given, limit = limits.pageDefault }: List,
+): Promise<Answer<Operations["listTasks"]>> {
+  const cursor = decodeCursor(given);
+  if (!cursor.ok) return cursor;
+  const rows = await (submitted ? tasksFrom : tasksFor)(storage.read, {
+    agent_id: agentId,
+    status: status ?? "",
+    before: cursor.value ?? "~",
+    limit,
+  });
+  const now = runtime.now();
+  return {
+    status: 200,
+    body: {
+      tasks: rows.filter((row) => !isGone(row, now)).map(taskOf),
+      next_cursor: encodeCursor(rows, limit, (row) => row.task_id),
+    },
+  };
+}

@@ -1,0 +1,39 @@
+import { refuse } from "@agent/wire";
+import type { Handlers } from "../http/mount.ts";
+import { routeTask, type RouteServices } from "../routing/route-task.ts";
+import { acceptReceipt } from "./accept-receipt.ts";
+import { cancel } from "./cancel.ts";
+import { list, poll } from "./poll.ts";
+import { submit } from "./submit.ts";
+
+type TaskHandlers = Pick<
+  Handlers,
+  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult"
+>;
+
+export function taskHandlers(services: RouteServices): TaskHandlers {
+  const route = (taskId: string) => {
+    routeTask(services, taskId).catch((error: unknown) =>
+      services.log.error("task.routing_failed", { correlationId: taskId, error: String(error) }),
+    );
+  };
+  return {
+    submitTask: ({ params, body }, { caller }) =>
+      submit(services, route, { targetId: params.agentId, body, caller }),
+    getTask: ({ params, query }, { caller, signal }) =>
+      poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
+    listTasks: ({ params, query }) =>
+      list(services, {
+        agentId: params.agentId,
+        submitted: query.submitted_by === "me",
+        status: query.status,
+        limit: query.limit,
+        cursor: query.cursor,
+      }),
+    cancelTask: ({ params }, { caller }) => cancel(services, { ...params, caller }),
+    postResult: ({ params, body }, { caller, text }) =>
+      text === ""
+        ? refuse("receipt.malformed", "body is empty")
+        : acceptReceipt(services, { ...params, value: body, text, caller }),
+  };
+}

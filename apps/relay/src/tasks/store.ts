@@ -1,0 +1,362 @@
+import { db, p, prepare, sql } from "../storage/prepared.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
+
+const taskById = prepare<{ task_id: string }>()(
+  db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
+);
+
+export function findTask(read: Reader, task_id: string): Promise<TaskRow | undefined> {
+  return read.get(taskById, { task_id });
+}
+
+const addTask = prepare<TaskRow>()(
+  db.insertInto("tasks").values({
+    task_id: p("task_id"),
+    agent_id: p("agent_id"),
+    submitted_by: p("submitted_by"),
+    assigned_to: p("assigned_to"),
+    status: p("status"),
+    prompt: p("prompt"),
+    required_capabilities: p("required_capabilities"),
+    submitted_at: p("submitted_at"),
+    expires_at: p("expires_at"),
+    wall_clock_ms: p("wall_clock_ms"),
+    step_id: p("step_id"),
+    routing_choice: p("routing_choice"),
+    attempts: p("attempts"),
+    attempt: p("attempt"),
+    charge: p("charge"),
+    locked: p("locked"),
+    allocation_id: p("allocation_id"),
+    claimed_by: p("claimed_by"),
+    lease_until: p("lease_until"),
+    blamed: p("blamed"),
+    receipt_hash: p("receipt_hash"),
+    finished_at: p("finished_at"),
+  }),
+);
+
+export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
+  await tx.run(addTask, task);
+}
+
+const open = sql<boolean>`status in ('pending', 'claimed')`;
+
+const finish = prepare<
+  Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string }
+>()(
+  db
+    .updateTable("tasks")
+    .set({ status: p("status"), receipt_hash: p("receipt_hash"), finished_at: p("now") })
+    .where("task_id", "=", p("task_id"))
+    .where(open)
+    .where("expires_at", ">", p("now"))
+    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
+    .returningAll(),
+);
+
+/**
+ * Ends an open task by its executor's receipt; undefined when it is no longer open or no longer that
+ * executor's. This guard is the only thing that stands between two settlements.
+ */
+export function finishTask(
+  tx: Tx,
+  end: Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string },
+): Promise<TaskRow | undefined> {
+  return tx.get(finish, end);
+}
+
+const cancel = prepare<{ task_id: string; now: number }>()(
+  db
+    .updateTable("tasks")
+    .set({ status: "cancelled", finished_at: p("now") })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "pending")
+    .where("expires_at", ">", p("now"))
+    .returningAll(),
+);
+
+export function cancelPending(tx: Tx, task_id: string, now: number): Promise<TaskRow | undefined> {
+  return tx.get(cancel, { task_id, now });
+}
+
+const claim = prepare<{
+  task_id: string;
+  executor: string;
+  claimed_by: string;
+  lease_until: number;
+  now: number;
+}>()(
+  db
+    .updateTable("tasks")
+    .set({ status: "claimed", claimed_by: p("claimed_by"), lease_until: p("lease_until") })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "pending")
+    .where("expires_at", ">", p("now"))
+    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
+    .returningAll(),
+);
+
+/** Gives a pending task to one worker of its executor; the first claim wins. */
+export function claimPending(
+  tx: Tx,
+  request: {
+    task_id: string;
+    executor: string;
+    claimed_by: string;
+    lease_until: number;
+    now: number;
+  },
+): Promise<TaskRow | undefined> {
+  return tx.get(claim, request);
+}
+
+const renew = prepare<{ task_id: string; claimed_by: string; lease_until: number }>()(
+  db
+    .updateTable("tasks")
+    .set({ lease_until: p("lease_until") })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "claimed")
+    .where("claimed_by", "=", p("claimed_by")),
+);
+
+export async function renewLease(
+  tx: Tx,
+  lease: { task_id: string; claimed_by: string; lease_until: number },
+): Promise<boolean> {
+  return (await tx.run(renew, lease)) === 1;
+}
+
+const unclaim = prepare<{ task_id: string; claimed_by: string }>()(
+  db
+    .updateTable("tasks")
+    .set({ status: "pending", claimed_by: null, lease_until: null })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "claimed")
+    .where("claimed_by", "=", p("claimed_by")),
+);
+
+/** Gives a claim back: the worker will not do the task. */
+export async function releaseClaim(
+  tx: Tx,
+  claimed: { task_id: string; claimed_by: string },
+): Promise<boolean> {
+  return (await tx.run(unclaim, claimed)) === 1;
+}
+
+const reassign = prepare<
+  Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & { from_attempt: number }
+>()(
+  db
+    .updateTable("tasks")
+    .set({
+      assigned_to: p("assigned_to"),
+      attempt: p("attempt"),
+      charge: p("charge"),
+      status: "pending",
+      claimed_by: null,
+      lease_until: null,
+    })
+    .where("task_id", "=", p("task_id"))
+    .where("attempt", "=", p("from_attempt"))
+    .where(open),
+);
+
+/** Hands an open task to the next executor, unless somebody else already did. */
+export async function reassignTask(
+  tx: Tx,
+  change: Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
+    from_attempt: number;
+  },
+): Promise<boolean> {
+  return (await tx.run(reassign, change)) === 1;
+}
+
+const blame = prepare<{ task_id: string }>()(
+  db
+    .updateTable("tasks")
+    .set({ blamed: 1 })
+    .where("task_id", "=", p("task_id"))
+    .where("blamed", "=", 0)
+    .where(open),
+);
+
+/** Notes that the executor posted a bad signature; true the first time. */
+export async function blameExecutor(tx: Tx, task_id: string): Promise<boolean> {
+  return (await tx.run(blame, { task_id })) === 1;
+}
+
+const openByExecutor = prepare<{ executor: string; limit: number }>()(
+  db
+    .selectFrom("tasks")
+    .selectAll()
+    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
+    .where(open)
+    .orderBy("task_id")
+    .limit(p("limit")),
+);
+
+/** What an executor has to do, oldest first. */
+export function openTasksOf(read: Reader, executor: string, limit: number): Promise<TaskRow[]> {
+  return read.all(openByExecutor, { executor, limit });
+}
+
+const expired = prepare<{ now: number; limit: number }>()(
+  db
+    .selectFrom("tasks")
+    .select("task_id")
+    .where("expires_at", "<=", p("now"))
+    .where(open)
+    .orderBy("expires_at")
+    .limit(p("limit")),
+);
+
+export function expiredTasks(read: Reader, now: number, limit: number) {
+  return read.all(expired, { now, limit });
+}
+
+const removeOpen = prepare<{ task_id: string; now: number }>()(
+  db
+    .deleteFrom("tasks")
+    .where("task_id", "=", p("task_id"))
+    .where("expires_at", "<=", p("now"))
+    .where(open)
+    .returningAll(),
+);
+
+export function removeExpired(tx: Tx, task_id: string, now: number): Promise<TaskRow | undefined> {
+  return tx.get(removeOpen, { task_id, now });
+}
+
+const lapsed = prepare<{ now: number; limit: number }>()(
+  db
+    .selectFrom("tasks")
+    .selectAll()
+    .where("status", "=", "claimed")
+    .where("lease_until", "<=", p("now"))
+    .limit(p("limit")),
+);
+
+/** Claimed tasks whose worker has gone silent. */
+export function lapsedTasks(read: Reader, now: number, limit: number): Promise<TaskRow[]> {
+  return read.all(lapsed, { now, limit });
+}
+
+const removeFinished = prepare<{ before: string; limit: number }>()(
+  db
+    .deleteFrom("tasks")
+    .where(
+      "task_id",
+      "in",
+      db
+        .selectFrom("tasks")
+        .select("task_id")
+        .where("task_id", "<", p("before"))
+        .where("finished_at", "is not", null)
+        .limit(p("limit")),
+    ),
+);
+
+/** Forgets finished tasks older than an id; receipts, settlements and postings are kept. */
+export function forgetFinished(tx: Tx, before: string, limit: number): Promise<number> {
+  return tx.run(removeFinished, { before, limit });
+}
+
+/** Which tasks a list shows: addressed or assigned to an agent, or submitted by it. */
+export interface TaskQuery {
+  readonly agent_id: string;
+  /** Empty: any. */
+  readonly status: string;
+  readonly before: string;
+  readonly limit: number;
+}
+
+const statusIs = sql<boolean>`(${p("status")} = '' or status = ${p("status")})`;
+
+const tasksByAgent = prepare<TaskQuery>()(
+  db
+    .selectFrom("tasks")
+    .selectAll()
+    .where((where) =>
+      where.or([where("agent_id", "=", p("agent_id")), where("assigned_to", "=", p("agent_id"))]),
+    )
+    .where("task_id", "<", p("before"))
+    .where(statusIs)
+    .orderBy("task_id", "desc")
+    .limit(p("limit")),
+);
+
+const tasksBySubmitter = prepare<TaskQuery>()(
+  db
+    .selectFrom("tasks")
+    .selectAll()
+    .where("submitted_by", "=", p("agent_id"))
+    .where("task_id", "<", p("before"))
+    .where(statusIs)
+    .orderBy("task_id", "desc")
+    .limit(p("limit")),
+);
+
+export function tasksFor(read: Reader, query: TaskQuery): Promise<TaskRow[]> {
+  return read.all(tasksByAgent, query);
+}
+
+export function tasksFrom(read: Reader, query: TaskQuery): Promise<TaskRow[]> {
+  return read.all(tasksBySubmitter, query);
+}
+
+const takePlace = prepare<{ scope: string; cap: number }>()(
+  db
+    .updateTable("task_counters")
+    .set({ live: sql`live + 1` })
+    .where("scope", "=", p("scope"))
+    .where("live", "<", p("cap")),
+);
+
+const openScope = prepare<{ scope: string }>()(
+  db
+    .insertInto("task_counters")
+    .values({ scope: p("scope"), live: 0 })
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+/** Counts one more open task of a scope; false when the scope is full. */
+export async function takeTaskPlace(tx: Tx, scope: string, cap: number): Promise<boolean> {
+  if ((await tx.run(takePlace, { scope, cap })) === 1) return true;
+  if ((await tx.run(openScope, { scope })) === 0) return false;
+  return (await tx.run(takePlace, { scope, cap })) === 1;
+}
+
+const leavePlace = prepare<{ scope: string }>()(
+  db
+    .updateTable("task_counters")
+    .set({ live: sql`live - 1` })
+    .where("scope", "=", p("scope")),
+);
+
+export async function leaveTaskPlace(tx: Tx, scope: string): Promise<void> {
+  await tx.run(leavePlace, { scope });
+}
+
+const receiptByTask = prepare<{ task_id: string }>()(
+  db.selectFrom("receipts").selectAll().where("task_id", "=", p("task_id")),
+);
+
+export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow | undefined> {
+  return read.get(receiptByTask, { task_id });
+}
+
+const addReceipt = prepare<ReceiptRow>()(
+  db.insertInto("receipts").values({
+    task_id: p("task_id"),
+    receipt_hash: p("receipt_hash"),
+    agent_id: p("agent_id"),
+    body: p("body"),
+    received_at: p("received_at"),
+  }),
+);
+
+export async function archiveReceipt(tx: Tx, receipt: ReceiptRow): Promise<void> {
+  await tx.run(addReceipt, receipt);
+}

@@ -1,0 +1,140 @@
+import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import {
+  refuse,
+  type Answer,
+  type Operations,
+  type Refusal,
+  type RoutingChoice,
+  type SubmitTaskBody,
+} from "@agent/wire";
+import { placeHold } from "../budget/hold.ts";
+import { actingAgent, type Caller } from "../identity/caller.ts";
+import { priceOf } from "../routing/price.ts";
+import { chooseExecutors } from "../routing/choose-executors.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { takePlace } from "./counters.ts";
+import { insertTask } from "./store.ts";
+import type { Attempt } from "./view.ts";
+
+export interface Submission {
+  readonly targetId: string;
+  readonly body: SubmitTaskBody;
+  readonly caller: Caller;
+}
+
+type Submit = Operations["submitTask"];
+
+/**
+ * Takes a task: executors and price are decided first, then hold and row commit together, and only
+ * then is anything routed. `route` is called with the id of a task that is stored.
+ */
+export async function submit(
+  services: Pick<Services, "storage" | "runtime" | "config" | "connections" | "trustGraph">,
+  route: (taskId: string) => void,
+  { targetId, body, caller }: Submission,
+): Promise<Answer<Submit>> {
+  const { storage, runtime, config } = services;
+  const payerId = actingAgent(caller, body.submitted_by) ?? null;
+  const { attempts, choice } = await executorsFor(services, targetId, payerId, body);
+  const [first] = attempts;
+  const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
+  const refused = checkPrice(first.charge, payerId, maxBudget);
+  if (refused !== undefined) return refused;
+
+  const now = runtime.now();
+  const taskId = newId(runtime);
+  const row: TaskRow = {
+    task_id: taskId,
+    agent_id: targetId,
+    submitted_by: payerId,
+    assigned_to: first.agent_id === targetId ? null : first.agent_id,
+    status: "pending",
+    prompt: body.prompt,
+    required_capabilities: JSON.stringify(body.required_capabilities ?? []),
+    submitted_at: now,
+    expires_at: now + config.tasks.ttlMs,
+    wall_clock_ms: body.wall_clock_ms ?? null,
+    step_id: body.step_id ?? null,
+    routing_choice: choice === null ? null : JSON.stringify(choice),
+    attempts: JSON.stringify(attempts),
+    attempt: 0,
+    charge: first.charge,
+    locked: 0,
+    allocation_id: null,
+    claimed_by: null,
+    lease_until: null,
+    blamed: 0,
+    receipt_hash: null,
+    finished_at: null,
+  };
+
+  const stored = await storage.transaction(async (tx) => {
+    const full = await takePlace(tx, payerId);
+    if (full !== undefined) return full;
+    let locked = asMicro(0);
+    if (payerId !== null && first.charge > 0) {
+      const charge = asMicro(first.charge);
+      const hold = await placeHold(tx, runtime, { payerId, taskId, charge, maxBudget });
+      if (!hold.ok) return hold;
+      locked = hold.locked;
+    }
+    const allocation_id = locked > 0 ? newId(runtime) : null;
+    await insertTask(tx, { ...row, locked, allocation_id });
+    return { ok: true as const, locked };
+  });
+  if (!stored.ok) return stored;
+  route(taskId);
+  return {
+    status: 201,
+    body: {
+      task_id: taskId,
+      status: "pending",
+      routing_choice: choice,
+      expires_at: row.expires_at,
+      estimated_cost: fromMicro(asMicro(first.charge)),
+      amount_locked: fromMicro(stored.locked),
+    },
+  };
+}
+
+/** Scored routing where capabilities are asked for, and the target itself after or instead of it. */
+async function executorsFor(
+  services: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  targetId: string,
+  payerId: string | null,
+  body: SubmitTaskBody,
+): Promise<{ attempts: [Attempt, ...Attempt[]]; choice: RoutingChoice | null }> {
+  const required = body.required_capabilities ?? [];
+  const target = {
+    agent_id: targetId,
+    charge: await priceOf(services.storage.read, targetId, required),
+  };
+  if (required.length === 0) return { attempts: [target], choice: null };
+  const { executors, choice } = await chooseExecutors(services, {
+    payerId,
+    required,
+    excluded: body.exclude_agents ?? [],
+    maxBudget: body.max_budget,
+    explorationDrive: body.exploration_drive ?? 0,
+  });
+  const [first, ...others] = executors;
+  if (first === undefined) return { attempts: [target], choice: null };
+  const targetRanked = executors.some(({ agent_id }) => agent_id === targetId);
+  // Nobody is tried at a price above the one that the payer was told.
+  const later = (targetRanked ? others : [...others, target]).filter(
+    ({ charge }) => charge <= first.charge,
+  );
+  return { attempts: [first, ...later], choice };
+}
+
+/** What a price asks for before any account is looked at. */
+function checkPrice(
+  charge: number,
+  payerId: string | null,
+  maxBudget: Micro | undefined,
+): Refusal<"budget.no_payer" | "budget.max_exceeded"> | undefined {
+  if (maxBudget !== undefined && charge > maxBudget) return refuse("budget.max_exceeded");
+  return charge > 0 && payerId === null ? refuse("budget.no_payer") : undefined;
+}

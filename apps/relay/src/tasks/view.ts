@@ -1,0 +1,48 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { RoutingChoice, Task } from "@agent/wire";
+import type { TaskRow } from "../storage/tables.ts";
+
+/** One executor to try, with the price that it charges, in micro-units. */
+export interface Attempt {
+  readonly agent_id: string;
+  readonly charge: number;
+}
+
+/** A task as its participants see it. */
+export function taskOf(row: TaskRow): Task {
+  return {
+    task_id: row.task_id,
+    agent_id: row.agent_id,
+    prompt: row.prompt,
+    submitted_at: row.submitted_at,
+    status: row.status,
+    submitted_by: row.submitted_by,
+    assigned_to: row.assigned_to,
+    required_capabilities: JSON.parse(row.required_capabilities) as string[],
+    expires_at: row.expires_at,
+    wall_clock_ms: row.wall_clock_ms,
+    step_id: row.step_id,
+    routing_choice:
+      row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
+    estimated_cost: fromMicro(asMicro(row.charge)),
+    amount_locked: fromMicro(asMicro(row.locked)),
+  };
+}
+
+/** Who has the task now: the agent that routing chose, else its target. */
+export function executorOf(row: Pick<TaskRow, "agent_id" | "assigned_to">): string {
+  return row.assigned_to ?? row.agent_id;
+}
+
+export function attemptsOf(row: Pick<TaskRow, "attempts">): Attempt[] {
+  return JSON.parse(row.attempts) as Attempt[];
+}
+
+export function isOpen(row: Pick<TaskRow, "status" | "expires_at">, now: number): boolean {
+  return (row.status === "pending" || row.status === "claimed") && row.expires_at > now;
+}
+
+/** An open task whose time is over is gone, even if the sweep has not come by yet. */
+export function isGone(row: Pick<TaskRow, "status" | "expires_at">, now: number): boolean {
+  return (row.status === "pending" || row.status === "claimed") && row.expires_at <= now;
+}

@@ -1,0 +1,42 @@
+/** Requests that are held open until their task changes (long poll). */
+export interface TaskWaiters {
+  /** `changed` resolves at the task's next change, after `ms`, when the client goes away, or on `stop`. */
+  watch(taskId: string, ms: number, signal: AbortSignal): Watch;
+  changed(taskId: string): void;
+  /** Lets everybody go: the relay is shutting down. */
+  releaseAll(): void;
+}
+
+export interface Watch {
+  readonly changed: Promise<void>;
+  stop(): void;
+}
+
+export function createTaskWaiters(
+  schedule: (ms: number, task: () => void) => () => void,
+): TaskWaiters {
+  const waiting = new Map<string, Set<() => void>>();
+
+  function watch(taskId: string, ms: number, signal: AbortSignal): Watch {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const own = waiting.get(taskId) ?? new Set();
+    waiting.set(taskId, own);
+    const stop = () => {
+      cancel();
+      signal.removeEventListener("abort", stop);
+      own.delete(stop);
+      if (own.size === 0 && waiting.get(taskId) === own) waiting.delete(taskId);
+      resolve();
+    };
+    const cancel = schedule(ms, stop);
+    signal.addEventListener("abort", stop, { once: true });
+    own.add(stop);
+    return { changed: promise, stop };
+  }
+
+  return {
+    watch,
+    changed: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
+    releaseAll: () => waiting.forEach((own) => own.forEach((stop) => stop())),
+  };
+}

@@ -1,0 +1,105 @@
+import { db, p, prepare, sql } from "../storage/prepared.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { TrustRecordRow } from "../storage/tables.ts";
+
+const recordOf = prepare<{ agent_id: string; remote_agent_id: string }>()(
+  db
+    .selectFrom("trust_records")
+    .selectAll()
+    .where("agent_id", "=", p("agent_id"))
+    .where("remote_agent_id", "=", p("remote_agent_id")),
+);
+
+export function findTrust(
+  read: Reader,
+  agent_id: string,
+  remote_agent_id: string,
+): Promise<TrustRecordRow | undefined> {
+  return read.get(recordOf, { agent_id, remote_agent_id });
+}
+
+const upsertRecord = prepare<TrustRecordRow>()(
+  db.replaceInto("trust_records").values({
+    agent_id: p("agent_id"),
+    remote_agent_id: p("remote_agent_id"),
+    trust_level: p("trust_level"),
+    first_seen_at: p("first_seen_at"),
+    last_seen_at: p("last_seen_at"),
+    interaction_count: p("interaction_count"),
+    successful_tasks: p("successful_tasks"),
+    failed_tasks: p("failed_tasks"),
+    paid_tasks: p("paid_tasks"),
+    latency_total_ms: p("latency_total_ms"),
+  }),
+);
+
+export async function putTrust(tx: Tx, record: TrustRecordRow): Promise<void> {
+  await tx.run(upsertRecord, record);
+}
+
+const recordsByAgent = prepare<{ agent_id: string; after: string; limit: number }>()(
+  db
+    .selectFrom("trust_records")
+    .selectAll()
+    .where("agent_id", "=", p("agent_id"))
+    .where("remote_agent_id", ">", p("after"))
+    .orderBy("remote_agent_id")
+    .limit(p("limit")),
+);
+
+export function trustRecordsOf(
+  read: Reader,
+  query: { agent_id: string; after: string; limit: number },
+): Promise<TrustRecordRow[]> {
+  return read.all(recordsByAgent, query);
+}
+
+const everyRecord = prepare<{ agent_id: string; remote_agent_id: string; limit: number }>()(
+  db
+    .selectFrom("trust_records")
+    .select(["agent_id", "remote_agent_id", "trust_level"])
+    .where(sql<boolean>`(agent_id, remote_agent_id) > (${p("agent_id")}, ${p("remote_agent_id")})`)
+    .orderBy("agent_id")
+    .orderBy("remote_agent_id")
+    .limit(p("limit")),
+);
+
+/** All records page by page, for the graph that is kept in memory. */
+export function trustPage(
+  read: Reader,
+  after: { agent_id: string; remote_agent_id: string },
+  limit: number,
+) {
+  return read.all(everyRecord, { ...after, limit });
+}
+
+const countTask = prepare<{
+  agent_id: string;
+  succeeded: number;
+  failed: number;
+  latency_ms: number;
+}>()(
+  db
+    .insertInto("agent_histories")
+    .values({
+      agent_id: p("agent_id"),
+      successful_tasks: p("succeeded"),
+      failed_tasks: p("failed"),
+      latency_total_ms: p("latency_ms"),
+    })
+    .onConflict((conflict) =>
+      conflict.column("agent_id").doUpdateSet({
+        successful_tasks: sql`agent_histories.successful_tasks + excluded.successful_tasks`,
+        failed_tasks: sql`agent_histories.failed_tasks + excluded.failed_tasks`,
+        latency_total_ms: sql`agent_histories.latency_total_ms + excluded.latency_total_ms`,
+      }),
+    ),
+);
+
+/** Adds a paid task to what everybody may know of an executor. */
+export async function addToHistory(
+  tx: Tx,
+  task: { agent_id: string; succeeded: number; failed: number; latency_ms: number },
+): Promise<void> {
+  await tx.run(countTask, task);
+}
