@@ -47,28 +47,37 @@ async function exchange(
   const path = pathOf(op.path, request);
   if (path === null)
     return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
-  const timeout = AbortSignal.timeout(options.timeoutMs ?? CALL_TIMEOUT_MS);
-  const { signal = timeout, token } = options;
-  const init: RequestInit = {
-    method: op.method,
-    redirect: "manual",
-    signal: AbortSignal.any([signal, timeout]),
-    headers: {
-      accept: "application/json",
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      ...(request.body !== undefined && { "content-type": "application/json" }),
-    },
-    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
-  };
+  const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
+  const timeout = new AbortController();
+  const timer = setTimeout(() => timeout.abort(), timeoutMs);
   let response: Response;
   let text: string | null;
   try {
-    response = await (options.fetch ?? fetch)(urlOf(options.baseUrl, path), init);
+    response = await (options.fetch ?? fetch)(urlOf(baseUrl, path), {
+      ...initOf(op, request, options.token),
+      signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
+    });
     text = await readText(response);
   } catch {
-    if (timeout.aborted) return refusal("network.timeout", "The relay did not answer in time");
-    if (signal.aborted) return refusal("network.aborted", "The call was aborted");
-    return refusal("network.unreachable", "The relay could not be reached");
+    if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
+    return timeout.signal.aborted
+      ? refusal("network.timeout", "The relay did not answer in time")
+      : refusal("network.unreachable", "The relay could not be reached");
+  } finally {
+    clearTimeout(timer);
   }
   return readAnswer(op, response, text);
+}
+
+function initOf(op: Operation, { body }: LooseRequest, token: string | undefined): RequestInit {
+  return {
+    method: op.method,
+    redirect: "manual",
+    headers: {
+      accept: "application/json",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(body !== undefined && { "content-type": "application/json" }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
 }

@@ -1,3 +1,4 @@
+export { fullJitter } from "./backoff.ts";
 export { bootstrapAgent } from "./bootstrap.ts";
 export type { BootstrapOptions } from "./bootstrap.ts";
 export type { CallRequest } from "./call-request.ts";

@@ -1,0 +1,71 @@
+import { mintToken, type DeviceIdentity } from "@agent/client";
+import { bytesToHex, generateKeyPair, publicKeyToDidKey, sha256Hex, uuidV7 } from "@agent/crypto";
+import { signReceipt, type ExecutionReceipt, type ReceiptBody } from "@agent/receipts";
+import { scopes, type Scope } from "@agent/wire";
+import type { ManualClock } from "./clock.ts";
+import type { SeededRandom } from "./random.ts";
+
+/** Where a test's time and chance come from. */
+export interface TestWorld extends Pick<ManualClock, "now">, Pick<SeededRandom, "randomBytes"> {}
+
+/** An agent with one device. A relay names the device anew at bootstrap: `{...agent, deviceId}`. */
+export interface TestAgent extends DeviceIdentity {
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly did: string;
+}
+
+export function testAgent({ now, randomBytes }: TestWorld): TestAgent {
+  const { publicKey, secretKey } = generateKeyPair(randomBytes(32));
+  return {
+    agentId: uuidV7(now(), randomBytes(10)),
+    deviceId: uuidV7(now(), randomBytes(10)),
+    secretKey,
+    publicKey: bytesToHex(publicKey),
+    did: publicKeyToDidKey(publicKey),
+  };
+}
+
+/** A signed token of the agent for `audience` (a did:key), by default with every scope. */
+export function tokenOf(
+  agent: TestAgent,
+  audience: string,
+  { now, randomBytes }: TestWorld,
+  scope: readonly Scope[] = scopes,
+): Promise<string> {
+  const jti = uuidV7(now(), randomBytes(10));
+  return mintToken({ ...agent, audience, scope, now: now(), jti });
+}
+
+/** As much of a task as its receipt refers to. */
+export interface ReceiptedTask {
+  readonly task_id: string;
+  readonly prompt: string;
+  readonly submitted_at: number;
+}
+
+/** A receipt by which the agent proves the task; `change` is signed too, whatever it breaks. */
+export function receiptOf(
+  agent: TestAgent,
+  task: ReceiptedTask,
+  change: Partial<ReceiptBody> = {},
+): ExecutionReceipt {
+  const result = change.result ?? "done";
+  const body: ReceiptBody = {
+    task_id: task.task_id,
+    relay_task_id: task.task_id,
+    agent_id: agent.agentId,
+    device_id: agent.deviceId,
+    public_key: agent.publicKey,
+    submitted_at: task.submitted_at,
+    completed_at: task.submitted_at + 5,
+    status: "completed",
+    result,
+    tools_used: [],
+    memories_formed: 0,
+    prompt_hash: sha256Hex(task.prompt),
+    result_hash: sha256Hex(result),
+    ...change,
+  };
+  return signReceipt(body, agent.secretKey);
+}
