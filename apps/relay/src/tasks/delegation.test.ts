@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { receiptOf } from "@agent/testkit";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+describe("one paid delegation", () => {
+  test("price 2, deposit 10: hold 2.4, then delegator 8, worker 1.9, fee 0.1", async () => {
+    const boss = await t.agent();
+    const worker = await t.worker(2);
+    await t.deposit(boss, 10);
+
+    const submitted = await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
+    expect(submitted).toMatchObject({
+      status: 201,
+      body: { status: "pending", routing_choice: null, estimated_cost: 2, amount_locked: 2.4 },
+    });
+    const path = `/agent/${worker.agentId}/task/${submitted.body["task_id"]}`;
+    const held = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/balance`);
+    expect(held.body).toMatchObject({ balance: 7.6, pending_allocations: 2.4, currency: "USD" });
+
+    const open = await t.as(boss, "GET", path);
+    expect(open.body).toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });
+    const receipt = receiptOf(worker, open.body["task"]);
+    expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({
+      status: 200,
+      body: { status: "completed" },
+    });
+    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    const done = await t.as(boss, "GET", path);
+    expect(done.body).toMatchObject({ task: { status: "completed" }, receipt: { ...receipt } });
+
+    const books = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    expect(books.body).toMatchObject({
+      consistent: true,
+      totals: { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 },
+    });
+  });
+});

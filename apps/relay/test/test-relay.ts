@@ -1,0 +1,165 @@
+import {
+  manualClock,
+  receiptOf,
+  seededRandom,
+  testAgent,
+  tokenOf,
+  type ManualClock,
+  type TestAgent,
+} from "@agent/testkit";
+import type { Scope } from "@agent/wire";
+import { readConfig } from "../src/config.ts";
+import { createLog } from "../src/http/log.ts";
+import { openRelay, type OpenRelay } from "../src/open-relay.ts";
+
+export const masterToken = "test-master-token-0123456789";
+
+const noPayments = "0x0000000000000000000000000000000000000000";
+
+/** An answer with its body parsed. */
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  // A test names the members that it looks at; a wrong one fails its expectation.
+  readonly body: Record<string, never>;
+}
+
+export interface RequestOptions {
+  readonly token?: string | undefined;
+  readonly body?: unknown;
+  /** The body as it is, instead of `body` as JSON. */
+  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly headers?: Record<string, string>;
+}
+
+/** A relay in this process on a manual clock, with every line that it logs. */
+export interface TestRelay {
+  readonly relay: OpenRelay;
+  readonly clock: ManualClock;
+  readonly lines: string[];
+  /** The logged events of one name. */
+  logged(msg: string): Record<string, unknown>[];
+  request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
+  /** As the operator. */
+  asMaster(method: string, path: string, body?: unknown): Promise<Reply>;
+  /** As an agent, with a fresh token. */
+  as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
+  token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
+  /** A bootstrapped agent. */
+  agent(): Promise<TestAgent>;
+  /** A bootstrapped and registered agent with a listing. */
+  worker(unitCost: number, capability?: string): Promise<TestAgent>;
+  deposit(agent: TestAgent, amount: number): Promise<void>;
+  balance(agent: TestAgent): Promise<number>;
+  close(): Promise<void>;
+}
+
+export async function startTestRelay(
+  env: Record<string, string> = {},
+  seed = 1,
+): Promise<TestRelay> {
+  const clock = manualClock();
+  const random = seededRandom(seed);
+  const world = { now: clock.now, randomBytes: random.randomBytes };
+  const read = readConfig({
+    AGENT_API_TOKEN: masterToken,
+    X402_PAY_TO_ADDRESS: noPayments,
+    AGENT_RATE_LIMIT_SCALE: "0",
+    ...env,
+  });
+  if (!read.ok) throw new Error(read.faults.map((fault) => fault.message).join("; "));
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const log = createLog({
+    level: "debug",
+    write: { stdout: write, stderr: write },
+    now: clock.now,
+  });
+  const runtime = { ...world, schedule: clock.schedule };
+  const relay = await openRelay(read.config, runtime, log);
+  if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
+
+  async function request(
+    method: string,
+    path: string,
+    { token, body, raw, headers = {} }: RequestOptions = {},
+  ): Promise<Reply> {
+    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const answer = await relay.fetch(
+      new Request(`http://relay.test${path}`, {
+        method,
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(content !== undefined && { "content-type": "application/json" }),
+          ...headers,
+        },
+        ...(content !== undefined && { body: content }),
+      }),
+    );
+    const text = await answer.text();
+    const parsed = text === "" ? {} : (JSON.parse(text) as Reply["body"]);
+    return { status: answer.status, headers: answer.headers, body: parsed };
+  }
+
+  const asMaster: TestRelay["asMaster"] = (method, path, body) =>
+    request(method, path, { token: masterToken, body });
+  const token: TestRelay["token"] = (agent, scope) => tokenOf(agent, did, world, scope);
+  const as: TestRelay["as"] = async (agent, method, path, body) =>
+    request(method, path, { token: await token(agent), body });
+  const { did } = (await request("GET", "/.well-known/agent-relay.json")).body as unknown as {
+    did: string;
+  };
+
+  async function agent(): Promise<TestAgent> {
+    const fresh = testAgent(world);
+    const { body } = await request("POST", "/api/v1/agents/bootstrap", {
+      body: { agent_id: fresh.agentId, public_key: fresh.publicKey },
+    });
+    return { ...fresh, deviceId: body["device_id"] as unknown as string };
+  }
+
+  return {
+    relay,
+    clock,
+    lines,
+    logged: (msg) =>
+      lines
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+        .filter((event) => event["msg"] === msg),
+    request,
+    asMaster,
+    as,
+    token,
+    agent,
+    async worker(unitCost, capability = "summarise") {
+      const fresh = await agent();
+      const { agentId } = fresh;
+      await as(fresh, "POST", "/api/v1/agents/register", {
+        agent_id: agentId,
+        endpoint_url: "http://127.0.0.1:1/mcp",
+        capabilities: [capability],
+        metadata: { name: "worker", description: "does work" },
+      });
+      const listed = await as(fresh, "POST", `/api/v1/agents/${agentId}/listing`, {
+        capabilities: [capability],
+        pricing: [{ capability, unit_cost: unitCost, currency: "USD", per: "task" }],
+        sla: { max_latency_ms: 1_000, availability_guarantee: 0.9 },
+        description: "a worker",
+      });
+      if (listed.status !== 200) throw new Error(JSON.stringify(listed.body));
+      return fresh;
+    },
+    async deposit(to, amount) {
+      const path = `/api/v1/agents/${to.agentId}/deposit`;
+      const { status, body } = await asMaster("POST", path, { amount });
+      if (status !== 200) throw new Error(JSON.stringify(body));
+    },
+    async balance(of) {
+      const { body } = await asMaster("GET", `/api/v1/agents/${of.agentId}/balance`);
+      return body["balance"] as unknown as number;
+    },
+    close: () => relay.close(),
+  };
+}
+
+export { receiptOf };
