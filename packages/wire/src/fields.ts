@@ -82,10 +82,13 @@ export const money = v.number();
 /** Only US dollars are kept. */
 export const currency = v.literal("USD");
 
-/** A JSON object of which this contract reads nothing but hands everything on. */
-export const looseObject = v.pipe(
-  v.record(v.string(), v.unknown()),
-  v.check((value) => !Array.isArray(value), "has to be an object"),
+/**
+ * A JSON object of which this contract reads nothing but hands everything on, members named
+ * `__proto__` included: what is signed has to stay whole.
+ */
+export const looseObject = v.custom<Record<string, unknown>>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "has to be an object",
 );
 
 export const capability = v.pipe(

@@ -1,4 +1,4 @@
-import { toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
+import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import type * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
@@ -31,14 +31,17 @@ const named = {
 /** Rules that JSON Schema has no word for; the text of the refusal names them. */
 const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
 
+const conversion = {
+  target: "draft-2020-12",
+  ignoreActions,
+  // The only custom schema of the contract is the object that is handed on as it is.
+  overrideSchema: ({ valibotSchema }) =>
+    valibotSchema.type === "custom" ? { type: "object" } : undefined,
+  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
+} satisfies ConversionConfig;
+
 function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): Json {
-  const converted = toJsonSchema(schema as v.GenericSchema<unknown>, {
-    target: "draft-2020-12",
-    typeMode,
-    definitions: named,
-    ignoreActions,
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  }) as Json;
+  const converted = toJsonSchema(schema, { ...conversion, typeMode, definitions: named }) as Json;
   const { $schema: _schema, $defs: _defs, ...rest } = converted;
   return rest;
 }
@@ -179,12 +182,7 @@ export function openApi(version: string): Json {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(name, operation) };
   }
-  const schemas = toJsonSchemaDefs(named, {
-    target: "draft-2020-12",
-    typeMode: "output",
-    ignoreActions,
-    overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  });
+  const schemas = toJsonSchemaDefs(named, { ...conversion, typeMode: "output" });
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
   return {
     openapi: "3.1.0",
