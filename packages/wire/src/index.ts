@@ -18,8 +18,7 @@ export type {
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
 export { impliedRefusals, openApi } from "./openapi.ts";
-export { ClientMessage, socketClose, socketPath } from "./realtime.ts";
-export type { ServerMessage } from "./realtime.ts";
+export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";

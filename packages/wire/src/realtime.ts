@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { capabilities, id, longText, looseObject } from "./fields.ts";
-import type { Task } from "./tasks.ts";
+import { Task } from "./tasks.ts";
 
 /** Where an agent's devices connect for tasks in real time (docs/decisions.md, 4). */
 export const socketPath = "/ws/v1/agents/:agentId";
@@ -20,14 +20,31 @@ export const ClientMessage = v.variant("type", [
 ]);
 export type ClientMessage = v.InferOutput<typeof ClientMessage>;
 
-/** What the relay says. */
-export type ServerMessage =
-  | { type: "ready"; agent_id: string; device_id: string | null; pending: number }
-  | { type: "task_assigned"; task: Task; expires_at: number }
-  | { type: "task_cancelled"; task_id: string }
-  | { type: "claimed"; task_id: string; lease_until: number }
-  | { type: "result_accepted"; task_id: string; status: string }
-  | { type: "result_refused"; task_id: string; code: string; message: string }
-  | { type: "error"; code: string; message: string; task_id?: string }
-  | { type: "pong" }
-  | { type: "draining" };
+/** What the relay may say. */
+export const ServerMessage = v.variant("type", [
+  v.object({
+    type: v.literal("ready"),
+    agent_id: v.string(),
+    device_id: v.nullable(v.string()),
+    pending: v.number(),
+  }),
+  v.object({ type: v.literal("task_assigned"), task: Task, expires_at: v.number() }),
+  v.object({ type: v.literal("task_cancelled"), task_id: v.string() }),
+  v.object({ type: v.literal("claimed"), task_id: v.string(), lease_until: v.number() }),
+  v.object({ type: v.literal("result_accepted"), task_id: v.string(), status: v.string() }),
+  v.object({
+    type: v.literal("result_refused"),
+    task_id: v.string(),
+    code: v.string(),
+    message: v.string(),
+  }),
+  v.object({
+    type: v.literal("error"),
+    code: v.string(),
+    message: v.string(),
+    task_id: v.exactOptional(v.string()),
+  }),
+  v.object({ type: v.literal("pong") }),
+  v.object({ type: v.literal("draining") }),
+]);
+export type ServerMessage = v.InferOutput<typeof ServerMessage>;
