@@ -1,0 +1,55 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+/** A server in a process of its own, so that the load driver does not share its event loop. */
+export interface Child {
+  readonly url: string;
+  /** Seconds of processor time used so far, all threads. */
+  cpuSeconds(): number;
+  /** Resident memory in MiB. */
+  rssMiB(): number;
+  stop(): Promise<void>;
+}
+
+const ticksPerSecond = 100;
+
+/** Starts a script of this workspace and waits for the line in which it names its port. */
+export async function startChild(script: string, env: Record<string, string>): Promise<Child> {
+  const path = fileURLToPath(new URL(script, import.meta.url));
+  const child = spawn(process.execPath, ["--conditions=agent-source", path], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const port = await portOf(child);
+  const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, "utf8");
+  return {
+    url: `http://127.0.0.1:${port}`,
+    cpuSeconds() {
+      const fields = stat("stat")
+        .replace(/^.*\) /, "")
+        .split(" ");
+      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+    },
+    rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(stat("status"))?.[1]) / 1_024,
+    async stop() {
+      const ended = once(child, "exit");
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+async function portOf(child: ChildProcess): Promise<number> {
+  if (child.stdout === null) throw new Error("no output to read");
+  const lines = createInterface({ input: child.stdout });
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  lines.on("line", (line) => {
+    const port = /"port":(\d+)/.exec(line)?.[1];
+    if (port !== undefined) resolve(Number(port));
+  });
+  child.once("exit", (code) => reject(new Error(`server ended with code ${code}`)));
+  return promise;
+}
