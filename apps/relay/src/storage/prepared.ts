@@ -4,10 +4,12 @@ import {
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
+  ValueNode,
   sql,
   type CompiledQuery,
   type DeleteResult,
   type InsertResult,
+  type LimitNode,
   type QueryExecutorProvider,
   type RawBuilder,
   type UpdateResult,
@@ -24,13 +26,23 @@ class Marker {
 }
 
 /**
- * Writes constants into the text, so that a placeholder is always a parameter. Were they bound, a
- * partial index (`WHERE status = 'pending'`) would make SQLite plan anew at each execution.
+ * SQLite plans a statement anew at each execution when a bound value might lead to a better plan: an
+ * equality in front of ORDER BY, a LIMIT, a constant that a partial index is about. That costs 5 to
+ * 40 us, so constants are written into the text and parameters hidden from the planner.
  */
 class PreparedCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
     if (value instanceof Marker) super.appendValue(value);
     else this.appendImmediateValue(value);
+  }
+
+  protected override getCurrentParameterPlaceholder(): string {
+    return "+?";
+  }
+
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append(ValueNode.is(limit) ? "limit " : "limit 0 + ");
+    this.visitNode(limit);
   }
 }
 
