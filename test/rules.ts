@@ -1,0 +1,209 @@
+import { builtinModules } from "node:module";
+import { dirname, join } from "node:path";
+import type { Package, Source } from "./workspace.ts";
+
+/** Yields one line for each violation in a package. */
+export type Rule = (pkg: Package, workspace: readonly Package[]) => Iterable<string>;
+
+const pure = {
+  "@agent/crypto": [],
+  "@agent/budget": [],
+  "@agent/routing-semiring": [],
+  "@agent/receipts": ["crypto"],
+  "@agent/wire": ["budget", "crypto", "receipts", "routing-semiring"],
+};
+const shared = ["client", "crypto", "receipts", "wire"];
+
+/** Every package from the bottom up, and what it may depend on. */
+const layers: Readonly<Record<string, readonly string[]>> = {
+  ...pure,
+  "@agent/client": ["crypto", "receipts", "wire"],
+  "@agent/testkit": [...shared, "budget", "routing-semiring"],
+  "@agent/agent-server": shared,
+  "@agent/relay": [...shared, "budget", "routing-semiring"],
+};
+/** Nothing depends on these, so they may depend on anything. */
+const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];
+/** What tests may have beyond that: the kit, and another app to talk to. */
+const forTests = ["@agent/testkit", "@agent/relay"];
+
+/** The root's own: every test may import them. */
+const testTools = ["vitest", "fast-check"];
+
+const ours = (names: readonly string[]) => names.filter((name) => name.startsWith("@agent/"));
+
+export const layersPointDown: Rule = function* ({ name, dependencies, devDependencies }) {
+  if (outermost.includes(name)) return;
+  const allowed = layers[name]?.map((lower) => `@agent/${lower}`);
+  if (allowed === undefined) return yield `${name} has no place in the layers`;
+  for (const lower of ours(dependencies)) {
+    if (!allowed.includes(lower)) yield `${name} must not depend on ${lower}`;
+  }
+  for (const lower of ours(devDependencies)) {
+    if (![...allowed, ...forTests].includes(lower))
+      yield `${name} must not be tested with ${lower}`;
+  }
+};
+
+export const referencesAreDependencies: Rule = function* ({ name, ...pkg }, workspace) {
+  if (pkg.tsconfig === undefined) return;
+  const folders = workspace
+    .filter((other) => pkg.dependencies.includes(other.name))
+    .map(({ folder }) => folder);
+  for (const folder of new Set([...folders, ...pkg.tsconfig.references])) {
+    if (!folders.includes(folder)) yield `${name} refers to ${folder} without depending on it`;
+    if (!pkg.tsconfig.references.includes(folder)) yield `${name} does not refer to ${folder}`;
+  }
+};
+
+export const importsAreDeclared: Rule = function* (pkg, workspace) {
+  for (const source of pkg.sources) {
+    const declared = [
+      ...pkg.dependencies,
+      ...(source.isTest ? [...pkg.devDependencies, pkg.name, ...testTools] : []),
+    ];
+    for (const specifier of source.imports) {
+      if (specifier.startsWith(".")) {
+        const target = join(dirname(source.path), specifier);
+        if (target.startsWith("..")) yield `${at(pkg, source)} leaves its package: ${specifier}`;
+        continue;
+      }
+      if (isBuiltin(specifier) || pkg.aliases.includes(specifier)) continue;
+      const target = packageOf(specifier);
+      const exported = workspace.find(({ name }) => name === target)?.exports;
+      if (!declared.includes(target)) yield `${at(pkg, source)} imports undeclared ${target}`;
+      else if (exported?.includes(specifier) === false)
+        yield `${at(pkg, source)} reaches into ${specifier}`;
+    }
+  }
+};
+
+const effects = [
+  /\bDate\.now\b/,
+  /\bDate\(\)/,
+  /\bMath\.random\b/,
+  /\bgetRandomValues\b/,
+  /\bprocess\./,
+  /(?<!\.)\bfetch\(/,
+  /\bset(Timeout|Interval|Immediate)\b/,
+  /\bperformance\.now\b/,
+];
+/** The only files with clock, chance, timers and process; everything else is given them. */
+const edges: Readonly<Record<string, readonly (readonly [path: string, effects: RegExp])[]>> = {
+  "@agent/client": [
+    ["src/environment.ts", /./],
+    ["src/call.ts", /setTimeout/],
+  ],
+  "@agent/testkit": [["src/clock.ts", /setImmediate/]],
+  "@agent/agent-server": [
+    ["src/main.ts", /./],
+    ["src/runtime.ts", /./],
+  ],
+  "@agent/relay": [
+    ["src/main.ts", /./],
+    ["src/storage/group-commit.ts", /setImmediate/],
+  ],
+};
+
+export const effectsStayAtTheEdge: Rule = function* (pkg) {
+  if (outermost.includes(pkg.name)) return;
+  for (const source of pkg.sources) {
+    if (source.isTest || isNodeFile(source)) continue;
+    const allowed = (edges[pkg.name] ?? []).filter(([path]) => path === source.path);
+    for (const found of matches(source, effects)) {
+      if (!allowed.some(([, effect]) => effect.test(found)))
+        yield `${at(pkg, source)} uses ${found}`;
+    }
+  }
+};
+
+export const pureRunsAnywhere: Rule = function* (pkg) {
+  if (!(pkg.name in pure)) return;
+  if (pkg.tsconfig?.extends !== "../../tsconfig.pure.json")
+    yield `${pkg.name} is not compiled as pure`;
+  for (const source of pkg.sources) {
+    if (source.isTest || isNodeFile(source)) continue;
+    for (const specifier of source.imports.filter(isBuiltin)) {
+      yield `${at(pkg, source)} imports ${specifier}`;
+    }
+  }
+};
+
+/** Where the relay's libraries may be imported; paths are relative to its src folder. */
+const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
+  [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
+  [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
+  [/^undici$/, /^http\/egress\.ts$/],
+  [/^@modelcontextprotocol\//, /^routing\/mcp-forward\.ts$/],
+  [/^better-sqlite3$/, /^storage\//],
+  [/^kysely$/, /^storage\/prepared\.ts$/],
+  [/^storage\/prepared\.ts$/, /^storage\/|(^|[/-])store\.ts$/],
+  [/\/routes\.ts$/, /^app\.ts$/],
+];
+/** Features whose stores others may read; the accounts and all the rest are their feature's alone. */
+const readers: Readonly<Record<string, readonly string[]>> = {
+  agents: ["identity", "realtime", "routing", "tasks"],
+  tasks: ["realtime", "routing", ""],
+  trust: ["routing"],
+};
+
+export const relayKeepsItsFolders: Rule = function* (pkg) {
+  if (pkg.name !== "@agent/relay") return;
+  for (const source of pkg.sources) {
+    if (source.isTest) continue;
+    const path = source.path.replace(/^src\//, "");
+    for (const specifier of source.imports) {
+      const target = specifier.startsWith(".") ? join(dirname(path), specifier) : specifier;
+      const misplaced = places.some(([what, where]) => what.test(target) && !where.test(path));
+      if (misplaced || (target !== specifier && !mayImport(path, target)))
+        yield `${at(pkg, source)} must not import ${target}`;
+    }
+  }
+};
+
+function mayImport(path: string, target: string): boolean {
+  const [from, to] = [folderOf(path), folderOf(target)];
+  if (from === to) return true;
+  if (from === "storage") return to === "";
+  if (from === "http") return ["", "identity", "storage"].includes(to);
+  if (!/(^|[/-])store\.ts$/.test(target)) return true;
+  return readers[to]?.includes(from) ?? false;
+}
+
+export const filesAreNamedForOnePurpose: Rule = function* (pkg) {
+  for (const source of pkg.sources) {
+    const names = source.path.replace(/(\.(test|node|config|d))?\.ts$/, "").split("/");
+    for (const name of names) {
+      if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) yield `${at(pkg, source)} is not in kebab case`;
+      if (/(^|-)(utils?|helpers?|common|types?|misc)$/.test(name))
+        yield `${at(pkg, source)} says nothing about its purpose`;
+    }
+  }
+};
+
+export const exportsAreNamedOneByOne: Rule = function* (pkg) {
+  for (const source of pkg.sources) {
+    const configures = source.path.endsWith(".config.ts");
+    for (const found of matches(source, [/^export (\*|default\b)/m])) {
+      if (!configures) yield `${at(pkg, source)} has "${found}"`;
+    }
+  }
+};
+
+const at = (pkg: Package, source: Source) => `${pkg.folder}/${source.path}`;
+
+const isNodeFile = ({ path }: Source) => path.endsWith(".node.ts");
+
+const folderOf = (path: string) => path.replace(/\/?[^/]+$/, "").replace(/\/.*/, "");
+
+const isBuiltin = (specifier: string) =>
+  specifier.startsWith("node:") || builtinModules.includes(specifier);
+
+const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
+
+function* matches(source: Source, patterns: readonly RegExp[]): Iterable<string> {
+  for (const pattern of patterns) {
+    const found = pattern.exec(source.code)?.[0];
+    if (found !== undefined) yield found;
+  }
+}

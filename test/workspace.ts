@@ -1,0 +1,83 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** What the rules know of a source file. */
+export interface Source {
+  /** Relative to its package, with forward slashes. */
+  readonly path: string;
+  /** The text without its comments. */
+  readonly code: string;
+  readonly imports: readonly string[];
+  /** Tests and their fixtures are never published. */
+  readonly isTest: boolean;
+}
+
+export interface Package {
+  readonly name: string;
+  /** Relative to the root of the repository. */
+  readonly folder: string;
+  readonly dependencies: readonly string[];
+  readonly devDependencies: readonly string[];
+  /** What may be imported of it, and under which `#name` it imports its own files. */
+  readonly exports: readonly string[];
+  readonly aliases: readonly string[];
+  /** Absent for what is only run from its sources. */
+  readonly tsconfig:
+    | { readonly extends: string; readonly references: readonly string[] }
+    | undefined;
+  readonly sources: readonly Source[];
+}
+
+const root = new URL("..", import.meta.url).pathname;
+
+export function readWorkspace(): Package[] {
+  return globSync(["{packages,apps}/*/package.json", "{bench,examples,test}/package.json"], {
+    cwd: root,
+  }).map((manifest) => readPackage(manifest.replace(/\/package\.json$/, "")));
+}
+
+function readPackage(folder: string): Package {
+  const read = (path: string) => readFileSync(join(root, folder, path), "utf8");
+  const manifest = JSON.parse(read("package.json")) as Manifest;
+  const [hasProject] = globSync("tsconfig.json", { cwd: join(root, folder) });
+  const paths = globSync("**/*.ts", {
+    cwd: join(root, folder),
+    exclude: (path) => /^(node_modules|dist)$/.test(path),
+  });
+  return {
+    name: manifest.name,
+    folder,
+    dependencies: Object.keys(manifest.dependencies ?? {}),
+    devDependencies: Object.keys(manifest.devDependencies ?? {}),
+    exports: Object.keys(manifest.exports ?? {}).map((key) => join(manifest.name, key)),
+    aliases: Object.keys(manifest.imports ?? {}),
+    tsconfig: hasProject === undefined ? undefined : projectOf(folder, read(hasProject)),
+    sources: paths.map((path) => sourceOf(path, read(path))),
+  };
+}
+
+function projectOf(folder: string, text: string): Package["tsconfig"] {
+  const project = JSON.parse(text) as { extends: string; references?: { path: string }[] };
+  const references = (project.references ?? []).map(({ path }) => join(folder, path));
+  return { extends: project.extends, references };
+}
+
+/** Relies on the formatter: a statement that imports begins its line. */
+export function sourceOf(path: string, text: string): Source {
+  const code = text.replace(stringOrComment, (_, quoted: string | undefined) => quoted ?? "");
+  const imports = [...code.matchAll(importing)].map((match) => match[1] ?? match[2] ?? "");
+  return { path, code, imports, isTest: /\.test\.ts$|(^|\/)test(ing)?\//.test(path) };
+}
+
+const stringOrComment =
+  /("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)|\/\/.*|\/\*[\s\S]*?\*\//g;
+
+const importing = /^(?:import|export)\b(?:[^"'`;]*\bfrom)?\s*"([^"]+)";|\bimport\("([^"$]+)"\)/gm;
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Record<string, string>;
+  readonly devDependencies?: Record<string, string>;
+  readonly exports?: Record<string, unknown>;
+  readonly imports?: Record<string, unknown>;
+}
