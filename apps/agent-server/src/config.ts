@@ -68,7 +68,7 @@ export function readConfig(input: ConfigInput): ConfigResult {
   overlayFlags(tree, names, input.flags);
   overlayEnvironment(tree, names, input.env);
 
-  const parsed = v.safeParse(Settings, tree);
+  const parsed = v.safeParse(Settings, tree, { abortPipeEarly: true });
   const faults = (parsed.issues ?? []).map((issue) => describe(issue, names));
   const wrong = new Set((parsed.issues ?? []).map((issue) => pathOf(issue).split(".")[0] ?? ""));
   // What is wrong by itself falls back to its default, so that the rest can be held against the rules.

@@ -1,0 +1,164 @@
+import { describe, expect, test } from "vitest";
+import { readFlags } from "./command-line.ts";
+import { readConfig } from "./config.ts";
+
+function read(given: { file?: unknown; env?: Record<string, string>; args?: string[] }) {
+  const { flags } = readFlags(given.args ?? []);
+  return readConfig({
+    ...(given.file !== undefined && {
+      file: {
+        path: "/etc/agent/config.json",
+        text: typeof given.file === "string" ? given.file : JSON.stringify(given.file),
+      },
+    }),
+    env: given.env ?? {},
+    flags,
+    workingDirectory: "/home/agent",
+  });
+}
+
+function configOf(given: Parameters<typeof read>[0]) {
+  const result = read(given);
+  if (!result.ok) throw new Error(result.faults.join("; "));
+  return result.config;
+}
+
+function faultsOf(given: Parameters<typeof read>[0]): readonly string[] {
+  const result = read(given);
+  return result.ok ? [] : result.faults;
+}
+
+const auth = { AGENT_AUTH_TOKEN: "secret" };
+
+describe("where a setting comes from", () => {
+  test("the defaults are those of the specification", () => {
+    const config = configOf({ env: auth });
+    expect(config).toMatchObject({ taskTimeoutMs: 300_000, logLevel: "info" });
+    expect(config.server).toMatchObject({ transport: "http", host: "127.0.0.1", port: 3100 });
+    expect(config.policy).toEqual({ maxRiskAuto: 2, requireApprovalAbove: 2, denyAbove: 3 });
+  });
+
+  test("a flag wins over the file, the environment over both", () => {
+    const file = { port: 1, host: "::1", transport: "http" };
+    const args = ["--port", "2", "--host", "127.0.0.2"];
+    const config = configOf({ file, args, env: { ...auth, AGENT_PORT: "3" } });
+    expect(config.server).toMatchObject({ port: 3, host: "127.0.0.2" });
+    expect(configOf({ file, args, env: auth }).server.port).toBe(2);
+    expect(configOf({ file, env: auth }).server.port).toBe(1);
+  });
+
+  test("AGENT_SYNC_URL is relay.url, AGENT_PUBLIC_URL is publicUrl", () => {
+    const env = { AGENT_SYNC_URL: "http://relay:3000", AGENT_PUBLIC_URL: "https://agent.example" };
+    const config = configOf({
+      file: { relay: { url: "http://other" }, publicUrl: "http://x" },
+      env,
+    });
+    expect(config.relay?.url).toBe("http://relay:3000");
+    expect(config.server.publicUrl).toBe("https://agent.example");
+  });
+
+  test("the registration token is AGENT_SYNC_TOKEN, else AGENT_API_TOKEN", () => {
+    const env = { AGENT_SYNC_URL: "http://relay", AGENT_API_TOKEN: "api" };
+    expect(configOf({ env }).relay?.registrationToken).toBe("api");
+    const both = { ...env, AGENT_SYNC_TOKEN: "sync" };
+    expect(configOf({ env: both }).relay?.registrationToken).toBe("sync");
+  });
+
+  test("a blank variable counts as unset", () => {
+    expect(configOf({ env: { ...auth, AGENT_PORT: " ", AGENT_PASSPHRASE: "" } })).toMatchObject({
+      server: { port: 3100 },
+      identity: { passphrase: undefined },
+    });
+  });
+
+  test("a passphrase keeps its outer blanks", () => {
+    const { identity } = configOf({ env: { ...auth, AGENT_PASSPHRASE: " two words " } });
+    expect(identity.passphrase).toBe(" two words ");
+  });
+
+  test("a path in the file is meant from its folder, one in the environment from the working folder", () => {
+    expect(configOf({ file: { tools: "tools.mjs", dataDir: "data" }, env: auth })).toMatchObject({
+      tools: ["/etc/agent/tools.mjs"],
+      identity: { dataDir: "/etc/agent/data" },
+    });
+    const env = { ...auth, AGENT_TOOLS: "a.mjs, b.mjs", AGENT_DATA_DIR: "data" };
+    expect(configOf({ env })).toMatchObject({
+      tools: ["/home/agent/a.mjs", "/home/agent/b.mjs"],
+      identity: { dataDir: "/home/agent/data" },
+    });
+  });
+});
+
+describe("what stops the start", () => {
+  test.each([
+    [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
+    [{ port: "3100" }, "config port: must be a whole number from 0 to 65535"],
+    [{ taskTimeoutMs: 0.5 }, "config taskTimeoutMs: must be a whole number from 1 to 86400000"],
+    [{ publicUrl: "ftp://x" }, "config publicUrl: must be an http or https URL"],
+    [{ publicUrl: "http://u:p@x" }, "config publicUrl: must be an http or https URL"],
+    [{ relay: { url: "relay" } }, "config relay.url: must be an http or https URL"],
+    [{ authToken: "two words" }, "config authToken: must be printable ASCII"],
+    [{ authToken: "agent:x" }, 'config authToken: must not begin with "agent:"'],
+    [{ logLevel: "verbose" }, "config logLevel: must be one of: debug, info, warn, error"],
+    [{ transport: "pipe" }, 'config transport: must be "http" or "stdio"'],
+    [{ policy: { deny_above: 5 } }, "config policy.deny_above: must be a whole number from 0 to 4"],
+    [{ policy: { deny_above: 1 } }, "config policy: must have max_risk_auto <="],
+    [{ listing: { capabilities: "x" } }, "config listing.capabilities: "],
+    [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
+    [{ colour: "red" }, "config colour: is not a known setting"],
+    ["{", "/etc/agent/config.json: is not valid JSON"],
+    ["[]", "/etc/agent/config.json: must hold a JSON object"],
+  ])("%j", (file, fault) => {
+    const faults = faultsOf({ file, args: ["--allow-anonymous"] });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toContain(fault);
+  });
+
+  test("every fault is named at once, after the place that it came from", () => {
+    const faults = faultsOf({
+      file: { name: 7 },
+      args: ["--transport", "pipe"],
+      env: { AGENT_PORT: "x", LOG_LEVEL: "loud" },
+    });
+    expect(new Set(faults.map((fault) => fault.split(":")[0]))).toEqual(
+      new Set(["--transport", "AGENT_PORT", "LOG_LEVEL", "authToken", "config name"]),
+    );
+  });
+
+  test("no fault quotes a value", () => {
+    const env = { AGENT_AUTH_TOKEN: "my secret", AGENT_SYNC_URL: "http://me:secret@relay" };
+    expect(faultsOf({ env }).join()).not.toContain("secret");
+  });
+
+  test.each(["--unknown", "stray", "--port", "--direct=yes"])(
+    "the argument %s is a fault",
+    (argument) => {
+      expect(readFlags([argument]).faults).toHaveLength(1);
+    },
+  );
+});
+
+describe("HTTP is never open on a network", () => {
+  test.each<[string, Parameters<typeof read>[0], string | undefined]>([
+    ["no token", {}, "authToken"],
+    ["a token", { env: auth }, undefined],
+    ["a relay, whose signed tokens count", { env: { AGENT_SYNC_URL: "http://r" } }, undefined],
+    ["--allow-anonymous on loopback", { args: ["--allow-anonymous"] }, undefined],
+    [
+      "--allow-anonymous on a network",
+      { args: ["--allow-anonymous", "--host", "0.0.0.0"] },
+      "--allow-anonymous",
+    ],
+    [
+      "--allow-anonymous on a network, with a token",
+      { args: ["--allow-anonymous", "--host", "10.0.0.1"], env: auth },
+      "--allow-anonymous",
+    ],
+    ["stdio without a token", { args: ["--transport", "stdio"] }, undefined],
+    ["--self-test without a relay", { args: ["--self-test"], env: auth }, "--self-test"],
+  ])("%s", (_, given, fault) => {
+    expect(faultsOf(given).map((text) => text.split(":")[0])).toEqual(
+      fault === undefined ? [] : [fault],
+    );
+  });
+});

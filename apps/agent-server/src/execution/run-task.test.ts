@@ -1,0 +1,229 @@
+import { sha256Hex } from "@agent/crypto";
+import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
+import { createGate, defaultPolicy } from "../policy/gate.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { newIdentity } from "../testing/identity.ts";
+import { hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
+import { createToolCaller } from "../tools/call-tool.ts";
+import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
+import type { Hire } from "./delegation.ts";
+import { directExecutor } from "./direct.ts";
+import type { Executor } from "./executor.ts";
+import { createTaskRunner, type RunOptions } from "./run-task.ts";
+import type { WorkTask } from "./task.ts";
+
+const identity = newIdentity();
+
+function runner(
+  tool: RegisteredTool,
+  options: { taskTimeoutMs?: number; hire?: Hire; executor?: Executor } = {},
+) {
+  const runtime = systemRuntime(silentLog);
+  const registry = createRegistry([tool]);
+  const run = createTaskRunner({
+    identity,
+    deviceId: () => "device-1",
+    tools: registry.definitions,
+    callTool: createToolCaller({
+      registry,
+      gate: createGate(defaultPolicy, new Set()),
+      runtime,
+    }),
+    executor: options.executor ?? directExecutor,
+    hire: options.hire,
+    taskTimeoutMs: options.taskTimeoutMs ?? 5_000,
+    runtime,
+  });
+  return (task: Partial<WorkTask> = {}, given: Partial<RunOptions> = {}) =>
+    run(
+      {
+        taskId: "task-1",
+        prompt: "grüße",
+        requiredCapabilities: [],
+        submittedAt: Date.now(),
+        ...task,
+      },
+      { caller: owner, ...given },
+    );
+}
+
+function isSigned(receipt: ExecutionReceipt, taskId?: string): boolean {
+  return verifyReceipt(receipt, { publicKey: identity.publicKey, taskId }).valid;
+}
+
+describe("a receipt", () => {
+  test("says who did what for which prompt, and verifies", async () => {
+    const receipt = await runner(shout)({ taskId: "r", relayTaskId: "r" });
+    expect(receipt).toMatchObject({
+      task_id: "r",
+      relay_task_id: "r",
+      agent_id: identity.agentId,
+      public_key: identity.publicKey,
+      device_id: "device-1",
+      status: "completed",
+      result: "GRÜSSE",
+      tools_used: ["shout"],
+      memories_formed: 0,
+      prompt_hash: sha256Hex("grüße"),
+      result_hash: sha256Hex("GRÜSSE"),
+    });
+    expect(isSigned(receipt, "r")).toBe(true);
+    expect(isSigned({ ...receipt, result: "GRÜSSE!" }, "r")).toBe(false);
+  });
+
+  test("does not name a relay task when there is none", async () => {
+    expect(await runner(shout)()).not.toHaveProperty("relay_task_id");
+  });
+
+  test("is signed also over a result with a lone surrogate", async () => {
+    const broken = textTool("broken", () => ({ ok: true, data: "a\ud800b" }));
+    const receipt = await runner(broken)();
+    expect(receipt.result).toBe("a\ufffdb");
+    expect(isSigned(receipt)).toBe(true);
+  });
+});
+
+describe("a task that cannot be done ends in a signed failed receipt", () => {
+  test("when time is up, and the tool is told to end", async () => {
+    let aborted = false;
+    const receipt = await runner(
+      hanging(() => (aborted = true)),
+      { taskTimeoutMs: 30 },
+    )();
+    expect(receipt).toMatchObject({
+      status: "failed",
+      result: "The task did not finish within 30 ms",
+      tools_used: ["hanging"],
+    });
+    expect(aborted).toBe(true);
+    expect(isSigned(receipt)).toBe(true);
+  });
+
+  test("when the delegator's own limit is up first", async () => {
+    const receipt = await runner(hanging())({ wallClockMs: 20 });
+    expect(receipt.result).toBe("The task did not finish within 20 ms");
+  });
+
+  test("when it is cancelled while it runs, and before", async () => {
+    const controller = new AbortController();
+    const running = runner(hanging())({}, { cancel: controller.signal });
+    controller.abort();
+    expect(await running).toMatchObject({ status: "failed", result: "The task was cancelled" });
+    const never = await runner(shout)({}, { cancel: AbortSignal.abort() });
+    expect(never).toMatchObject({ status: "failed", tools_used: [] });
+  });
+
+  test("when the tool throws or returns 50 MB", async () => {
+    for (const tool of [throwing, huge]) {
+      const receipt = await runner(tool)();
+      expect(receipt.status).toBe("failed");
+      expect(receipt.result).not.toContain("hunter2");
+      expect(isSigned(receipt)).toBe(true);
+    }
+  });
+
+  test("when the executor itself breaks", async () => {
+    const executor: Executor = { execute: () => Promise.reject(new Error("hunter2")) };
+    const receipt = await runner(shout, { executor })();
+    expect(receipt).toMatchObject({ status: "failed", result: "The task failed" });
+  });
+});
+
+describe("a task that may not be done ends in a signed denied receipt", () => {
+  test("when its scope does not hold the tool, which then does not run", async () => {
+    let ran = false;
+    const tool = textTool("tool", () => ({ ok: (ran = true), data: "" }));
+    const receipt = await runner(tool)({ scope: ["other"] });
+    expect(receipt).toMatchObject({ status: "denied", tools_used: [], delegated_scope: "other" });
+    expect(ran).toBe(false);
+    expect(isSigned(receipt)).toBe(true);
+  });
+
+  test("when the policy refuses the tool", async () => {
+    const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
+    expect(await runner(risky)()).toMatchObject({ status: "denied", tools_used: [] });
+  });
+
+  test("when it is refused as a whole", async () => {
+    const receipt = await runner(shout)({}, { refusal: "not for you" });
+    expect(receipt).toMatchObject({ status: "denied", result: "not for you", tools_used: [] });
+  });
+});
+
+describe("a delegation of a tool", () => {
+  const worker = newIdentity("worker");
+  const sub = (result: string, status: "completed" | "failed" = "completed") =>
+    signReceipt(
+      {
+        task_id: "sub",
+        relay_task_id: "sub",
+        agent_id: worker.agentId,
+        public_key: worker.publicKey,
+        device_id: "d",
+        submitted_at: 1,
+        completed_at: 2,
+        status,
+        result,
+        tools_used: [],
+        memories_formed: 0,
+        prompt_hash: sha256Hex(""),
+        result_hash: sha256Hex(result),
+      },
+      worker.secretKey,
+    );
+  const delegating = textTool("delegating", async (prompt, { delegate }) => {
+    if (delegate === undefined) return { ok: false, error: "no delegate" };
+    const answer = await delegate({ capability: "count", prompt });
+    return answer.ok
+      ? { ok: true, data: `got ${answer.data}` }
+      : { ok: true, data: "did it alone" };
+  });
+
+  test("nests the sub-receipt, whole and verifying", async () => {
+    const receipt = sub("42");
+    const hire: Hire = async () => ({ ok: true, data: "42", receipt });
+    const outer = await runner(delegating, { hire })();
+    expect(outer).toMatchObject({ result: "got 42", delegation_receipts: [receipt] });
+    const verdict = verifyReceipt(outer, { publicKey: identity.publicKey });
+    expect(verdict.nested.map((nested) => nested.valid)).toEqual([true]);
+  });
+
+  test("nests the receipt of a failed one too, and none when there was none", async () => {
+    const receipt = sub("broken", "failed");
+    const failed: Hire = async () => ({ ok: false, error: "broken", receipt });
+    const outer = await runner(delegating, { hire: failed })();
+    expect(outer).toMatchObject({ result: "did it alone", delegation_receipts: [receipt] });
+    const nobody: Hire = async () => ({ ok: false, error: "nobody" });
+    expect(await runner(delegating, { hire: nobody })()).not.toHaveProperty("delegation_receipts");
+  });
+
+  test("ends with the task that wanted it", async () => {
+    let signal: AbortSignal | undefined;
+    const hire: Hire = (_, on) => {
+      signal = on.signal;
+      return new Promise(() => {});
+    };
+    await runner(delegating, { hire, taskTimeoutMs: 20 })();
+    expect(signal?.aborted).toBe(true);
+  });
+
+  test("is not there without a relay", async () => {
+    expect(await runner(delegating)()).toMatchObject({ status: "failed", result: "no delegate" });
+  });
+});
+
+test("a receipt that would not fit into a request becomes a failed one that does", async () => {
+  const many = textTool("many", async (prompt, { delegate }) => {
+    for (let i = 0; i < 3; i++) await delegate?.({ capability: "c", prompt });
+    return { ok: true, data: "x".repeat(400_000) };
+  });
+  const big = await runner(textTool("big", () => ({ ok: true, data: "y".repeat(400_000) })))();
+  const hire: Hire = async () => ({ ok: true, data: "", receipt: big });
+  const receipt = await runner(many, { hire })();
+  expect(receipt.status).toBe("failed");
+  expect(receipt.result).toContain("larger than 1048576 bytes");
+  expect(isSigned(receipt)).toBe(true);
+});

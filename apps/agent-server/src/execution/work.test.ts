@@ -1,0 +1,108 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import { newAgent } from "../testing/agent.ts";
+import { hanging, textTool } from "../testing/tools.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { createWork } from "./work.ts";
+
+const relay: Caller = { kind: "relay", relayId: "relay-1" };
+
+function counting() {
+  let runs = 0;
+  const tool = textTool("counting", () => ({ ok: true, data: String(++runs) }));
+  return { work: newAgent({ tools: [tool] }).work, runs: () => runs };
+}
+
+const newWork = (prompt: string, relayTaskId?: string) => ({
+  prompt,
+  requiredCapabilities: [],
+  ...(relayTaskId !== undefined && { relayTaskId }),
+});
+
+describe("a relay task", () => {
+  test("is done once, over whichever ways and however often it comes", async () => {
+    const { work, runs } = counting();
+    const answers = await Promise.all([
+      work.accept(newWork("p", "t"), { caller: relay }),
+      work.accept(newWork("p", "t"), { caller: relay }),
+      work.accept(newWork("p", "t"), { caller: owner }),
+    ]);
+    const later = await work.accept(newWork("p", "t"), { caller: relay });
+    expect(runs()).toBe(1);
+    expect(new Set([...answers, later].map((answer) => JSON.stringify(answer))).size).toBe(1);
+  });
+
+  test("is refused when its id comes with another prompt", async () => {
+    const { work, runs } = counting();
+    await work.accept(newWork("p", "t"), { caller: relay });
+    const answer = await work.accept(newWork("other", "t"), { caller: relay });
+    expect(answer.ok ? "" : answer.error).toContain("another prompt");
+    expect(runs()).toBe(1);
+  });
+
+  test("is not taken from another agent, who would choose what a paid receipt says", async () => {
+    const { work, runs } = counting();
+    const caller: Caller = { kind: "agent", agentId: "a", trust: "trusted" };
+    expect(await work.accept(newWork("p", "t"), { caller })).toMatchObject({ ok: false });
+    expect(await work.accept(newWork("p"), { caller })).toMatchObject({ ok: true });
+    expect(runs()).toBe(1);
+  });
+
+  test("goes on when its caller hangs up, and stops when the relay cancels it", async () => {
+    const { work } = newAgent({ tools: [hanging()] });
+    const gone = new AbortController();
+    const answer = work.accept(newWork("p", "t"), { caller: relay, signal: gone.signal });
+    gone.abort();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    work.cancel("t");
+    expect(await answer).toMatchObject({ ok: true, receipt: { result: "The task was cancelled" } });
+  });
+});
+
+test("work without a relay stops when its caller hangs up", async () => {
+  const { work } = newAgent({ tools: [hanging()] });
+  const gone = new AbortController();
+  const answer = work.accept(newWork("p"), { caller: owner, signal: gone.signal });
+  gone.abort();
+  expect(await answer).toMatchObject({ receipt: { result: "The task was cancelled" } });
+});
+
+test("only a receipt that its caller does not carry to the relay is handed over for delivery", async () => {
+  const delivered: ExecutionReceipt[] = [];
+  const { receipt } = await completed();
+  const work = createWork({
+    run: async () => receipt,
+    runtime: systemRuntime(silentLog),
+    deliver: (one) => void delivered.push(one),
+  });
+  await work.accept(newWork("p", "a"), { caller: relay });
+  await work.accept(newWork("p"), { caller: owner });
+  expect(delivered).toHaveLength(0);
+  await work.accept(newWork("p", "b"), { caller: owner });
+  expect(delivered).toEqual([receipt]);
+});
+
+test("work that comes with a delegation token, which nobody here can check, is denied", async () => {
+  const { work, runs } = counting();
+  const answer = await work.accept({ ...newWork("p"), delegationToken: "{}" }, { caller: owner });
+  expect(answer).toMatchObject({ ok: true, receipt: { status: "denied", tools_used: [] } });
+  expect(runs()).toBe(0);
+});
+
+describe("an agent that stops", () => {
+  test("takes nothing new, and signs what it cannot finish as failed", async () => {
+    const { work } = newAgent({ tools: [hanging()] });
+    const running = work.accept(newWork("p"), { caller: owner });
+    await work.stop(20);
+    expect(await running).toMatchObject({ receipt: { status: "failed" } });
+    expect(await work.accept(newWork("p"), { caller: owner })).toMatchObject({ ok: false });
+  });
+});
+
+async function completed() {
+  const answer = await counting().work.accept(newWork("p"), { caller: owner });
+  if (!answer.ok) throw new Error(answer.error);
+  return answer;
+}

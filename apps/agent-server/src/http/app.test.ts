@@ -1,0 +1,177 @@
+import { describe, expect, test } from "vitest";
+import { newAgent, newApp, token } from "../testing/agent.ts";
+import type { HttpApp } from "./app.ts";
+
+const agent = newAgent();
+const app = newApp(agent);
+
+const initialize = {
+  jsonrpc: "2.0",
+  id: 1,
+  method: "initialize",
+  params: {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "test", version: "1" },
+  },
+};
+
+function send(
+  path: string,
+  options: {
+    method?: string;
+    headers?: Record<string, string>;
+    body?: unknown;
+    to?: HttpApp;
+  } = {},
+): Response | Promise<Response> {
+  const { body, to = app } = options;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return to.fetch(
+    new Request(`http://127.0.0.1${path}`, {
+      method: options.method ?? (body === undefined ? "GET" : "POST"),
+      headers: {
+        host: "127.0.0.1:3100",
+        accept: "application/json, text/event-stream",
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body: text }),
+    }),
+  );
+}
+
+const bearer = { authorization: `Bearer ${token}` };
+
+describe("GET /health", () => {
+  test("needs no token and says who answers", async () => {
+    const response = await send("/health");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toEqual({ status: "ok", agent_id: agent.identity.agentId });
+  });
+
+  test("HEAD is as GET, other methods are not allowed", async () => {
+    expect((await send("/health", { method: "HEAD" })).status).toBe(200);
+    const response = await send("/health", { method: "DELETE" });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+  });
+});
+
+describe("every other path needs the token", () => {
+  test.each<[string, Record<string, string>, string]>([
+    ["no header", {}, "auth.missing"],
+    ["a wrong token", { authorization: "Bearer wrong" }, "auth.unknown_token"],
+    ["a longer token", { authorization: `Bearer ${token}x` }, "auth.unknown_token"],
+    ["no bearer scheme", { authorization: token }, "auth.unknown_token"],
+    ["an empty bearer", { authorization: "Bearer " }, "auth.unknown_token"],
+    ["the token twice", { authorization: `Bearer ${token} ${token}` }, "auth.unknown_token"],
+    [
+      "a signed token without a relay",
+      { authorization: "Bearer agent:x.y.z" },
+      "auth.unknown_token",
+    ],
+  ])("%s: 401", async (_, headers, code) => {
+    for (const path of ["/mcp", "/", "/.well-known/agent-card.json", "/health/", "//health"]) {
+      const response = await send(path, { method: "POST", headers });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(await response.json()).toMatchObject({ code, status: 401 });
+    }
+  });
+
+  test("with it an unknown path is 404", async () => {
+    const response = await send("/nothing", { headers: bearer });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toEqual({
+      error: "No such path",
+      message: "No such path",
+      code: "route.not_found",
+      status: 404,
+      request_id: response.headers.get("x-request-id"),
+    });
+  });
+
+  test("the scheme is read in any case", async () => {
+    const headers = { authorization: `bearer ${token}` };
+    expect((await send("/mcp", { headers, body: initialize })).status).toBe(200);
+  });
+
+  test("an open server answers without a header, but not to a wrong one", async () => {
+    const open = newApp(agent, { allowAnonymous: true });
+    expect((await send("/mcp", { body: initialize, to: open })).status).toBe(200);
+    const headers = { authorization: "Bearer wrong" };
+    expect((await send("/mcp", { body: initialize, headers, to: open })).status).toBe(401);
+  });
+});
+
+describe("a page of another name cannot use this server (DNS rebinding)", () => {
+  test.each([
+    [{ host: "evil.example" }, "request.host_not_allowed"],
+    [{ host: "127.0.0.1.evil.example:3100" }, "request.host_not_allowed"],
+    [{ origin: "http://evil.example" }, "request.origin_not_allowed"],
+    [{ origin: "null" }, "request.origin_not_allowed"],
+  ])("%j: 403, with or without the token", async (headers, code) => {
+    for (const auth of [{}, bearer]) {
+      const response = await send("/mcp", { body: initialize, headers: { ...headers, ...auth } });
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({ code });
+    }
+  });
+
+  test("a local origin may", async () => {
+    const headers = { ...bearer, origin: "http://localhost:5173", host: "localhost" };
+    expect((await send("/mcp", { body: initialize, headers })).status).toBe(200);
+  });
+});
+
+describe("a body of /mcp", () => {
+  test("that is not JSON is a parse error", async () => {
+    const response = await send("/mcp", { body: "{", headers: bearer });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { code: -32700 }, id: null });
+  });
+
+  test("above 1 MiB is refused, whether or not it says so beforehand", async () => {
+    const body = JSON.stringify({ ...initialize, padding: "x".repeat(1_048_576) });
+    const response = await send("/mcp", { body, headers: bearer });
+    expect(response.status).toBe(413);
+    const stream = new Blob([body]).stream();
+    const streamed = await app.fetch(
+      new Request("http://127.0.0.1/mcp", {
+        method: "POST",
+        body: stream,
+        duplex: "half",
+        headers: { ...bearer, host: "127.0.0.1", "content-type": "application/json" },
+      }),
+    );
+    expect(streamed.status).toBe(413);
+  });
+
+  test("of another media type is refused", async () => {
+    const headers = { ...bearer, "content-type": "text/plain" };
+    expect((await send("/mcp", { body: initialize, headers })).status).toBe(415);
+  });
+
+  test.each(["[]", "7", "null", '"text"', "{}", '{"jsonrpc":"2.0"}'])(
+    "%s is refused without a session being opened",
+    async (body) => {
+      const response = await send("/mcp", { body, headers: bearer });
+      expect(response.status).toBe(400);
+      expect(response.headers.get("mcp-session-id")).toBeNull();
+    },
+  );
+
+  test("other methods are named", async () => {
+    const response = await send("/mcp", { method: "PUT", headers: bearer });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, POST, DELETE");
+  });
+});
+
+test("a request id is echoed when it is one, and made up otherwise", async () => {
+  const id = async (given: string) =>
+    (await send("/x", { headers: { "x-request-id": given } })).headers.get("x-request-id");
+  expect(await id("abc-1.2_3")).toBe("abc-1.2_3");
+  expect(await id("a b")).toMatch(/^[0-9a-f]{24}$/);
+});

@@ -1,0 +1,155 @@
+import { describe, expect, test } from "vitest";
+import type { Caller } from "../caller.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime, type Runtime } from "../runtime.ts";
+import { newAgent } from "../testing/agent.ts";
+import { hanging, shout } from "../testing/tools.ts";
+import { callerOf, toAuthInfo } from "./caller-info.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
+
+const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
+const bob: Caller = { kind: "agent", agentId: "bob", trust: "trusted" };
+
+/** Time stands still until it is moved. */
+function manualRuntime(): Runtime & { advance(ms: number): void } {
+  let now = 1_000_000;
+  const timers = new Map<object, { at: number; task: () => void }>();
+  return {
+    ...systemRuntime(silentLog),
+    now: () => now,
+    schedule(ms, task) {
+      const key = {};
+      timers.set(key, { at: now + ms, task });
+      return () => void timers.delete(key);
+    },
+    advance(ms) {
+      now += ms;
+      for (const [key, { at, task }] of timers) {
+        if (at > now) continue;
+        timers.delete(key);
+        task();
+      }
+    },
+  };
+}
+
+function newSessions(options: { runtime?: Runtime; max?: number; idleMs?: number } = {}): Sessions {
+  const agent = newAgent({ tools: [shout, hanging()] });
+  const runtime = options.runtime ?? systemRuntime(silentLog);
+  return createSessions({ newServer: () => agent.newServer(callerOf), ...options, runtime });
+}
+
+function post(sessions: Sessions, caller: Caller, body: unknown, session?: string) {
+  const request = new Request("http://127.0.0.1/mcp", {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(session !== undefined && { "mcp-session-id": session }),
+    },
+  });
+  const callerKey = caller.kind === "agent" ? caller.agentId : caller.kind;
+  return sessions.handle(request, { callerKey, authInfo: toAuthInfo(caller), parsedBody: body });
+}
+
+const list = (id: number) => ({ jsonrpc: "2.0", id, method: "tools/list", params: {} });
+const call = (id: number, name: string) => ({
+  jsonrpc: "2.0",
+  id,
+  method: "tools/call",
+  params: { name, arguments: { text: "" } },
+});
+
+async function open(sessions: Sessions, caller: Caller): Promise<string> {
+  const response = await post(sessions, caller, {
+    jsonrpc: "2.0",
+    id: 0,
+    method: "initialize",
+    params: {
+      protocolVersion: "2025-06-18",
+      capabilities: {},
+      clientInfo: { name: "test", version: "1" },
+    },
+  });
+  await response.text();
+  const id = response.headers.get("mcp-session-id");
+  if (id === null) throw new Error(`no session: ${response.status}`);
+  return id;
+}
+
+describe("a session", () => {
+  test("has an id that cannot be guessed and serves who opened it", async () => {
+    const sessions = newSessions();
+    const id = await open(sessions, alice);
+    expect(id).toMatch(/^[A-Za-z0-9_-]{32}$/);
+    const response = await post(sessions, alice, list(1), id);
+    expect(response.status).toBe(200);
+    expect(await response.text()).toContain("agent_task");
+  });
+
+  test("of another caller looks like an unknown one: 404", async () => {
+    const sessions = newSessions();
+    const id = await open(sessions, alice);
+    const foreign = await post(sessions, bob, list(1), id);
+    const unknown = await post(sessions, bob, list(1), "A".repeat(32));
+    expect([foreign.status, unknown.status]).toEqual([404, 404]);
+    expect(await foreign.text()).toBe(await unknown.text());
+    expect((await post(sessions, alice, list(2), id)).status).toBe(200);
+  });
+
+  test("without an id there is none: 400", async () => {
+    expect((await post(newSessions(), alice, list(1))).status).toBe(400);
+  });
+
+  test("that was ended is gone: 404", async () => {
+    const sessions = newSessions();
+    const id = await open(sessions, alice);
+    const end = new Request("http://127.0.0.1/mcp", {
+      method: "DELETE",
+      headers: { "mcp-session-id": id },
+    });
+    await sessions.handle(end, { callerKey: "alice", authInfo: toAuthInfo(alice) });
+    expect(sessions.size).toBe(0);
+    expect((await post(sessions, alice, list(1), id)).status).toBe(404);
+  });
+
+  test("refuses a second request with an id that is still running, and takes it afterwards", async () => {
+    const sessions = newSessions();
+    const id = await open(sessions, alice);
+    await post(sessions, alice, call(7, "hanging"), id);
+    expect((await post(sessions, alice, list(7), id)).status).toBe(400);
+    expect((await post(sessions, alice, list(8), id)).status).toBe(200);
+    const cancelled = { requestId: 7 };
+    const notice = { jsonrpc: "2.0", method: "notifications/cancelled", params: cancelled };
+    await post(sessions, alice, notice, id);
+    expect((await post(sessions, alice, list(7), id)).status).toBe(200);
+    await sessions.close();
+  });
+});
+
+describe("sessions that nobody uses", () => {
+  test("end after their idle time; one that is working does not", async () => {
+    const runtime = manualRuntime();
+    const sessions = newSessions({ runtime, idleMs: 1_000 });
+    const idle = await open(sessions, alice);
+    const busy = await open(sessions, alice);
+    await post(sessions, alice, call(1, "hanging"), busy);
+    runtime.advance(900);
+    expect(sessions.size).toBe(2);
+    runtime.advance(600);
+    expect((await post(sessions, alice, list(1), idle)).status).toBe(404);
+    expect((await post(sessions, alice, list(2), busy)).status).toBe(200);
+    await sessions.close();
+  });
+
+  test("make room for their own caller's new one, never for somebody else's", async () => {
+    const sessions = newSessions({ max: 2 });
+    const first = await open(sessions, alice);
+    const second = await open(sessions, alice);
+    await expect(open(sessions, bob)).rejects.toThrow("no session: 503");
+    await open(sessions, alice);
+    expect(sessions.size).toBe(2);
+    expect((await post(sessions, alice, list(1), first)).status).toBe(404);
+    expect((await post(sessions, alice, list(1), second)).status).toBe(200);
+  });
+});

@@ -1,0 +1,112 @@
+import { spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-main-"));
+  await writeFile(join(folder, "tools.mjs"), "export default []");
+  await writeFile(join(folder, "bad.mjs"), "export default [{}]");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+function start(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(
+    process.execPath,
+    ["--conditions=agent-source", fileURLToPath(new URL("main.ts", import.meta.url)), ...args],
+    { cwd: folder, env: { AGENT_DATA_DIR: join(folder, "data"), ...env } },
+  );
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (data: Buffer) => (output.stdout += data.toString()));
+  child.stderr.on("data", (data: Buffer) => (output.stderr += data.toString()));
+  const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.on("close", (code) => resolve({ code, ...output }));
+  });
+  const firstLine = new Promise<string>((resolve) => {
+    child.stdout.once("data", () => resolve(output.stdout));
+  });
+  return { child, ended, firstLine };
+}
+
+describe("agent-server", () => {
+  test("--help names every flag and variable", async () => {
+    const { code, stdout } = await start(["--help"]).ended;
+    expect(code).toBe(0);
+    expect(stdout).toContain("--self-test");
+    expect(stdout).toContain("AGENT_PRIVATE_KEY_HEX");
+  });
+
+  test("--version prints the version", async () => {
+    const { code, stdout } = await start(["--version"]).ended;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+  });
+
+  test("--check-config says whether it could start, and does not", async () => {
+    const args = ["--check-config", "--tools", "tools.mjs", "--allow-anonymous"];
+    expect(await start(args).ended).toMatchObject({ code: 0, stdout: "configuration ok\n" });
+    expect(await start([...args, "--port=x"]).ended).toMatchObject({ code: 1, stdout: "" });
+  });
+
+  test("every fault is one line on standard error, exit 1", async () => {
+    const { code, stderr } = await start(["--unknown"], { AGENT_PORT: "x", LOG_LEVEL: "y" }).ended;
+    expect(code).toBe(1);
+    expect(stderr.trim().split("\n")).toHaveLength(4);
+  });
+
+  test.each([
+    [["--config", "missing.json"], "cannot be read"],
+    [["--tools", "missing.mjs", "--allow-anonymous"], "cannot be loaded"],
+    [["--tools", "bad.mjs", "--allow-anonymous"], "tools.0.definition"],
+  ])("%j stops the start", async (args, fault) => {
+    const { code, stderr } = await start(args).ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining(fault)]);
+  });
+
+  test("says where it really listens, answers there, and ends on SIGTERM", async () => {
+    const { child, ended, firstLine } = start(["--allow-anonymous", "--port", "0"]);
+    const url = /listening on (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(await firstLine)?.[1];
+    const health = await fetch(`${url}/health`);
+    expect(await health.json()).toMatchObject({ status: "ok" });
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("a taken port stops the start", async () => {
+    const first = start(["--allow-anonymous", "--port", "0"]);
+    const port = /:(\d+)\/mcp/.exec(await first.firstLine)?.[1] ?? "";
+    const second = await start(["--allow-anonymous", "--port", port]).ended;
+    expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
+    first.child.kill("SIGTERM");
+    await first.ended;
+  });
+
+  test("--self-test without a relay to reach exits 2", async () => {
+    const env = { AGENT_SYNC_URL: "http://127.0.0.1:9", LOG_LEVEL: "error" };
+    const { code, stdout } = await start(["--self-test", "--port", "0"], env).ended;
+    expect(code).toBe(2);
+    expect(stdout).toContain("relay unreachable");
+  });
+
+  test("neither its output nor its log holds a secret", async () => {
+    const secrets = {
+      AGENT_AUTH_TOKEN: "canary-token",
+      AGENT_PASSPHRASE: "canary-passphrase",
+      AGENT_PRIVATE_KEY_HEX: "ca".repeat(32),
+      AGENT_SYNC_TOKEN: "canary-sync",
+    };
+    const env = {
+      ...secrets,
+      AGENT_SYNC_URL: "http://127.0.0.1:9",
+      AGENT_DATA_DIR: join(folder, "other"),
+      LOG_LEVEL: "debug",
+    };
+    const { child, ended, firstLine } = start(["--port", "0"], env);
+    await firstLine;
+    child.kill("SIGTERM");
+    const { stdout, stderr } = await ended;
+    for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);
+  });
+});

@@ -1,0 +1,241 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { verifyReceipt } from "@agent/receipts";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { parseIdentityFile } from "./identity-file.ts";
+import { startServer, token, type TestServer } from "./testing/agent.ts";
+import { failing, hanging, shout, textTool, throwing } from "./testing/tools.ts";
+
+interface ToolResult {
+  readonly isError?: boolean | undefined;
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+}
+
+/** What all clients have in common, as far as these tests go. */
+interface AnyClient {
+  tools(): Promise<readonly { name: string; inputSchema: unknown }[]>;
+  call(name: string, args?: Record<string, unknown>): Promise<ToolResult>;
+  version(): string | undefined;
+  close(): Promise<void>;
+}
+
+const info = { name: "test", version: "1" };
+const requestInit = { headers: { authorization: `Bearer ${token}` } };
+const toolsModule = `export const tools = [{
+  definition: { name: "shout", description: "", risk: 0, inputSchema: {
+    type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
+  handler: ({ text }) => ({ ok: true, data: text.toUpperCase() }),
+}]`;
+
+let folder: string;
+let server: TestServer;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-mcp-"));
+  await writeFile(join(folder, "tools.mjs"), toolsModule);
+  const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
+  const tools = [shout, failing, throwing, hanging(), risky];
+  server = await startServer({ tools, taskTimeoutMs: 300 });
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+function stdioServer() {
+  return {
+    command: process.execPath,
+    args: [
+      "--conditions=agent-source",
+      fileURLToPath(new URL("main.ts", import.meta.url)),
+      "--transport=stdio",
+      `--tools=${join(folder, "tools.mjs")}`,
+    ],
+    env: { AGENT_DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
+    stderr: "inherit" as const,
+  };
+}
+
+async function current(mode: "auto" | "legacy", overStdio = false): Promise<AnyClient> {
+  const client = new Client(info, { versionNegotiation: { mode } });
+  await client.connect(
+    overStdio
+      ? new StdioClientTransport(stdioServer())
+      : new StreamableHTTPClientTransport(server.url, { requestInit }),
+  );
+  return {
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, args = {}) =>
+      (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
+    version: () => client.getNegotiatedProtocolVersion(),
+    close: () => client.close(),
+  };
+}
+
+async function old(overStdio = false): Promise<AnyClient> {
+  const client = new OldClient(info);
+  const http = new OldHttp(server.url, { requestInit });
+  await client.connect(overStdio ? new OldStdio(stdioServer()) : http);
+  return {
+    tools: async () => (await client.listTools()).tools,
+    call: async (name, args = {}) =>
+      (await client.callTool({ name, arguments: args })) as unknown as ToolResult,
+    version: () => http.protocolVersion,
+    async close() {
+      if (!overStdio) await http.terminateSession();
+      await client.close();
+    },
+  };
+}
+
+const clients: [string, () => Promise<AnyClient>, RegExp][] = [
+  ["the 2.x client in the newer era", () => current("auto"), /^2026-/],
+  ["the 2.x client in the older era", () => current("legacy"), /^2025-/],
+  ["the 1.x client", () => old(), /^2025-/],
+];
+
+describe.each(clients)("%s over HTTP", (_, connect, era) => {
+  let client: AnyClient;
+  beforeAll(async () => {
+    client = await connect();
+  });
+  afterAll(() => client.close());
+
+  const tag = () => {
+    const { agentId, publicKey } = server.agent.identity;
+    return `[agent:${agentId.slice(0, 8)} key:${publicKey.slice(0, 16)}]`;
+  };
+
+  test("speaks its revision", () => {
+    expect(client.version()).toMatch(era);
+  });
+
+  test("lists the synthetic tools before the agent's own", async () => {
+    const tools = await client.tools();
+    expect(tools.map((tool) => tool.name)).toEqual([
+      "agent_task",
+      "agent_identity",
+      "agent_tools",
+      "shout",
+      "failing",
+      "throwing",
+      "hanging",
+      "risky",
+    ]);
+    expect(tools[0]?.inputSchema).toMatchObject({ type: "object", required: ["prompt"] });
+  });
+
+  test.each<[string, string, Record<string, unknown>, boolean]>([
+    ["a result", "shout", { text: "hi" }, false],
+    ["a result that imitates a tag", "shout", { text: "x\n[agent:00000000 key:0]" }, false],
+    ["a tool's own error", "failing", { text: "" }, true],
+    ["a tool that throws", "throwing", { text: "" }, true],
+    ["an unknown tool", "nothing", {}, true],
+    ["arguments that do not fit", "shout", { text: 7 }, true],
+    ["a policy denial", "risky", { text: "" }, true],
+    ["a tool that never returns", "hanging", { text: "" }, true],
+  ])("the identity tag is the last block of %s", async (_case, name, args, isError) => {
+    const result = await client.call(name, args);
+    expect(result.isError ?? false).toBe(isError);
+    expect(result.content).toHaveLength(2);
+    expect(result.content.at(-1)).toEqual({ type: "text", text: tag() });
+  });
+
+  test("agent_task answers with a signed receipt", async () => {
+    const result = await client.call("agent_task", { prompt: "grüße" });
+    const receipt = JSON.parse(result.content[0]?.text ?? "") as { result: string };
+    expect(receipt.result).toBe("GRÜSSE");
+    const { publicKey } = server.agent.identity;
+    expect(verifyReceipt(receipt, { publicKey }).valid).toBe(true);
+  });
+
+  test("agent_task past its time answers with a signed failed receipt", async () => {
+    const args = { prompt: "p", required_capabilities: ["hanging"], relay_task_id: `t-${era}` };
+    const receipt = JSON.parse((await client.call("agent_task", args)).content[0]?.text ?? "") as {
+      status: string;
+    };
+    expect(receipt.status).toBe("failed");
+    const { publicKey } = server.agent.identity;
+    expect(verifyReceipt(receipt, { publicKey, taskId: `t-${era}` }).valid).toBe(true);
+  });
+
+  test.each([{}, { prompt: "" }, { prompt: 7 }, { prompt: "p", relay_task_id: "" }])(
+    "agent_task refuses %j",
+    async (args) => {
+      expect(await client.call("agent_task", args)).toMatchObject({ isError: true });
+    },
+  );
+
+  test("agent_identity answers with the signed identity file", async () => {
+    const text = (await client.call("agent_identity")).content[0]?.text ?? "";
+    expect(parseIdentityFile(text)).toEqual(server.agent.identity.file);
+  });
+
+  test("agent_tools answers with every tool and its risk", async () => {
+    const text = (await client.call("agent_tools")).content[0]?.text ?? "";
+    const tools = JSON.parse(text) as { name: string; risk: number | null }[];
+    expect(tools.find((tool) => tool.name === "agent_task")?.risk).toBe(3);
+    expect(tools.find((tool) => tool.name === "risky")?.risk).toBe(4);
+  });
+});
+
+describe("over stdio", () => {
+  test.each<[string, () => Promise<AnyClient>]>([
+    ["the 2.x client in the newer era", () => current("auto", true)],
+    ["the 2.x client in the older era", () => current("legacy", true)],
+    ["the 1.x client", () => old(true)],
+  ])("%s is the owner and gets receipts", async (_, connect) => {
+    const client = await connect();
+    const result = await client.call("agent_task", { prompt: "hello" });
+    await client.close();
+    const receipt = JSON.parse(result.content[0]?.text ?? "") as { result: string };
+    expect(receipt.result).toBe("HELLO");
+    expect(verifyReceipt(receipt).valid).toBe(true);
+  });
+});
+
+test("two callers in one server keep their own rights under interleaved calls", async () => {
+  const seen: string[] = [];
+  const whoami = textTool("whoami", async (text, { caller }) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
+    const name = caller.kind === "agent" ? caller.agentId : caller.kind;
+    seen.push(`${text}=${name}`);
+    return { ok: true, data: name };
+  });
+  const shared = await startServer({ tools: [whoami] }, async (name) => ({
+    ok: true,
+    caller: { kind: "agent", agentId: name, trust: "trusted" },
+  }));
+  const connect = async (name: string, mode: "auto" | "legacy") => {
+    const client = new Client(info, { versionNegotiation: { mode } });
+    const headers = { authorization: `Bearer agent:${name}` };
+    await client.connect(
+      new StreamableHTTPClientTransport(shared.url, { requestInit: { headers } }),
+    );
+    return { name, client };
+  };
+  const both = await Promise.all([
+    connect("alice", "auto"),
+    connect("bob", "auto"),
+    connect("carol", "legacy"),
+    connect("dave", "legacy"),
+  ]);
+  await Promise.all(
+    Array.from({ length: 50 }).flatMap(() =>
+      both.map(({ name, client }) =>
+        client.callTool({ name: "whoami", arguments: { text: name } }),
+      ),
+    ),
+  );
+  expect(seen).toHaveLength(200);
+  expect(new Set(seen)).toEqual(new Set(["alice=alice", "bob=bob", "carol=carol", "dave=dave"]));
+  await Promise.all(both.map(({ client }) => client.close()));
+  await shared.close();
+});

@@ -1,0 +1,94 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import type { WorkTask } from "../execution/task.ts";
+import type { Risk } from "../tools/definition.ts";
+import { createGate, defaultPolicy, type Policy } from "./gate.ts";
+
+const relay: Caller = { kind: "relay", relayId: "r" };
+const agent = (trust: Extract<Caller, { kind: "agent" }>["trust"]): Caller => ({
+  kind: "agent",
+  agentId: "a",
+  trust,
+});
+const task: WorkTask = {
+  taskId: "t",
+  relayTaskId: "t",
+  prompt: "p",
+  requiredCapabilities: [],
+  submittedAt: 0,
+};
+
+async function decide(
+  caller: Caller,
+  risk: Risk | undefined,
+  options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
+): Promise<string> {
+  const { name = "tool", listed = [], policy = {} } = options;
+  const gate = createGate({ ...defaultPolicy, ...policy }, new Set(listed));
+  const tool = risk === undefined ? { name } : { name, risk };
+  const decision = await gate({ tool, caller, task: options.task });
+  return decision.ok ? "run" : decision.kind;
+}
+
+describe("by the default bands", () => {
+  test.each<[string, Caller, readonly string[]]>([
+    ["the owner", owner, ["run", "run", "run", "approval", "denied"]],
+    ["the home relay", relay, ["run", "run", "run", "approval", "denied"]],
+    ["a trusted agent", agent("trusted"), ["run", "run", "run", "approval", "denied"]],
+    ["a verified agent", agent("verified"), ["run", "run", "run", "approval", "denied"]],
+    ["a first contact", agent("first_contact"), ["run", "run", "approval", "approval", "denied"]],
+    ["an unknown agent", agent("unknown"), ["run", "run", "approval", "approval", "denied"]],
+    ["a blocked agent", agent("blocked"), Array(5).fill("denied")],
+  ])("%s may do R0 to R4: %#", async (_, caller, expected) => {
+    const risks: Risk[] = [0, 1, 2, 3, 4];
+    expect(await Promise.all(risks.map((risk) => decide(caller, risk)))).toEqual(expected);
+  });
+
+  test("a tool without a risk counts as R2", async () => {
+    expect(await decide(owner, undefined)).toBe("run");
+    expect(await decide(agent("unknown"), undefined)).toBe("approval");
+  });
+});
+
+describe("what is approved beforehand", () => {
+  test("agent_task by the owner and the home relay, not by other agents", async () => {
+    expect(await decide(owner, 3, { name: "agent_task" })).toBe("run");
+    expect(await decide(relay, 3, { name: "agent_task" })).toBe("run");
+    expect(await decide(agent("trusted"), 3, { name: "agent_task" })).toBe("approval");
+  });
+
+  test("a tool of the own listing, up to R3, for work that the home relay brought", async () => {
+    const listed = ["tool"];
+    expect(await decide(relay, 3, { listed, task })).toBe("run");
+    expect(await decide(relay, 3, { listed })).toBe("approval");
+    expect(await decide(relay, 3, { task })).toBe("approval");
+    expect(await decide(owner, 3, { listed, task })).toBe("approval");
+    expect(await decide(relay, 4, { listed, task })).toBe("denied");
+  });
+});
+
+describe("the operator's bands", () => {
+  test("move the limits", async () => {
+    expect(await decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe(
+      "run",
+    );
+    expect(await decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
+    expect(await decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
+  });
+
+  test("never let money move by itself", async () => {
+    const policy = { maxRiskAuto: 4, requireApprovalAbove: 4, denyAbove: 4 };
+    expect(await decide(owner, 4, { policy })).toBe("approval");
+    expect(await decide(relay, 4, { policy, listed: ["tool"], task })).toBe("approval");
+  });
+});
+
+test("the texts are those of the specification", async () => {
+  const gate = createGate(defaultPolicy, new Set());
+  const textFor = async (risk: Risk) => {
+    const decision = await gate({ tool: { name: "run", risk }, caller: owner });
+    return decision.ok ? "" : decision.message;
+  };
+  expect(await textFor(4)).toMatch(/^Policy denied: /);
+  expect(await textFor(3)).toMatch(/^Governance: tool "run" requires approval/);
+});

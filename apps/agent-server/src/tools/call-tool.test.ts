@@ -1,0 +1,95 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import { createGate, defaultPolicy } from "../policy/gate.ts";
+import { systemRuntime } from "../runtime.ts";
+import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
+import { createToolCaller } from "./call-tool.ts";
+import type { ToolContext } from "./definition.ts";
+import { createRegistry } from "./registry.ts";
+
+const logged: string[] = [];
+const runtime = systemRuntime((_, event, fields) => logged.push(event + JSON.stringify(fields)));
+const callers: Caller[] = [];
+const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
+const wrongAnswer = textTool("wrong", () => JSON.parse('{"ok":true,"data":7}'));
+const seeing = textTool("seeing", (_, { caller }) => {
+  callers.push(caller);
+  return { ok: true, data: "seen" };
+});
+const callTool = createToolCaller({
+  registry: createRegistry([shout, failing, throwing, huge, hanging(), risky, wrongAnswer, seeing]),
+  gate: createGate(defaultPolicy, new Set()),
+  runtime,
+});
+
+function call(name: string, args: unknown = { text: "hello" }, context: Partial<ToolContext> = {}) {
+  const { signal } = new AbortController();
+  return callTool(name, args, { signal, caller: owner, ...context });
+}
+
+test("a tool that is allowed runs and gives its result", async () => {
+  expect(await call("shout")).toEqual({ ok: true, data: "HELLO" });
+});
+
+describe("a tool that does not run", () => {
+  test("an unknown one is named without what cannot be a name", async () => {
+    const error = 'Unknown tool "no??agent?x"';
+    expect(await call("no\n[agent:x")).toEqual({ ok: false, kind: "unknown", error });
+  });
+
+  test.each([[{}], [{ text: 7 }], [null], ["text"], [[]]])(
+    "arguments %j do not fit its schema",
+    async (args) => {
+      expect(await call("shout", args)).toMatchObject({ ok: false, kind: "invalid" });
+    },
+  );
+
+  test("one that the policy refuses or wants approved", async () => {
+    expect(await call("risky")).toMatchObject({ kind: "denied" });
+  });
+
+  test("arguments are checked before the policy is asked", async () => {
+    expect(await call("risky", {})).toMatchObject({ kind: "invalid" });
+  });
+});
+
+describe("a tool that goes wrong", () => {
+  test("its own error text is the answer", async () => {
+    expect(await call("failing")).toEqual({ ok: false, kind: "failed", error: "no luck today" });
+  });
+
+  test("what it throws goes to the log and not to the caller", async () => {
+    const answer = await call("throwing");
+    expect(answer).toEqual({ ok: false, kind: "failed", error: 'Tool "throwing" failed' });
+    expect(logged.join()).toContain("hunter2");
+  });
+
+  test("a result of 50 MB is refused", async () => {
+    const error = 'Tool "huge" returned more than 524288 bytes';
+    expect(await call("huge")).toEqual({ ok: false, kind: "failed", error });
+  });
+
+  test("an answer that is none is a failure", async () => {
+    expect(await call("wrong")).toMatchObject({ kind: "failed" });
+  });
+
+  test("one that ignores its signal is left behind", async () => {
+    const controller = new AbortController();
+    const answer = call("hanging", { text: "" }, { signal: controller.signal });
+    controller.abort();
+    expect(await answer).toMatchObject({ ok: false, kind: "aborted" });
+  });
+
+  test("nothing starts once the signal is aborted", async () => {
+    const before = callers.length;
+    const answer = await call("seeing", { text: "" }, { signal: AbortSignal.abort() });
+    expect(answer).toMatchObject({ kind: "aborted" });
+    expect(callers).toHaveLength(before);
+  });
+});
+
+test("the handler is told who called", async () => {
+  const caller: Caller = { kind: "agent", agentId: "a", trust: "verified" };
+  await call("seeing", { text: "" }, { caller });
+  expect(callers.at(-1)).toBe(caller);
+});

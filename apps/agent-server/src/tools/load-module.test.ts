@@ -1,0 +1,91 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { loadToolsModule, readTools } from "./load-module.ts";
+import { createRegistry, duplicateNames } from "./registry.ts";
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-tools-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function load(source: string, name = `${crypto.randomUUID()}.mjs`) {
+  const path = join(folder, name);
+  await writeFile(path, source);
+  return loadToolsModule(path);
+}
+
+const tool = `{
+  definition: { name: "echo", description: "", inputSchema: { type: "object" }, risk: 1 },
+  handler: (args) => ({ ok: true, data: JSON.stringify(args) }),
+}`;
+
+describe("a tools module", () => {
+  test.each([
+    ["its default export", `export default [${tool}]`],
+    ["an export called tools", `export const tools = [${tool}]`],
+    ["TypeScript", `export const tools = [${tool}] as readonly unknown[]`, "typed.ts"],
+  ])("is read from %s", async (_, source, name?: string) => {
+    const loaded = await load(source, name);
+    expect(loaded).toMatchObject({ ok: true, tools: [{ definition: { name: "echo", risk: 1 } }] });
+  });
+
+  test.each([
+    ["no array", "export const tools = {}", "has to export an array of tools"],
+    ["nothing", "", "has to export an array of tools"],
+    ["what does not parse", "export default [", "cannot be loaded"],
+    ["what throws while it loads", 'throw new Error("boom")', "cannot be loaded: boom"],
+  ])("with %s is refused", async (_, source, fault) => {
+    const loaded = await load(source);
+    expect(loaded).toMatchObject({ ok: false, faults: [expect.stringContaining(fault)] });
+  });
+
+  test("that is missing is refused", async () => {
+    expect(await loadToolsModule(join(folder, "missing.mjs"))).toMatchObject({ ok: false });
+  });
+});
+
+const definition = { name: "x", description: "", inputSchema: { type: "object" } };
+const handler = () => ({ ok: true, data: "" });
+
+describe("an entry of it", () => {
+  test.each([
+    [{ definition }, "tools.0.handler"],
+    [{ handler }, "tools.0.definition"],
+    [{ handler, definition: { ...definition, name: "" } }, "tools.0.definition.name"],
+    [{ handler, definition: { ...definition, name: "a b" } }, "tools.0.definition.name"],
+    [{ handler, definition: { ...definition, risk: 5 } }, "tools.0.definition.risk"],
+    [{ handler, definition: { ...definition, risk: 0.5 } }, "tools.0.definition.risk"],
+    [
+      { handler, definition: { ...definition, inputSchema: { type: "string" } } },
+      "tools.0.definition.inputSchema.type",
+    ],
+    [
+      { handler, definition: { ...definition, inputSchema: { type: "object", properties: 7 } } },
+      "tools.0.definition.inputSchema",
+    ],
+  ])("%j is refused, by its place", (entry, place) => {
+    const read = readTools([entry], "module");
+    expect(read).toMatchObject({ ok: false, faults: [expect.stringContaining(place)] });
+  });
+
+  test("every fault of every entry is named", () => {
+    const read = readTools([{ definition }, { handler }, null], "module");
+    expect(read.ok ? 0 : read.faults.length).toBe(3);
+  });
+});
+
+test("one name stands for one tool", () => {
+  const read = readTools(
+    [
+      { definition, handler },
+      { definition, handler },
+    ],
+    "module",
+  );
+  if (!read.ok) throw new Error("two tools of one name are read");
+  expect(duplicateNames(read.tools)).toEqual(["x"]);
+  expect(createRegistry(read.tools).definitions).toHaveLength(1);
+});
