@@ -18,7 +18,7 @@ export interface ProfileRow {
   readonly own_latency_ms: number | null;
   /** The best level that at least two payers hold. */
   readonly payers_level: number | null;
-  /** Paid tasks of all payers; null without any. */
+  /** Tasks at a price, of all payers; null without any. */
   readonly paid_successes: number | null;
   readonly paid_failures: number | null;
   readonly paid_latency_ms: number | null;
@@ -49,7 +49,7 @@ const profiles = db
     "own.trust_level as own_level",
     "own.successful_tasks as own_successes",
     "own.failed_tasks as own_failures",
-    "own.latency_total_ms as own_latency_ms",
+    "own.avg_latency_ms as own_latency_ms",
     payersLevel.as("payers_level"),
     "paid.successful_tasks as paid_successes",
     "paid.failed_tasks as paid_failures",

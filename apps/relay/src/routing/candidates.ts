@@ -23,18 +23,21 @@ export function candidateOf(
   const paid = (row.paid_successes ?? 0) + (row.paid_failures ?? 0);
   const history =
     own > 0
-      ? { successes: row.own_successes ?? 0, counted: own, latency: row.own_latency_ms ?? 0 }
-      : { successes: row.paid_successes ?? 0, counted: paid, latency: row.paid_latency_ms ?? 0 };
-  const { successes, counted, latency } = history;
+      ? { successes: row.own_successes ?? 0, counted: own, avg_latency_ms: row.own_latency_ms }
+      : {
+          successes: row.paid_successes ?? 0,
+          counted: paid,
+          avg_latency_ms: row.paid_successes
+            ? (row.paid_latency_ms ?? 0) / row.paid_successes
+            : null,
+        };
   return {
     agent_id: row.agent_id,
     capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
-    cost: fromMicro(asMicro(priceIn(listing?.pricing ?? [], required))),
-    trust: scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN),
+    unit_cost: fromMicro(asMicro(priceIn(listing?.pricing ?? [], required))),
+    trust_score: scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN),
     blocked: row.own_level === BLOCKED,
-    successes,
-    counted,
-    avg_latency_ms: counted === 0 ? null : latency / counted,
+    ...history,
     listing_latency_ms: listing?.sla?.max_latency_ms ?? null,
     online: isOnline(row, connections, now),
     availability_guarantee: listing?.sla?.availability_guarantee ?? null,

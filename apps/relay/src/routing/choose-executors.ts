@@ -2,7 +2,6 @@ import { toMicro } from "@agent/budget";
 import { rank } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { profilesWith } from "../agents/profile-store.ts";
-import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "../tasks/view.ts";
 import { candidateOf } from "./candidates.ts";
@@ -44,12 +43,24 @@ export async function chooseExecutors(
     from: payerId ?? "self",
     requiredCapabilities: required,
     explorationDrive,
-    seed: newId(runtime),
+    seed: seedFrom(runtime.randomBytes(4)),
     limit: triedAtMost,
     ...(maxBudget !== undefined && { maxBudget }),
   });
-  const executors = ranked
-    .filter(({ eligible }) => eligible)
-    .map(({ agent_id, cost }) => ({ agent_id, charge: toMicro(cost) }));
+  if (choice === null) return { executors: [], choice };
+  const prices = new Map(candidates.map(({ agent_id, unit_cost }) => [agent_id, unit_cost ?? 0]));
+  const others = ranked.filter(
+    (entry) => entry.eligible && entry.agent_id !== choice.selected_agent,
+  );
+  // Exploration may choose somebody who does not rank first.
+  const inTurn = [choice.selected_agent, ...others.map(({ agent_id }) => agent_id)];
+  const executors = inTurn.map((agent_id) => ({
+    agent_id,
+    charge: toMicro(prices.get(agent_id) ?? 0),
+  }));
   return { executors, choice };
+}
+
+function seedFrom(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0);
 }

@@ -58,21 +58,21 @@ describe("a prepared query", () => {
     ]);
   });
 
-  test("is planned once, whatever is bound to it", () => {
+  test.each([
+    [
+      "ORDER BY",
+      db.selectFrom("tasks").select("task_id").where("agent_id", "=", p("a")).orderBy("task_id"),
+    ],
+    ["LIMIT", db.selectFrom("tasks").select("task_id").limit(p("a"))],
+  ])("is planned once, whatever is bound to it: %s", (_, builder) => {
     const memory = new Sqlite(":memory:");
     memory.exec("CREATE TABLE tasks (task_id TEXT, agent_id TEXT)");
-    const newest = prepare<{ agent_id: string; limit: number }>()(
-      db
-        .selectFrom("tasks")
-        .select("task_id")
-        .where("agent_id", "=", p("agent_id"))
-        .orderBy("task_id", "desc")
-        .limit(p("limit")),
-    );
-    const values = newest.values({ agent_id: "a", limit: 1 });
-    const bound = memory.prepare(newest.text).bind(values);
-    const rebound = memory.prepare(newest.text);
-    expect(fastest(() => rebound.all(values))).toBeLessThan(4 * fastest(() => bound.all()));
+    const query = prepare<{ a: number }>()(builder);
+    const values = query.values({ a: 1 });
+    const bound = memory.prepare(query.text).bind(values);
+    const rebound = memory.prepare(query.text);
+    // Planning again takes seven times as long.
+    expect(fastest(() => rebound.all(values))).toBeLessThan(3 * fastest(() => bound.all()));
   });
 
   test("is made of a sql fragment as well", () => {

@@ -172,7 +172,8 @@ export interface TrustRecordRow {
   failed_tasks: number;
   /** Completed tasks that were paid for; only those speak to strangers. */
   paid_tasks: number;
-  latency_total_ms: number;
+  /** Over the successful tasks; null before the first. */
+  avg_latency_ms: number | null;
 }
 
 /** What paid tasks say of an executor to delegators who have no record of their own. */
@@ -180,5 +181,6 @@ export interface AgentHistoryRow {
   agent_id: string;
   successful_tasks: number;
   failed_tasks: number;
+  /** Of the successful tasks together. */
   latency_total_ms: number;
 }

@@ -179,9 +179,9 @@ async function blame(
       ? recordOutcome(tx, {
           delegatorId: task.submitted_by,
           executorId,
-          outcome: "failed",
+          status: "failed",
           latencyMs: runtime.now() - task.submitted_at,
-          paid: false,
+          priced: task.allocation_id !== null,
           now: runtime.now(),
         })
       : undefined,

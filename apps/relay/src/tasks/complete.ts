@@ -63,9 +63,9 @@ export async function complete(
     ? await recordOutcome(tx, {
         delegatorId: task.submitted_by,
         executorId: receipt.agent_id,
-        outcome: receipt.status,
+        status: receipt.status,
         latencyMs: now - task.submitted_at,
-        paid: (settled.settlement?.net ?? 0) > 0,
+        priced: task.allocation_id !== null,
         now,
       })
     : undefined;

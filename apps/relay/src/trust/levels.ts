@@ -1,15 +1,14 @@
-import { nextTrustLevel, trustScore, type TrustLevel } from "@agent/routing-semiring";
-import type { TrustRecord } from "@agent/wire";
+import { trustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
 import type { TrustRecordRow } from "../storage/tables.ts";
 
 /** Levels as they are stored: an index, so that the store can order by it. */
-export const levelNames = [
+const levelNames: readonly TrustLevel[] = [
   "blocked",
   "unknown",
   "first_contact",
   "verified",
   "trusted",
-] as const satisfies readonly TrustLevel[];
+];
 
 export const BLOCKED = 0;
 export const UNKNOWN = 1;
@@ -18,35 +17,21 @@ export function levelName(level: number): TrustLevel {
   return levelNames[level] ?? "unknown";
 }
 
-/** The level of a record after its counts have changed (docs/decisions.md, 6). */
-export function levelAfter(
-  record: Pick<TrustRecordRow, "trust_level" | "successful_tasks" | "failed_tasks">,
-): number {
-  const { successful_tasks, failed_tasks } = record;
-  return levelNames.indexOf(
-    nextTrustLevel(levelName(record.trust_level), {
-      successes: successful_tasks,
-      failures: failed_tasks,
-    }),
-  );
-}
-
 export function scoreOf(level: number): number {
   return trustScore(levelName(level));
 }
 
-export function trustRecordOf(row: TrustRecordRow): TrustRecord {
-  const counted = row.successful_tasks + row.failed_tasks;
+/** A stored record as the pure rules and the wire know it. */
+export function recordOf(row: TrustRecordRow): TrustRecord {
+  const { paid_tasks: _, ...shown } = row;
   return {
-    agent_id: row.agent_id,
-    remote_agent_id: row.remote_agent_id,
+    ...shown,
     trust_level: levelName(row.trust_level),
-    first_seen_at: row.first_seen_at,
-    last_seen_at: row.last_seen_at,
-    interaction_count: row.interaction_count,
-    successful_tasks: row.successful_tasks,
-    failed_tasks: row.failed_tasks,
-    avg_latency_ms: counted === 0 ? null : row.latency_total_ms / counted,
     trust_score: scoreOf(row.trust_level),
   };
+}
+
+export function rowOf(record: TrustRecord, paid_tasks: number): TrustRecordRow {
+  const { trust_score: _, ...stored } = record;
+  return { ...stored, trust_level: levelNames.indexOf(record.trust_level), paid_tasks };
 }

@@ -1,7 +1,7 @@
 import { limits, type Answer, type Operations } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Services } from "../services.ts";
-import { trustRecordOf } from "./levels.ts";
+import { recordOf } from "./levels.ts";
 import { trustRecordsOf } from "./store.ts";
 
 /** What an agent knows of the agents that it delegated to. */
@@ -21,7 +21,7 @@ export async function listTrust(
   return {
     status: 200,
     body: {
-      records: rows.map(trustRecordOf),
+      records: rows.map(recordOf),
       next_cursor: encodeCursor(rows, limit, (row) => row.remote_agent_id),
     },
   };

@@ -1,17 +1,18 @@
 import type { ReceiptStatus } from "@agent/budget";
+import { newTrustRecord, recordTask } from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables.ts";
-import { levelAfter, UNKNOWN } from "./levels.ts";
+import { recordOf, rowOf } from "./levels.ts";
 import { addToHistory, findTrust, putTrust } from "./store.ts";
 
 export interface Outcome {
   readonly delegatorId: string | null;
   readonly executorId: string;
-  readonly outcome: ReceiptStatus;
+  readonly status: ReceiptStatus;
   /** From submission to receipt by the relay's clock: an executor cannot claim to be faster. */
   readonly latencyMs: number;
-  /** Whether the executor earned money: only then do strangers count it. */
-  readonly paid: boolean;
+  /** Whether money was held for the task: only then does it speak to strangers. */
+  readonly priced: boolean;
   readonly now: number;
 }
 
@@ -21,29 +22,26 @@ export interface Outcome {
  */
 export async function recordOutcome(
   tx: Tx,
-  { delegatorId, executorId, outcome, latencyMs, paid, now }: Outcome,
+  { delegatorId, executorId, status, latencyMs, priced, now }: Outcome,
 ): Promise<TrustRecordRow | undefined> {
   if (delegatorId === null || delegatorId === executorId) return undefined;
-  const succeeded = outcome === "completed" ? 1 : 0;
-  const failed = outcome === "failed" ? 1 : 0;
-  const latency = outcome === "denied" ? 0 : Math.max(0, Math.round(latencyMs));
-  const before = await findTrust(tx, delegatorId, executorId);
-  const counted = {
-    agent_id: delegatorId,
-    remote_agent_id: executorId,
-    trust_level: before?.trust_level ?? UNKNOWN,
-    first_seen_at: before?.first_seen_at ?? now,
-    last_seen_at: now,
-    interaction_count: (before?.interaction_count ?? 0) + 1,
-    successful_tasks: (before?.successful_tasks ?? 0) + succeeded,
-    failed_tasks: (before?.failed_tasks ?? 0) + failed,
-    paid_tasks: (before?.paid_tasks ?? 0) + (paid ? 1 : 0),
-    latency_total_ms: (before?.latency_total_ms ?? 0) + latency,
-  };
-  const record = { ...counted, trust_level: levelAfter(counted) };
-  await putTrust(tx, record);
-  if (paid) {
-    await addToHistory(tx, { agent_id: executorId, succeeded, failed, latency_ms: latency });
+  const stored = await findTrust(tx, delegatorId, executorId);
+  const before =
+    stored === undefined ? newTrustRecord(delegatorId, executorId, now) : recordOf(stored);
+  const succeeded = status === "completed";
+  const paid = priced && succeeded ? 1 : 0;
+  const row = rowOf(
+    recordTask(before, { status, latencyMs, now }),
+    (stored?.paid_tasks ?? 0) + paid,
+  );
+  await putTrust(tx, row);
+  if (priced && status !== "denied") {
+    await addToHistory(tx, {
+      agent_id: executorId,
+      succeeded: succeeded ? 1 : 0,
+      failed: succeeded ? 0 : 1,
+      latency_ms: succeeded ? latencyMs : 0,
+    });
   }
-  return record;
+  return row;
 }

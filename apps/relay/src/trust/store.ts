@@ -29,7 +29,7 @@ const upsertRecord = prepare<TrustRecordRow>()(
     successful_tasks: p("successful_tasks"),
     failed_tasks: p("failed_tasks"),
     paid_tasks: p("paid_tasks"),
-    latency_total_ms: p("latency_total_ms"),
+    avg_latency_ms: p("avg_latency_ms"),
   }),
 );
 

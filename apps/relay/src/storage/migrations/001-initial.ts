@@ -155,7 +155,7 @@ CREATE TABLE trust_records (
   successful_tasks INTEGER NOT NULL,
   failed_tasks INTEGER NOT NULL,
   paid_tasks INTEGER NOT NULL,
-  latency_total_ms INTEGER NOT NULL,
+  avg_latency_ms REAL,
   PRIMARY KEY (agent_id, remote_agent_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX trust_of_payers ON trust_records (remote_agent_id, trust_level) WHERE paid_tasks > 0;
