@@ -1,1 +1,32 @@
-export {};
+export type { Candidate } from "./candidate.ts";
+export { bestPath, type BestPath } from "./best-paths.ts";
+export { draw, explores, shiftWeights } from "./explore.ts";
+export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";
+export {
+  ALGORITHM,
+  rank,
+  type RankedCandidate,
+  type Ranking,
+  type RankOptions,
+  type RoutingChoice,
+} from "./rank.ts";
+export { routesFrom, type Route, type Routes } from "./routes.ts";
+export { DEFAULT_WEIGHTS, LATENCY_HALF_MS, type SubScores, type Weights } from "./score.ts";
+export {
+  cost,
+  latency,
+  product,
+  reliability,
+  trust,
+  type EdgeFigures,
+  type RouteFigures,
+  type Semiring,
+} from "./semiring.ts";
+export {
+  newTrustRecord,
+  recordTask,
+  setTrustLevel,
+  type TaskOutcome,
+  type TrustRecord,
+} from "./trust.ts";
+export { nextLevel, shownLevel, trustScore, type TrustLevel } from "./trust-level.ts";

@@ -1,0 +1,94 @@
+import type { EdgeColumns } from "./edge-columns.ts";
+import { NONE } from "./edge-index.ts";
+import type { Graph } from "./graph.ts";
+import { Heap } from "./heap.ts";
+import { pathTo, precedes } from "./predecessors.ts";
+import { ascending, sumKey, type Semiring } from "./semiring.ts";
+
+/** A route and its value under the semiring, which is that of this route alone. */
+export interface BestPath<T> {
+  readonly path: string[];
+  readonly value: T;
+}
+
+interface Label<T> {
+  readonly node: number;
+  readonly value: T;
+  readonly hops: number;
+  readonly cost: number;
+}
+
+/**
+ * The best route `from -> to` under a semiring, or null when there is none (or its value is zero).
+ *
+ * Ties: fewer hops, then lower cost, then the smaller ids from the start on.
+ */
+export const bestPath = <T>(
+  graph: Graph,
+  semiring: Semiring<T>,
+  from: string,
+  to: string,
+): BestPath<T> | null => {
+  const source = graph.nodeOf(from);
+  const goal = graph.nodeOf(to);
+  if (source === NONE || goal === NONE) return null;
+
+  const adjacency = graph.grouped();
+  const compare = compareLabels(semiring);
+  const start: Label<T> = { node: source, value: semiring.one, hops: 0, cost: 0 };
+  const labels = new Map([[source, start]]);
+  const previous = new Int32Array(graph.ids.length).fill(NONE);
+  const settled = new Uint8Array(graph.ids.length);
+  const open = new Heap<Label<T>>((a, b) => compare(a, b) < 0);
+  open.push(start);
+  // Extending a route never makes it better, so the best open label is final (Dijkstra).
+  for (let label = open.pop(); label !== undefined && label.node !== goal; label = open.pop()) {
+    if (settled[label.node] === 1) continue;
+    settled[label.node] = 1;
+    const rowEnd = adjacency.rowEnd(label.node);
+    for (
+      let edge = adjacency.first(label.node);
+      edge !== NONE;
+      edge = edge + 1 < rowEnd ? edge + 1 : adjacency.afterRow(edge, label.node)
+    ) {
+      if (settled[adjacency.edges.to[edge]!] === 1) continue;
+      const offer = extend(semiring, label, adjacency.edges, edge);
+      if (semiring.equal(offer.value, semiring.zero)) continue;
+      const known = labels.get(offer.node);
+      const order = known === undefined ? -1 : compare(offer, known);
+      if (order > 0) continue;
+      if (order === 0 && !precedes(graph.ids, previous, label.node, previous[offer.node]!))
+        continue;
+      labels.set(offer.node, offer);
+      previous[offer.node] = label.node;
+      open.push(offer);
+    }
+  }
+  const label = labels.get(goal);
+  return label === undefined
+    ? null
+    : { path: pathTo(graph.ids, previous, goal), value: label.value };
+};
+
+const extend = <T>(
+  { of, times }: Semiring<T>,
+  label: Label<T>,
+  edges: EdgeColumns,
+  edge: number,
+): Label<T> => {
+  const figures = edges.read(edge);
+  return {
+    node: edges.to[edge]!,
+    value: times(label.value, of(figures)),
+    hops: label.hops + 1,
+    cost: label.cost + figures.cost,
+  };
+};
+
+const compareLabels =
+  <T>({ equal, plus }: Semiring<T>) =>
+  (a: Label<T>, b: Label<T>): number => {
+    if (!equal(a.value, b.value)) return equal(plus(a.value, b.value), a.value) ? -1 : 1;
+    if (a.hops !== b.hops) return a.hops - b.hops;
+    return ascending(sumKey(a.cost), sumKey(b.cost));
+  };

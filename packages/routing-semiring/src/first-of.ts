@@ -1,0 +1,23 @@
+/** The first `limit` items in order, without sorting those that come after them. */
+export const firstOf = <T>(
+  items: readonly T[],
+  limit: number,
+  compare: (a: T, b: T) => number,
+): T[] => {
+  if (!(limit >= 1)) return [];
+  const kept: T[] = [];
+  let last: T | undefined;
+  const cut = (): void => {
+    kept.sort(compare);
+    if (kept.length < limit) return;
+    kept.length = Math.floor(limit);
+    last = kept.at(-1);
+  };
+  for (const item of items) {
+    if (last !== undefined && compare(item, last) >= 0) continue;
+    kept.push(item);
+    if (kept.length >= 2 * limit + 64) cut();
+  }
+  cut();
+  return kept;
+};

@@ -1,0 +1,87 @@
+import { NONE } from "./edge-index.ts";
+import { NumberHeap } from "./number-heap.ts";
+
+/** The trust label of a settled node: no offer beats it. */
+export const SETTLED = Infinity;
+
+const single = new Float32Array(1);
+const bits = new Uint32Array(single.buffer);
+const BITS_OF_ONE = 0x3f800000;
+const HOP_SPAN = 2 ** 22;
+// 512 buckets for each halving of trust.
+const BUCKET_SHIFT = 14;
+
+/**
+ * The open nodes of a search, highest trust first, then fewest hops. Only the nodes near the top are
+ * kept sorted (a small heap stays in the cache), the others wait in buckets of similar trust.
+ */
+export class RouteQueue {
+  readonly #trusts: Float32Array;
+  readonly #top = new NumberHeap();
+  readonly #heads = new Int32Array((BITS_OF_ONE >> BUCKET_SHIFT) + 1).fill(NONE);
+  #keys = new Float64Array(64);
+  #nodes = new Int32Array(64);
+  #next = new Int32Array(64);
+  #length = 0;
+  #waiting = 0;
+  #bucket = 0;
+
+  /** `trusts`: the single-precision trust of each node's best known route, SETTLED when final. */
+  constructor(trusts: Float32Array) {
+    this.#trusts = trusts;
+  }
+
+  /** Queues a node; again whenever a better route to it was found. */
+  push(node: number, hops: number): void {
+    // The bits of positive floats order like the floats, so this is 0 for a trust of 1.
+    single[0] = this.#trusts[node]!;
+    const distrust = BITS_OF_ONE - bits[0]!;
+    const key = distrust * HOP_SPAN + hops;
+    const bucket = distrust >> BUCKET_SHIFT;
+    if (bucket === this.#bucket) this.#top.push(key, node);
+    else this.#wait(bucket, key, node);
+  }
+
+  /** Takes out the first node that is not settled, or NONE. */
+  pop(): number {
+    for (;;) {
+      if (this.#top.size === 0 && !this.#refill()) return NONE;
+      const node = this.#top.pop();
+      if (this.#trusts[node] !== SETTLED) return node;
+    }
+  }
+
+  #wait(bucket: number, key: number, node: number): void {
+    if (this.#length === this.#nodes.length) this.#grow();
+    const place = this.#length++;
+    this.#keys[place] = key;
+    this.#nodes[place] = node;
+    this.#next[place] = this.#heads[bucket]!;
+    this.#heads[bucket] = place;
+    this.#waiting += 1;
+  }
+
+  #refill(): boolean {
+    while (this.#top.size === 0 && this.#waiting > 0) {
+      this.#bucket += 1;
+      for (let place = this.#heads[this.#bucket]!; place !== NONE; place = this.#next[place]!) {
+        this.#waiting -= 1;
+        const node = this.#nodes[place]!;
+        if (this.#trusts[node] !== SETTLED) this.#top.push(this.#keys[place]!, node);
+      }
+    }
+    return this.#top.size > 0;
+  }
+
+  #grow(): void {
+    const keys = new Float64Array(2 * this.#length);
+    const nodes = new Int32Array(2 * this.#length);
+    const next = new Int32Array(2 * this.#length);
+    keys.set(this.#keys);
+    nodes.set(this.#nodes);
+    next.set(this.#next);
+    this.#keys = keys;
+    this.#nodes = nodes;
+    this.#next = next;
+  }
+}

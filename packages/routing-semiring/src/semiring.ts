@@ -1,0 +1,125 @@
+/** What passing one hop adds: trust and reliability in 0..1, cost in currency units, latency in ms. */
+export interface EdgeFigures {
+  readonly trust: number;
+  readonly cost: number;
+  readonly latency: number;
+  readonly reliability: number;
+}
+
+/** The figures of one whole route. */
+export interface RouteFigures extends EdgeFigures {
+  readonly hops: number;
+}
+
+/**
+ * An algebra of routes: `times` joins two stretches into one route, `plus` keeps the better of two
+ * routes, `zero` is no route, `one` is the empty route, `of` reads its value from an edge.
+ *
+ * Route search needs `plus` to return one of its operands and `times` never to improve a value.
+ * `equal` means equal within float error.
+ */
+export interface Semiring<T> {
+  readonly zero: T;
+  readonly one: T;
+  readonly plus: (a: T, b: T) => T;
+  readonly times: (a: T, b: T) => T;
+  readonly equal: (a: T, b: T) => boolean;
+  readonly of: (edge: EdgeFigures) => T;
+}
+
+/** A trust below this (the smallest normal single-precision number) is no trust. */
+export const NEGLIGIBLE = 2 ** -126;
+
+const close = (a: number, b: number): boolean =>
+  a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.max(a, b));
+
+const mostLikely = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
+  zero: 0,
+  one: 1,
+  plus: Math.max,
+  times: (a, b) => a * b,
+  equal: close,
+  of,
+});
+
+const leastSum = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
+  zero: Infinity,
+  one: 0,
+  plus: Math.min,
+  times: (a, b) => a + b,
+  equal: close,
+  of,
+});
+
+/** Trust in 0..1: multiplied along a route, the highest wins. */
+export const trust = mostLikely((edge) => edge.trust);
+
+/** Reliability in 0..1: multiplied along a route, the highest wins. */
+export const reliability = mostLikely((edge) => edge.reliability);
+
+/** Cost in currency units: added along a route, the lowest wins. */
+export const cost = leastSum((edge) => edge.cost);
+
+/** Latency in ms: added along a route, the lowest wins. */
+export const latency = leastSum((edge) => edge.latency);
+
+// Ties are found at the precision at which figures are known, so that 0.9 * 0.8 ties with 0.72
+// and 0.1 + 0.2 with 0.3. Rounding keeps "ties with" transitive, which a tolerance would not.
+export const shareKey = Math.fround;
+export const sumKey = (value: number): number => Math.round(value * 1e6);
+
+/** Negative when route `a` is preferred: more trust, fewer hops, lower cost, latency, reliability. */
+export const compareFigures = (a: RouteFigures, b: RouteFigures): number =>
+  ascending(shareKey(b.trust), shareKey(a.trust)) ||
+  ascending(a.hops, b.hops) ||
+  ascending(sumKey(a.cost), sumKey(b.cost)) ||
+  ascending(sumKey(a.latency), sumKey(b.latency)) ||
+  ascending(shareKey(b.reliability), shareKey(a.reliability));
+
+/** For sorting; unlike a difference it orders infinities too. */
+export const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+const noRoute: RouteFigures = {
+  trust: 0,
+  cost: Infinity,
+  latency: Infinity,
+  reliability: 0,
+  hops: Infinity,
+};
+
+/**
+ * All figures of one route at once: `plus` keeps a whole route (the one of the highest trust; ties:
+ * fewer hops, lower cost, lower latency, higher reliability) and never mixes figures of two routes.
+ */
+export const product: Semiring<RouteFigures> = {
+  zero: noRoute,
+  one: { trust: 1, cost: 0, latency: 0, reliability: 1, hops: 0 },
+  plus: (a, b) => (compareFigures(a, b) <= 0 ? a : b),
+  times: (a, b) => {
+    const chain = a.trust * b.trust;
+    // Without trust there is no route. Distributivity depends on this: among routes of trust 0
+    // the number of hops would decide, against the choice made before the trust was lost.
+    if (chain < NEGLIGIBLE) return noRoute;
+    return {
+      trust: chain,
+      cost: a.cost + b.cost,
+      latency: a.latency + b.latency,
+      reliability: a.reliability * b.reliability,
+      hops: a.hops + b.hops,
+    };
+  },
+  equal: (a, b) =>
+    (a.trust < NEGLIGIBLE && b.trust < NEGLIGIBLE) ||
+    (close(a.trust, b.trust) &&
+      close(a.cost, b.cost) &&
+      close(a.latency, b.latency) &&
+      close(a.reliability, b.reliability) &&
+      a.hops === b.hops),
+  of: ({ trust: share, cost: price, latency: delay, reliability: chance }) => ({
+    trust: share,
+    cost: price,
+    latency: delay,
+    reliability: chance,
+    hops: 1,
+  }),
+};

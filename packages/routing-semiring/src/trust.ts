@@ -1,0 +1,85 @@
+import { nextLevel, type TrustLevel, trustScore } from "./trust-level.ts";
+
+/** What one agent (a delegator) knows of another that worked for it. Times in ms since 1970. */
+export interface TrustRecord {
+  readonly agent_id: string;
+  readonly remote_agent_id: string;
+  readonly trust_level: TrustLevel;
+  /** The score of the level, 0..1. */
+  readonly trust_score: number;
+  readonly interaction_count: number;
+  readonly successful_tasks: number;
+  readonly failed_tasks: number;
+  /** Mean over the successful tasks; null before the first. */
+  readonly avg_latency_ms: number | null;
+  readonly first_seen_at: number;
+  readonly last_seen_at: number;
+}
+
+/** How one task ended. `latencyMs` is by the relay's own clock, never by the worker's. */
+export interface TaskOutcome {
+  readonly status: "completed" | "failed" | "denied";
+  readonly latencyMs: number;
+  readonly now: number;
+}
+
+/** The record of two agents before their first task. */
+export const newTrustRecord = (
+  agentId: string,
+  remoteAgentId: string,
+  now: number,
+): TrustRecord => ({
+  agent_id: agentId,
+  remote_agent_id: remoteAgentId,
+  trust_level: "unknown",
+  trust_score: trustScore("unknown"),
+  interaction_count: 0,
+  successful_tasks: 0,
+  failed_tasks: 0,
+  avg_latency_ms: null,
+  first_seen_at: now,
+  last_seen_at: now,
+});
+
+/**
+ * The record after one more task, its level moved as `nextLevel` says. A denied task counts as an
+ * interaction, but neither as success nor as failure.
+ */
+export const recordTask = (record: TrustRecord, outcome: TaskOutcome): TrustRecord => {
+  const { status, latencyMs, now } = outcome;
+  const seen = {
+    ...record,
+    interaction_count: record.interaction_count + 1,
+    last_seen_at: Math.max(record.last_seen_at, now),
+  };
+  if (status === "denied") return seen;
+  const successes = record.successful_tasks + (status === "completed" ? 1 : 0);
+  const failures = record.failed_tasks + (status === "failed" ? 1 : 0);
+  return {
+    ...seen,
+    ...levelOf(nextLevel(record.trust_level, status, successes, failures)),
+    successful_tasks: successes,
+    failed_tasks: failures,
+    avg_latency_ms:
+      status === "completed"
+        ? extendMean(record.avg_latency_ms, latencyMs, successes)
+        : record.avg_latency_ms,
+  };
+};
+
+/**
+ * The record with a level set by hand. Blocking is final: any other level for a blocked agent is
+ * refused with `trust.blocked`.
+ */
+export const setTrustLevel = (
+  record: TrustRecord,
+  level: TrustLevel,
+): { ok: true; record: TrustRecord } | { ok: false; code: "trust.blocked" } =>
+  record.trust_level === "blocked" && level !== "blocked"
+    ? { ok: false, code: "trust.blocked" }
+    : { ok: true, record: { ...record, ...levelOf(level) } };
+
+const levelOf = (level: TrustLevel) => ({ trust_level: level, trust_score: trustScore(level) });
+
+const extendMean = (mean: number | null, value: number, count: number): number =>
+  mean === null ? value : mean + (value - mean) / count;
