@@ -58,7 +58,10 @@ function readPackage(folder: string): Package {
 
 function projectOf(folder: string, text: string): Package["tsconfig"] {
   const project = JSON.parse(text) as { extends: string; references?: { path: string }[] };
-  const references = (project.references ?? []).map(({ path }) => join(folder, path));
+  // A package may have a second project for its Node-only files.
+  const references = (project.references ?? []).map(({ path }) =>
+    join(folder, path).replace(/\/tsconfig\.\w+\.json$/, ""),
+  );
   return { extends: project.extends, references };
 }
 
