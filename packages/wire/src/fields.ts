@@ -3,11 +3,18 @@ import { isUuid } from "@agent/crypto";
 import * as v from "valibot";
 import { limits } from "./limits.ts";
 
+/** A database would store half a surrogate pair as another character, and two ids as one. */
+export const wellFormed = v.check(
+  (text: string) => text.isWellFormed(),
+  "has to be well-formed Unicode",
+);
+
 /** An id that somebody else chose: kept as it is, only its length is bounded. */
 export const id = v.pipe(
   v.string(),
   v.minLength(1, "has to be non-empty"),
   v.maxLength(limits.idLength, `has to be at most ${limits.idLength} characters`),
+  wellFormed,
 );
 
 export const agentId = v.pipe(
@@ -23,11 +30,13 @@ export const publicKey = v.pipe(
 export const shortText = v.pipe(
   v.string(),
   v.maxLength(limits.shortText, `has to be at most ${limits.shortText} characters`),
+  wellFormed,
 );
 
 export const longText = v.pipe(
   v.string(),
   v.maxLength(limits.longText, `has to be at most ${limits.longText} characters`),
+  wellFormed,
 );
 
 /** Milliseconds since the Unix epoch. */
@@ -52,14 +61,13 @@ export const count = v.pipe(
   v.minValue(0, "has to be 0 or more"),
 );
 
-const amountRules: Record<AmountCode, string> = {
-  "money.not_a_number": "has to be a finite number",
-  "money.not_positive": "has to be above 0",
-  "money.too_many_decimals": "has to have at most 6 decimals",
-  "money.too_large": "has to be at most 1000000000",
-};
-
 function amountOf(options: { allowZero: boolean }) {
+  const amountRules: Record<AmountCode, string> = {
+    "money.not_a_number": "has to be a finite number",
+    "money.not_positive": options.allowZero ? "has to be 0 or more" : "has to be above 0",
+    "money.too_many_decimals": "has to have at most 6 decimals",
+    "money.too_large": "has to be at most 1000000000",
+  };
   return v.pipe(
     v.number(),
     v.rawCheck(({ dataset, addIssue }) => {
@@ -95,6 +103,7 @@ export const capability = v.pipe(
   v.string(),
   v.minLength(1, "has to be non-empty"),
   v.maxLength(limits.shortText, `has to be at most ${limits.shortText} characters`),
+  wellFormed,
 );
 
 export const capabilities = v.pipe(

@@ -69,8 +69,9 @@ const errorSchema: Json = {
 
 /** Refusals that the operation's row implies without naming them. */
 export function impliedRefusals(operation: Operation): Code[] {
-  const codes: Code[] = ["server.failed", "server.unavailable", "server.draining"];
-  if (operation.tier !== null) codes.push("rate.exceeded");
+  const codes: Code[] = ["server.failed", "server.unavailable"];
+  // Probes answer at any rate, and until the process ends.
+  if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.auth !== "public") {
     codes.push(
       "auth.missing",

@@ -11,6 +11,7 @@ import {
   price,
   ratio,
   waitSeconds,
+  wellFormed,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
@@ -65,7 +66,7 @@ export const SubmitTaskBody = v.object({
     v.string(),
     v.minLength(1, "has to be non-empty"),
     v.maxBytes(limits.promptBytes, promptRule),
-    v.check((text) => text.isWellFormed(), "has to be well-formed Unicode"),
+    wellFormed,
   ),
   submitted_by: v.optional(agentId),
   required_capabilities: v.optional(capabilities),

@@ -1,0 +1,72 @@
+import * as v from "valibot";
+import { describe, expectTypeOf, test } from "vitest";
+import type { Refusal } from "./errors.ts";
+import {
+  operation,
+  type Answer,
+  type Parsed,
+  type PathParams,
+  type Request,
+  type Result,
+} from "./operation.ts";
+
+const search = operation({
+  method: "POST",
+  path: "/agents/:agentId/things/:thingId",
+  summary: "",
+  section: "",
+  auth: "bearer",
+  tier: "read",
+  query: v.object({ limit: v.optional(v.pipe(v.string(), v.transform(Number))) }),
+  body: v.object({ currency: v.optional(v.string(), "USD") }),
+  ok: { 200: v.object({ found: v.number() }), 201: v.object({ made: v.string() }) },
+  refusals: ["agent.not_found"],
+});
+type Search = typeof search;
+
+const bare = operation({
+  method: "GET",
+  path: "/bare",
+  summary: "",
+  section: "",
+  auth: "public",
+  tier: null,
+  ok: { 200: v.object({}) },
+  refusals: [],
+});
+
+describe("the types that a row gives", () => {
+  test("name the parameters of its path", () => {
+    expectTypeOf<PathParams<"/a/:b/c/:d">>().toEqualTypeOf<
+      { readonly b: string } & { readonly d: string }
+    >();
+    expectTypeOf<PathParams<"/a/:b">>().toEqualTypeOf<{ readonly b: string }>();
+    expectTypeOf<PathParams<"/a">>().toEqualTypeOf<unknown>();
+  });
+
+  test("give a handler what validation made of the input", () => {
+    expectTypeOf<Parsed<Search>["params"]["thingId"]>().toEqualTypeOf<string>();
+    expectTypeOf<Parsed<Search>["query"]>().toEqualTypeOf<{ limit?: number | undefined }>();
+    expectTypeOf<Parsed<Search>["body"]>().toEqualTypeOf<{ currency: string }>();
+    expectTypeOf<Parsed<typeof bare>["body"]>().toEqualTypeOf<undefined>();
+  });
+
+  test("let a client send what validation takes", () => {
+    expectTypeOf<Request<Search>["query"]>().toEqualTypeOf<
+      { limit?: string | undefined } | undefined
+    >();
+    expectTypeOf<Request<Search>["body"]>().toEqualTypeOf<
+      { currency?: string | undefined } | undefined
+    >();
+    expectTypeOf<Result<Search>>().toEqualTypeOf<{ found: number } | { made: string }>();
+  });
+
+  test("allow a declared status with its own body, or a declared refusal", () => {
+    type Allowed = Answer<Search>;
+    expectTypeOf<{ status: 201; body: { made: string } }>().toExtend<Allowed>();
+    expectTypeOf<Refusal<"agent.not_found">>().toExtend<Allowed>();
+    expectTypeOf<{ status: 201; body: { found: number } }>().not.toExtend<Allowed>();
+    expectTypeOf<{ status: 202; body: { found: number } }>().not.toExtend<Allowed>();
+    expectTypeOf<Refusal<"task.not_found">>().not.toExtend<Allowed>();
+  });
+});

@@ -1,0 +1,87 @@
+import { describe, expect, test } from "vitest";
+import { errors } from "./errors.ts";
+import { limits } from "./limits.ts";
+import { scopes, type Operation } from "./operation.ts";
+import { operations } from "./operations.ts";
+
+const rows: readonly [string, Operation][] = Object.entries(operations);
+const namesOf = (rule: (row: Operation) => boolean) =>
+  rows.filter(([, row]) => rule(row)).map(([name]) => name);
+
+describe("the operation table", () => {
+  test("opens to everybody what is on the public list, and nothing else", () => {
+    expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
+      "bootstrap",
+      "getListing",
+      "health",
+      "live",
+      "openApi",
+      "ready",
+      "relayInfo",
+    ]);
+  });
+
+  test("keeps deposits and the books to the operator", () => {
+    expect(namesOf((row) => row.auth === "master").toSorted()).toEqual(["deposit", "reconcile"]);
+  });
+
+  test("lets an agent read money, trust and tasks of its own only", () => {
+    expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
+      "deregisterAgent",
+      "getBalance",
+      "listSettlements",
+      "listTasks",
+      "listTransactions",
+      "listTrust",
+      "putListing",
+    ]);
+  });
+
+  test("limits everything but the probes of an orchestrator", () => {
+    expect(namesOf((row) => row.tier === null).toSorted()).toEqual(["live", "ready"]);
+  });
+
+  test.each([
+    ["auth", 30],
+    ["read", 60],
+    ["write", 30],
+    ["public", 20],
+    ["expensive", 10],
+  ] as const)("allows %s %i times a minute", (tier, perMinute) => {
+    expect(limits.tiers[tier]).toBe(perMinute);
+    expect(limits.rateWindowMs).toBe(60_000);
+    expect(namesOf((row) => row.tier === tier)).not.toEqual([]);
+  });
+
+  test("knows an owner only where the path names one, and a scope only where there is a token", () => {
+    expect(namesOf((row) => row.ownerOnly === true && !row.path.includes("/:agentId"))).toEqual([]);
+    expect(namesOf((row) => row.ownerOnly === true && row.auth !== "bearer")).toEqual([]);
+    expect(namesOf((row) => row.scope !== undefined && row.auth !== "bearer")).toEqual([]);
+    const named = new Set(rows.flatMap(([, { scope }]) => (scope === undefined ? [] : [scope])));
+    expect(scopes).toEqual(expect.arrayContaining([...named]));
+  });
+
+  test("takes a body with POST and PUT only, and a signed one unread", () => {
+    const withBody = namesOf((row) => row.body !== undefined);
+    expect(namesOf(({ method }) => method === "POST" || method === "PUT")).toEqual(
+      expect.arrayContaining(withBody),
+    );
+    expect(namesOf((row) => row.rawBody === true)).toEqual(["postResult"]);
+    expect(withBody).toContain("postResult");
+  });
+
+  test("has each method of a path once", () => {
+    const places = rows.map(([, { method, path }]) => `${method} ${path}`);
+    expect(new Set(places).size).toBe(places.length);
+  });
+});
+
+describe.each(rows)("%s", (_, row) => {
+  test("answers a success, and names each of its refusals once", () => {
+    const statuses = Object.keys(row.ok).map(Number);
+    expect(statuses).not.toEqual([]);
+    expect([200, 201, 202]).toEqual(expect.arrayContaining(statuses));
+    expect(new Set(row.refusals).size).toBe(row.refusals.length);
+    expect(Object.keys(errors)).toEqual(expect.arrayContaining([...row.refusals]));
+  });
+});
