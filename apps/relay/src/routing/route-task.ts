@@ -2,10 +2,10 @@ import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { canServe } from "../realtime/connections.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { AgentRow, TaskRow } from "../storage/tables.ts";
 import { acceptReceipt, type AcceptServices } from "../tasks/accept-receipt.ts";
 import { claimPending, findTask, reassignTask, releaseClaim } from "../tasks/store.ts";
-import { attemptsOf, executorOf, isOpen, taskOf } from "../tasks/view.ts";
+import { attemptsOf, executorOf, isOpen, taskOf, type Attempt } from "../tasks/view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { forwardOverMcp } from "./mcp-forward.ts";
 
@@ -42,28 +42,59 @@ export async function passOn(
 }
 
 /**
- * Hands a task to the next executor, and answers it as it is then; undefined when all have had their
- * turn: then it waits for the first of them again.
+ * Hands a task to the next executor that can be reached, and answers it as it is then; undefined when
+ * all have had their turn: then it waits for the first of them again.
  */
 export async function advance(
-  { storage }: Pick<Services, "storage">,
+  services: RouteServices,
   task: TaskRow,
 ): Promise<TaskRow | undefined> {
+  const { storage } = services;
   const attempts = attemptsOf(task);
-  const last = task.attempt + 1 >= attempts.length;
-  const attempt = last ? 0 : task.attempt + 1;
-  const next = attempts[attempt];
-  if (next === undefined || (attempts.length === 1 && task.status === "pending")) return undefined;
+  const attempt = await nextReachable(services, task, attempts);
+  const waits = attempt === undefined;
+  const next = attempts[attempt ?? 0];
+  if (next === undefined || (waits && task.attempt === 0 && task.status === "pending")) {
+    return undefined;
+  }
   await storage.transaction((tx) =>
     reassignTask(tx, {
       task_id: task.task_id,
       from_attempt: task.attempt,
-      attempt,
+      attempt: attempt ?? 0,
       assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
       charge: next.charge,
     }),
   );
-  return last ? undefined : findTask(storage.read, task.task_id);
+  return waits ? undefined : findTask(storage.read, task.task_id);
+}
+
+/** Nobody is given a task in passing: meanwhile the receipt of the one who has it would be refused. */
+async function nextReachable(
+  services: RouteServices,
+  task: TaskRow,
+  attempts: readonly Attempt[],
+): Promise<number | undefined> {
+  const { required_capabilities } = taskOf(task);
+  for (let at = task.attempt + 1; at < attempts.length; at += 1) {
+    const executor = attempts[at]?.agent_id ?? "";
+    const sockets = services.connections.of(executor);
+    if (sockets.some((connection) => canServe(connection, required_capabilities))) return at;
+    if ((await callable(services, executor)) !== undefined) return at;
+  }
+  return undefined;
+}
+
+/** The agent, if it has an endpoint that may be tried now. */
+async function callable(
+  { storage, runtime, backoff }: RouteServices,
+  agentId: string,
+): Promise<(AgentRow & { readonly endpoint_url: string }) | undefined> {
+  const agent = await findAgent(storage.read, agentId);
+  if (agent === undefined || agent.registered === 0) return undefined;
+  const { endpoint_url } = agent;
+  if (endpoint_url === null || !backoff.mayTry(endpoint_url, runtime.now())) return undefined;
+  return { ...agent, endpoint_url };
 }
 
 /** Writes a task to the live sockets of its executor; the first to claim it has it. */
@@ -84,10 +115,9 @@ async function forward(services: RouteServices, task: TaskRow): Promise<boolean>
   const { storage, runtime, backoff, log } = services;
   const { task_id } = task;
   const executor = executorOf(task);
-  const agent = await findAgent(storage.read, executor);
-  const endpoint = agent?.endpoint_url ?? null;
-  if (agent === undefined || agent.registered === 0 || endpoint === null) return false;
-  if (!backoff.mayTry(endpoint, runtime.now())) return false;
+  const agent = await callable(services, executor);
+  if (agent === undefined) return false;
+  const { endpoint_url: endpoint } = agent;
   const now = runtime.now();
   const claim = { task_id, executor, claimed_by: endpointWorker, now };
   const claimed = await storage.transaction((tx) =>
