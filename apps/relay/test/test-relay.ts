@@ -20,8 +20,7 @@ const noPayments = "0x0000000000000000000000000000000000000000";
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
-  // A test names the members that it looks at; a wrong one fails its expectation.
-  readonly body: Record<string, never>;
+  readonly body: Record<string, unknown>;
 }
 
 export interface RequestOptions {
@@ -76,8 +75,9 @@ export async function startTestRelay(
     now: clock.now,
   });
   const runtime = { ...world, schedule: clock.schedule };
-  const relay = await openRelay(read.config, runtime, log);
-  if (!relay.ok) throw new Error(`${relay.code}: ${relay.detail}`);
+  const opened = await openRelay(read.config, runtime, log);
+  if (!opened.ok) throw new Error(`${opened.code}: ${opened.detail}`);
+  const relay: OpenRelay = opened;
 
   async function request(
     method: string,
@@ -106,16 +106,14 @@ export async function startTestRelay(
   const token: TestRelay["token"] = (agent, scope) => tokenOf(agent, did, world, scope);
   const as: TestRelay["as"] = async (agent, method, path, body) =>
     request(method, path, { token: await token(agent), body });
-  const { did } = (await request("GET", "/.well-known/agent-relay.json")).body as unknown as {
-    did: string;
-  };
+  const { did } = (await request("GET", "/.well-known/agent-relay.json")).body as { did: string };
 
   async function agent(): Promise<TestAgent> {
     const fresh = testAgent(world);
     const { body } = await request("POST", "/api/v1/agents/bootstrap", {
       body: { agent_id: fresh.agentId, public_key: fresh.publicKey },
     });
-    return { ...fresh, deviceId: body["device_id"] as unknown as string };
+    return { ...fresh, deviceId: body["device_id"] as string };
   }
 
   return {
@@ -156,7 +154,7 @@ export async function startTestRelay(
     },
     async balance(of) {
       const { body } = await asMaster("GET", `/api/v1/agents/${of.agentId}/balance`);
-      return body["balance"] as unknown as number;
+      return body["balance"] as number;
     },
     close: () => relay.close(),
   };

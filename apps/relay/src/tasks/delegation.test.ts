@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { receiptOf } from "@agent/testkit";
+import { receiptOf, type ReceiptedTask } from "@agent/testkit";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -19,13 +19,13 @@ describe("one paid delegation", () => {
       status: 201,
       body: { status: "pending", routing_choice: null, estimated_cost: 2, amount_locked: 2.4 },
     });
-    const path = `/agent/${worker.agentId}/task/${submitted.body["task_id"]}`;
+    const path = `/agent/${worker.agentId}/task/${String(submitted.body["task_id"])}`;
     const held = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/balance`);
     expect(held.body).toMatchObject({ balance: 7.6, pending_allocations: 2.4, currency: "USD" });
 
     const open = await t.as(boss, "GET", path);
     expect(open.body).toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });
-    const receipt = receiptOf(worker, open.body["task"]);
+    const receipt = receiptOf(worker, open.body["task"] as ReceiptedTask);
     expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({
       status: 200,
       body: { status: "completed" },

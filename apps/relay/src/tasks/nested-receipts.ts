@@ -24,7 +24,7 @@ interface Hop {
 export interface Hops {
   readonly list: readonly Hop[];
   readonly depthLimited: boolean;
-  keysOf(receipt: ExecutionReceipt): SignerKeys;
+  readonly keysOf: (receipt: ExecutionReceipt) => SignerKeys;
 }
 
 /** Looks up what the verification of nested receipts needs, before any of it is judged. */

@@ -1,5 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
-import { devicesOf, findAgent, keysOf } from "../agents/store.ts";
+import { signingKeysOf, type SigningKeyRow } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** The keys that count for a receipt; undefined for an agent of which the relay knows no key. */
@@ -14,12 +14,12 @@ export async function signerKeys(
   { agent_id, device_id }: Pick<ExecutionReceipt, "agent_id" | "device_id">,
   submittedAt: number,
 ): Promise<SignerKeys> {
-  const agent = await findAgent(read, agent_id);
-  if (agent === undefined || agent.public_key === null) return undefined;
-  const devices = (await devicesOf(read, agent_id)).filter((device) => device.revoked_at === null);
-  const own = (await keysOf(read, agent_id)).filter(
-    ({ valid_until }) => valid_until === null || submittedAt < valid_until,
-  );
-  const named = devices.filter((device) => device.device_id === device_id);
-  return [...new Set([...named, ...own.reverse(), ...devices].map((key) => key.public_key))];
+  const rows = await signingKeysOf(read, agent_id);
+  if (rows.length === 0) return undefined;
+  const rank = (row: SigningKeyRow) =>
+    row.device_id === device_id ? 0 : row.device_id === null ? 1 : 2;
+  const valid = rows
+    .filter(({ valid_until }) => valid_until === null || submittedAt < valid_until)
+    .toSorted((a, b) => rank(a) - rank(b));
+  return [...new Set(valid.map((row) => row.public_key))];
 }

@@ -3,7 +3,7 @@ export interface TaskWaiters {
   /** `changed` resolves at the task's next change, after `ms`, when the client goes away, or on `stop`. */
   watch(taskId: string, ms: number, signal: AbortSignal): Watch;
   changed(taskId: string): void;
-  /** Lets everybody go: the relay is shutting down. */
+  /** Lets everybody go, now and from now on: the relay is shutting down. */
   releaseAll(): void;
 }
 
@@ -16,6 +16,7 @@ export function createTaskWaiters(
   schedule: (ms: number, task: () => void) => () => void,
 ): TaskWaiters {
   const waiting = new Map<string, Set<() => void>>();
+  let released = false;
 
   function watch(taskId: string, ms: number, signal: AbortSignal): Watch {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -31,12 +32,16 @@ export function createTaskWaiters(
     const cancel = schedule(ms, stop);
     signal.addEventListener("abort", stop, { once: true });
     own.add(stop);
+    if (released || signal.aborted) stop();
     return { changed: promise, stop };
   }
 
   return {
     watch,
     changed: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
-    releaseAll: () => waiting.forEach((own) => own.forEach((stop) => stop())),
+    releaseAll() {
+      released = true;
+      waiting.forEach((own) => own.forEach((stop) => stop()));
+    },
   };
 }

@@ -1,0 +1,83 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  holdingsOf,
+  seller,
+  tally,
+  taskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+let task: Delegation;
+beforeEach(async () => {
+  t = await startTestRelay();
+  boss = await buyer(t, 10);
+  worker = await seller(t, 2);
+  task = await delegate(t, boss, worker);
+});
+afterEach(() => t.close());
+
+const cancel = (by: TestAgent, path = task.path) => t.as(by, "POST", `${path}/cancel`);
+
+describe("cancelling", () => {
+  test("returns the whole hold, once", async () => {
+    expect(await t.balance(boss)).toBe(7.6);
+    expect(await cancel(boss)).toMatchObject({
+      status: 200,
+      body: { task_id: task.task_id, status: "cancelled" },
+    });
+    expect(await cancel(boss)).toMatchObject({ status: 409, body: { code: "task.not_pending" } });
+    expect(await t.balance(boss)).toBe(10);
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "cancelled" });
+    const [held] = await holdingsOf(t, [boss]);
+    expect(held?.transactions.slice(0, 2)).toMatchObject([
+      { type: "allocation_release", amount: 2.4, balance_after: 10 },
+      { type: "allocation_hold", amount: -2.4, balance_after: 7.6 },
+    ]);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
+  test("is the submitter's right, and the operator's", async () => {
+    for (const other of [worker, await t.agent()]) {
+      expect(await cancel(other)).toMatchObject({
+        status: 403,
+        body: { code: "task.not_participant" },
+      });
+    }
+    expect((await t.asMaster("POST", `${task.path}/cancel`)).status).toBe(200);
+  });
+
+  test("comes too late for a finished task, and a receipt too late for a cancelled one", async () => {
+    const receipt = receiptOf(worker, task);
+    await t.as(worker, "POST", `${task.path}/result`, receipt);
+    expect((await cancel(boss)).status).toBe(409);
+
+    const second = await delegate(t, boss, worker);
+    await cancel(boss, second.path);
+    const before = await holdingsOf(t, [boss, worker]);
+    const late = await t.as(worker, "POST", `${second.path}/result`, receiptOf(worker, second));
+    expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
+    expect(await holdingsOf(t, [boss, worker])).toEqual(before);
+  });
+
+  test("of an unknown, foreign or expired task is 404", async () => {
+    expect((await cancel(boss, `/agent/${worker.agentId}/task/unknown`)).status).toBe(404);
+    expect((await cancel(boss, `/agent/${boss.agentId}/task/${task.task_id}`)).status).toBe(404);
+    await t.clock.advance(900_000);
+    expect((await cancel(boss)).status).toBe(404);
+  });
+
+  test("many times at once returns the hold once", async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(boss)));
+    expect(tally(answers)).toEqual({ 200: 1, 409: 19 });
+    expect(await t.balance(boss)).toBe(10);
+    await expectConsistentBooks(t);
+  });
+});

@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { manualClock } from "@agent/testkit";
+import { createTaskWaiters, type Watch } from "./waiters.ts";
+
+describe("who waits for a task", () => {
+  const never = new AbortController().signal;
+
+  test("is let go by its next change, and nobody else is", async () => {
+    const clock = manualClock();
+    const waiters = createTaskWaiters(clock.schedule);
+    const released: string[] = [];
+    for (const task of ["a", "a", "b"]) {
+      void waiters.watch(task, 1_000, never).changed.then(() => released.push(task));
+    }
+    waiters.changed("a");
+    await clock.advance(0);
+    expect(released).toEqual(["a", "a"]);
+    expect(clock.pending()).toEqual([1_000]);
+  });
+
+  test.each<[string, (parts: Parts) => unknown]>([
+    ["when the time is over", ({ clock }) => clock.advance(1_000)],
+    ["when the client goes away", ({ client }) => client.abort()],
+    ["when it is stopped", ({ watch }) => watch.stop()],
+    ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],
+  ])("is let go %s, and leaves no timer behind", async (_, end) => {
+    const clock = manualClock();
+    const client = new AbortController();
+    const waiters = createTaskWaiters(clock.schedule);
+    const watch = waiters.watch("a", 1_000, client.signal);
+    await end({ clock, client, watch, waiters });
+    await watch.changed;
+    expect(clock.pending()).toEqual([]);
+  });
+
+  test("is let go at once when the client is gone already or the relay is shutting down", async () => {
+    const clock = manualClock();
+    const waiters = createTaskWaiters(clock.schedule);
+    await waiters.watch("a", 1_000, AbortSignal.abort()).changed;
+    waiters.releaseAll();
+    await waiters.watch("a", 1_000, never).changed;
+    expect(clock.pending()).toEqual([]);
+  });
+});
+
+interface Parts {
+  readonly clock: ReturnType<typeof manualClock>;
+  readonly client: AbortController;
+  readonly waiters: ReturnType<typeof createTaskWaiters>;
+  readonly watch: Watch;
+}

@@ -1,0 +1,118 @@
+import type { ReceiptedTask, TestAgent } from "@agent/testkit";
+import type { Settlement, Task, Transaction, TrustRecord } from "@agent/wire";
+import { expect } from "vitest";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+/** Asks `price` for a task of its one capability, or a price for each; it has no endpoint. */
+export async function seller(
+  t: TestRelay,
+  price: number | Record<string, number>,
+): Promise<TestAgent> {
+  const agent = await t.agent();
+  await list(t, agent, price);
+  return agent;
+}
+
+/** Puts the agent's listing in place of the one it had. */
+export async function list(
+  t: TestRelay,
+  agent: TestAgent,
+  price: number | Record<string, number>,
+): Promise<void> {
+  const prices = typeof price === "number" ? { summarise: price } : price;
+  const listed = await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
+    capabilities: Object.keys(prices),
+    pricing: Object.entries(prices).map(([capability, unit_cost]) => ({
+      capability,
+      unit_cost,
+      currency: "USD",
+      per: "task",
+    })),
+    sla: { max_latency_ms: 1_000, availability_guarantee: 0.9 },
+    description: "sells work",
+  });
+  expect(listed.status).toBe(200);
+}
+
+/** An agent with money. */
+export async function buyer(t: TestRelay, amount: number): Promise<TestAgent> {
+  const agent = await t.agent();
+  await t.deposit(agent, amount);
+  return agent;
+}
+
+export function submit(
+  t: TestRelay,
+  by: TestAgent,
+  target: Pick<TestAgent, "agentId">,
+  body: Record<string, unknown> = {},
+): Promise<Reply> {
+  return t.as(by, "POST", `/agent/${target.agentId}/task`, { prompt: "work", ...body });
+}
+
+/** A task that was taken, and where it is found. */
+export interface Delegation extends ReceiptedTask {
+  readonly path: string;
+}
+
+/** Submits a task that has to be taken. */
+export async function delegate(
+  t: TestRelay,
+  by: TestAgent,
+  target: Pick<TestAgent, "agentId">,
+  body: Record<string, unknown> = {},
+): Promise<Delegation> {
+  const answer = await submit(t, by, target, body);
+  expect(answer).toMatchObject({ status: 201 });
+  const task_id = answer.body["task_id"] as string;
+  const prompt = (body["prompt"] ?? "work") as string;
+  const path = `/agent/${target.agentId}/task/${task_id}`;
+  return { task_id, prompt, submitted_at: t.clock.now(), path };
+}
+
+/** How many answers have each status. */
+export function tally(replies: readonly Reply[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+export async function taskAt(t: TestRelay, path: string): Promise<Task> {
+  const { status, body } = await t.asMaster("GET", path);
+  expect(status).toBe(200);
+  return body["task"] as Task;
+}
+
+/** All that a refusal must leave as it was. */
+export interface Holdings {
+  readonly balance: number;
+  readonly pending_allocations: number;
+  readonly transactions: Transaction[];
+  readonly settlements: Settlement[];
+  readonly trust: TrustRecord[];
+}
+
+export async function holdingsOf(t: TestRelay, agents: readonly TestAgent[]): Promise<Holdings[]> {
+  return Promise.all(
+    agents.map(async ({ agentId }) => {
+      const of = (what: string) => t.asMaster("GET", `/api/v1/agents/${agentId}/${what}`);
+      const [account, settled, trusted] = await Promise.all(
+        ["balance", "settlements", "trust"].map(of),
+      );
+      return {
+        ...(account?.body as Omit<Holdings, "settlements" | "trust">),
+        settlements: settled?.body["settlements"] as Settlement[],
+        trust: trusted?.body["records"] as TrustRecord[],
+      };
+    }),
+  );
+}
+
+/** No money was made or lost, and every hold has its open task. */
+export async function expectConsistentBooks(
+  t: TestRelay,
+  totals: Record<string, number> = {},
+): Promise<void> {
+  const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+  expect(body).toMatchObject({ consistent: true, totals });
+}
