@@ -3,13 +3,21 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { startRelay } from "./testing/relay.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const echo = `export default [{
+  definition: { name: "echo", description: "", inputSchema: {
+    type: "object", properties: { text: { type: "string" } } } },
+  handler: ({ text }) => ({ ok: true, data: text }),
+}]`;
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-main-"));
   await writeFile(join(folder, "tools.mjs"), "export default []");
   await writeFile(join(folder, "bad.mjs"), "export default [{}]");
+  await writeFile(join(folder, "echo.mjs"), echo);
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -25,10 +33,14 @@ function start(args: string[], env: Record<string, string> = {}) {
   const ended = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
     child.on("close", (code) => resolve({ code, ...output }));
   });
-  const firstLine = new Promise<string>((resolve) => {
-    child.stdout.once("data", () => resolve(output.stdout));
-  });
-  return { child, ended, firstLine };
+  /** Everything that was printed when `pattern` was. */
+  const line = (pattern: RegExp) =>
+    new Promise<string>((resolve) => {
+      const look = () => void (pattern.test(output.stdout) && resolve(output.stdout));
+      child.stdout.on("data", look);
+      look();
+    });
+  return { child, ended, line };
 }
 
 describe("agent-server", () => {
@@ -66,8 +78,10 @@ describe("agent-server", () => {
   });
 
   test("says where it really listens, answers there, and ends on SIGTERM", async () => {
-    const { child, ended, firstLine } = start(["--allow-anonymous", "--port", "0"]);
-    const url = /listening on (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(await firstLine)?.[1];
+    const { child, ended, line } = start(["--allow-anonymous", "--port", "0"]);
+    const url = /listening on (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(
+      await line(/listening/),
+    )?.[1];
     const health = await fetch(`${url}/health`);
     expect(await health.json()).toMatchObject({ status: "ok" });
     child.kill("SIGTERM");
@@ -76,7 +90,7 @@ describe("agent-server", () => {
 
   test("a taken port stops the start", async () => {
     const first = start(["--allow-anonymous", "--port", "0"]);
-    const port = /:(\d+)\/mcp/.exec(await first.firstLine)?.[1] ?? "";
+    const port = /:(\d+)\/mcp/.exec(await first.line(/listening/))?.[1] ?? "";
     const second = await start(["--allow-anonymous", "--port", port]).ended;
     expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
     first.child.kill("SIGTERM");
@@ -88,6 +102,20 @@ describe("agent-server", () => {
     const { code, stdout } = await start(["--self-test", "--port", "0"], env).ended;
     expect(code).toBe(2);
     expect(stdout).toContain("relay unreachable");
+  });
+
+  test("joins its relay, says so, and tests itself through it", async () => {
+    const relay = await startRelay();
+    const env = { AGENT_SYNC_URL: relay.url, LOG_LEVEL: "error" };
+    const args = ["--tools", "echo.mjs", "--port", "0"];
+    const tested = await start([...args, "--self-test"], env).ended;
+    expect(tested.code).toBe(0);
+    expect(tested.stdout.match(/^ok \w+/gm)).toHaveLength(6);
+    const { child, ended, line } = start(args, env);
+    expect(await line(/registered at/)).toContain(relay.url);
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    await relay.stop();
   });
 
   test("neither its output nor its log holds a secret", async () => {
@@ -103,8 +131,8 @@ describe("agent-server", () => {
       AGENT_DATA_DIR: join(folder, "other"),
       LOG_LEVEL: "debug",
     };
-    const { child, ended, firstLine } = start(["--port", "0"], env);
-    await firstLine;
+    const { child, ended, line } = start(["--port", "0"], env);
+    await line(/listening/);
     child.kill("SIGTERM");
     const { stdout, stderr } = await ended;
     for (const secret of Object.values(secrets)) expect(stdout + stderr).not.toContain(secret);

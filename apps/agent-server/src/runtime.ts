@@ -3,11 +3,11 @@ import type { Log } from "./log.ts";
 /** Time, chance and network: whatever is not a function of its arguments gets them from here. */
 export interface Runtime {
   /** Milliseconds since the Unix epoch. */
-  now(): number;
-  randomBytes(count: number): Uint8Array;
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
   readonly fetch: typeof fetch;
   /** Runs `task` once after `ms`; the returned function cancels it. */
-  schedule(ms: number, task: () => void): () => void;
+  readonly schedule: (ms: number, task: () => void) => () => void;
   readonly log: Log;
 }
 

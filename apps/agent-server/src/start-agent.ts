@@ -15,9 +15,10 @@ import type { Runtime } from "./runtime.ts";
 import { serveStreams } from "./stdio.ts";
 import type { RegisteredTool } from "./tools/registry.ts";
 
-/** What a stopped agent is given to finish its work, and then to hand its receipts over. */
+/** What a stopped agent is given to finish its work, then to hand its receipts over and to answer. */
 const graceMs = 5_000;
 const deliveryGraceMs = 2_000;
+const answerGraceMs = 1_000;
 
 export interface StartOptions {
   readonly config: Config;
@@ -122,13 +123,13 @@ async function openDoor(
     runtime,
   });
   try {
-    const listener = await listen(app, server);
+    const listener = await listen(app, server, runtime);
     return {
       ok: true,
       url: `${listener.url}/mcp`,
       async close() {
+        await listener.close(answerGraceMs);
         await app.close();
-        await listener.close();
       },
     };
   } catch (cause) {

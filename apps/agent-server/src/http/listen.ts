@@ -1,38 +1,70 @@
 import { serve } from "@hono/node-server";
+import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Runtime } from "../runtime.ts";
 import type { HttpApp } from "./app.ts";
 
 export interface Listener {
   /** `http://<host>:<port>`, with the port that was really bound. */
   readonly url: string;
-  close(): Promise<void>;
+  /** Takes no more, lets running calls be answered for up to `graceMs`, and closes what is left. */
+  readonly close: (graceMs: number) => Promise<void>;
 }
 
 const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 60_000 };
 
 /** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
-export function listen(app: HttpApp, address: { host: string; port: number }): Promise<Listener> {
-  return new Promise((resolve, reject) => {
-    const server = serve({
-      fetch: app.fetch,
-      hostname: address.host,
-      port: address.port,
-      serverOptions: timeouts,
-    });
+export async function listen(
+  app: HttpApp,
+  address: { host: string; port: number },
+  runtime: Pick<Runtime, "schedule">,
+): Promise<Listener> {
+  const server = serve({
+    fetch: app.fetch,
+    createServer,
+    hostname: address.host,
+    port: address.port,
+    serverOptions: timeouts,
+  }) as Server;
+  const calls = countCalls(server);
+  await new Promise<void>((resolve, reject) => {
+    server.once("listening", resolve);
     server.once("error", reject);
-    server.once("listening", () => {
-      server.removeListener("error", reject);
-      resolve({ url: urlOf(address.host, server.address()), close });
-    });
-
-    function close(): Promise<void> {
-      return new Promise((done) => {
-        server.close(() => done());
-        // Event streams never end by themselves; whatever answered by now has been answered.
-        if ("closeAllConnections" in server) server.closeAllConnections();
-      });
-    }
   });
+  return {
+    url: urlOf(address.host, server.address()),
+    async close(graceMs) {
+      const closed = new Promise((done) => server.close(done));
+      server.closeIdleConnections();
+      const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
+      await calls.ended();
+      cancel();
+      // Event streams never end by themselves.
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+/** Watches the requests that somebody expects an answer to; a GET may be a stream without end. */
+function countCalls(server: Server): { ended: () => Promise<void> } {
+  let running = 0;
+  let onEnd = () => {};
+  server.on("request", (request, response) => {
+    if (request.method !== "POST") return;
+    running += 1;
+    response.once("close", () => {
+      running -= 1;
+      if (running === 0) onEnd();
+    });
+  });
+  return {
+    ended: () =>
+      new Promise((resolve) => {
+        if (running === 0) resolve();
+        else onEnd = resolve;
+      }),
+  };
 }
 
 function urlOf(host: string, bound: AddressInfo | string | null): string {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../caller.ts";
+import { manualClock } from "@agent/testkit";
 import { silentLog } from "../log.ts";
 import { systemRuntime, type Runtime } from "../runtime.ts";
 import { newAgent } from "../testing/agent.ts";
@@ -9,29 +10,6 @@ import { createSessions, type Sessions } from "./sessions.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const bob: Caller = { kind: "agent", agentId: "bob", trust: "trusted" };
-
-/** Time stands still until it is moved. */
-function manualRuntime(): Runtime & { advance(ms: number): void } {
-  let now = 1_000_000;
-  const timers = new Map<object, { at: number; task: () => void }>();
-  return {
-    ...systemRuntime(silentLog),
-    now: () => now,
-    schedule(ms, task) {
-      const key = {};
-      timers.set(key, { at: now + ms, task });
-      return () => void timers.delete(key);
-    },
-    advance(ms) {
-      now += ms;
-      for (const [key, { at, task }] of timers) {
-        if (at > now) continue;
-        timers.delete(key);
-        task();
-      }
-    },
-  };
-}
 
 function newSessions(options: { runtime?: Runtime; max?: number; idleMs?: number } = {}): Sessions {
   const agent = newAgent({ tools: [shout, hanging()] });
@@ -129,14 +107,15 @@ describe("a session", () => {
 
 describe("sessions that nobody uses", () => {
   test("end after their idle time; one that is working does not", async () => {
-    const runtime = manualRuntime();
+    const clock = manualClock();
+    const runtime = { ...systemRuntime(silentLog), now: clock.now, schedule: clock.schedule };
     const sessions = newSessions({ runtime, idleMs: 1_000 });
     const idle = await open(sessions, alice);
     const busy = await open(sessions, alice);
     await post(sessions, alice, call(1, "hanging"), busy);
-    runtime.advance(900);
+    await clock.advance(900);
     expect(sessions.size).toBe(2);
-    runtime.advance(600);
+    await clock.advance(600);
     expect((await post(sessions, alice, list(1), idle)).status).toBe(404);
     expect((await post(sessions, alice, list(2), busy)).status).toBe(200);
     await sessions.close();

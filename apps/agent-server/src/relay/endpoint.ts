@@ -6,7 +6,8 @@ export function endpointUrl(
   publicUrl: string | undefined,
   listening: string | undefined,
 ): string | undefined {
-  if (publicUrl === undefined) return listening?.replace("//0.0.0.0:", "//127.0.0.1:");
+  if (publicUrl === undefined)
+    return listening?.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const base = publicUrl.replace(/\/+$/, "");
   return base.endsWith("/mcp") ? base : `${base}/mcp`;
 }

@@ -52,13 +52,14 @@ export async function startServer(
 ): Promise<TestServer> {
   const agent = newAgent(options);
   const app = newApp(agent, checkSigned === undefined ? {} : { checkSigned });
-  const listener = await listen(app, { host: "127.0.0.1", port: 0 });
+  const address = { host: "127.0.0.1", port: 0 };
+  const listener = await listen(app, address, systemRuntime(silentLog));
   return {
     agent,
     url: new URL(`${listener.url}/mcp`),
     async close() {
+      await listener.close(0);
       await app.close();
-      await listener.close();
     },
   };
 }

@@ -1,0 +1,92 @@
+import { mintToken } from "@agent/client";
+import { generateKeyPair } from "@agent/crypto";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newIdentity } from "../testing/identity.ts";
+import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startJoinedAgent } from "../testing/start.ts";
+import { textTool, shout } from "../testing/tools.ts";
+import type { RunningAgent } from "../start-agent.ts";
+
+let relay: TestRelay;
+let server: RunningAgent;
+let stranger: RunningAgent;
+
+beforeAll(async () => {
+  relay = await startRelay();
+  const writing = textTool("writing", () => ({ ok: true, data: "written" }), 2);
+  server = await startJoinedAgent({ relayUrl: relay.url, tools: [shout, writing] });
+  stranger = await startJoinedAgent({ relayUrl: relay.url });
+});
+afterAll(async () => {
+  await server.stop();
+  await stranger.stop();
+  await relay.stop();
+});
+
+type Mint = Parameters<typeof mintToken>[0];
+
+/** A token of the stranger for the server, with what a case changes. */
+function tokenOf(change: Partial<Mint> = {}): Promise<string> {
+  const { agentId, secretKey } = stranger.agent.identity;
+  return mintToken({
+    agentId,
+    deviceId: stranger.home?.deviceId() ?? "",
+    secretKey,
+    audience: server.agent.identity.did,
+    scope: [],
+    now: Date.now(),
+    jti: crypto.randomUUID(),
+    ...change,
+  });
+}
+
+async function statusWith(token: string): Promise<number> {
+  const headers = { authorization: `Bearer agent:${token}` };
+  return (await fetch(server.url ?? "", { method: "DELETE", headers })).status;
+}
+
+async function callWith(token: string, name: string, args: Record<string, unknown>) {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  const requestInit = { headers: { authorization: `Bearer agent:${token}` } };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(server.url ?? ""), { requestInit }),
+  );
+  const result = await client.callTool({ name, arguments: args });
+  await client.close();
+  const [block] = result.content as { text: string }[];
+  return block?.text ?? "";
+}
+
+describe("an agent's signed token", () => {
+  test("opens the door for its agent, who is a stranger to this one", async () => {
+    expect(await callWith(await tokenOf(), "shout", { text: "hi" })).toBe("HI");
+    expect(await callWith(await tokenOf(), "writing", { text: "" })).toMatch(/^Governance: /);
+    expect(await callWith(await tokenOf(), "agent_task", { prompt: "p" })).toMatch(/^Governance: /);
+  });
+
+  test.each<[string, () => Partial<Mint>]>([
+    ["meant for another agent", () => ({ audience: stranger.agent.identity.did })],
+    ["signed by another key", () => ({ secretKey: generateKeyPair().secretKey })],
+    ["of an unknown device", () => ({ deviceId: crypto.randomUUID() })],
+    ["of another agent's device", () => ({ deviceId: server.home?.deviceId() ?? "" })],
+    ["of an unknown agent", () => ({ agentId: newIdentity().agentId })],
+    ["that is too old", () => ({ now: Date.now() - 301_000 })],
+    ["from the future", () => ({ now: Date.now() + 302_000 })],
+    ["that claims to be the relay's", () => ({ agentId: relayId(), deviceId: relayId() })],
+  ])("%s: 401", async (_, change) => {
+    expect(await statusWith(await tokenOf())).toBe(400);
+    expect(await statusWith(await tokenOf(change()))).toBe(401);
+  });
+
+  test.each(["x", "x.y.z", ""])("that is none (%s): 401", async (token) => {
+    expect(await statusWith(token)).toBe(401);
+  });
+});
+
+function relayId(): string {
+  return server.home?.membership()?.relay.relayId ?? "";
+}

@@ -1,0 +1,186 @@
+import type { SendResult } from "@agent/client";
+import { manualClock } from "@agent/testkit";
+import type { ClientMessage, Task } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import type { WorkAnswer } from "../execution/work.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { receiptFor } from "../testing/receipt.ts";
+import { createIntake } from "./intake.ts";
+
+const me = "me";
+
+function task(id: string, change: Partial<Task> = {}): Task {
+  return {
+    task_id: id,
+    agent_id: me,
+    prompt: "p",
+    submitted_at: 1,
+    status: "pending",
+    submitted_by: null,
+    assigned_to: null,
+    required_capabilities: [],
+    expires_at: 2,
+    wall_clock_ms: null,
+    step_id: null,
+    routing_choice: null,
+    estimated_cost: 0,
+    amount_locked: 0,
+    ...change,
+  };
+}
+
+function newIntake(socket: SendResult = { ok: true }) {
+  const clock = manualClock();
+  const sent: string[] = [];
+  const started: string[] = [];
+  const cancelled: string[] = [];
+  const delivered: string[] = [];
+  const finish = new Map<string, (answer: WorkAnswer) => void>();
+  const intake = createIntake({
+    agentId: me,
+    relayId: () => "relay",
+    work: {
+      accept: ({ relayTaskId = "" }) => {
+        started.push(relayTaskId);
+        return new Promise((resolve) => finish.set(relayTaskId, resolve));
+      },
+      find: () => undefined,
+      cancel: (id) => void cancelled.push(id),
+      stop: async () => {},
+    },
+    send(message: ClientMessage) {
+      if (socket.ok) sent.push(`${message.type} ${"task_id" in message ? message.task_id : ""}`);
+      return socket;
+    },
+    deliver: (receipt, target) => void delivered.push(`${receipt.task_id} to ${target}`),
+    runtime: { ...systemRuntime(silentLog), ...clock },
+  });
+  return {
+    cancelled,
+    clock,
+    delivered,
+    intake,
+    sent,
+    started,
+    claimed: (id: string) => intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 }),
+    end: async (id: string, answer: WorkAnswer = { ok: true, receipt: receiptFor(id) }) => {
+      finish.get(id)?.(answer);
+      await clock.advance(0);
+    },
+  };
+}
+
+describe("a task that the relay assigns", () => {
+  test("is claimed first, run when the claim is granted, and delivered to its target's path", async () => {
+    const { intake, sent, started, delivered, claimed, end } = newIntake();
+    const assigned = task("t", { agent_id: "target", assigned_to: me });
+    intake.onMessage({ type: "task_assigned", task: assigned, expires_at: 1 });
+    expect([sent, started]).toEqual([["claim t"], []]);
+    claimed("t");
+    await end("t");
+    expect(started).toEqual(["t"]);
+    expect(delivered).toEqual(["t to target"]);
+  });
+
+  test("is not run when another device was faster", () => {
+    const { intake, started } = newIntake();
+    intake.take(task("t"));
+    intake.onMessage({ type: "error", code: "task.not_pending", message: "", task_id: "t" });
+    intake.onMessage({ type: "claimed", task_id: "t", lease_until: 0 });
+    expect(started).toEqual([]);
+  });
+
+  test("is left alone when it is assigned to another agent", () => {
+    const { intake, sent } = newIntake();
+    intake.take(task("t", { assigned_to: "other" }));
+    expect(sent).toEqual([]);
+  });
+
+  test("is claimed once, however often it is offered, and again after a lost connection", () => {
+    const { intake, sent, started, claimed } = newIntake();
+    intake.take(task("t"));
+    intake.take(task("t"));
+    claimed("t");
+    intake.take(task("t"));
+    claimed("t");
+    expect(sent).toEqual(["claim t", "claim t"]);
+    expect(started).toEqual(["t"]);
+  });
+
+  test("is run at once where there is no socket to claim it on", () => {
+    const { intake, started } = newIntake({ ok: false, code: "socket.not_ready" });
+    intake.take(task("t"));
+    expect(started).toEqual(["t"]);
+  });
+
+  test("waits where the socket takes no more for now", async () => {
+    const { clock, intake, started } = newIntake({ ok: false, code: "socket.backlogged" });
+    intake.take(task("t"));
+    await clock.advance(5_000);
+    expect(started).toEqual([]);
+    expect(clock.pending()).toHaveLength(1);
+  });
+
+  test("is given up when the relay never answers the claim, and taken when it is offered again", async () => {
+    const { clock, intake, sent } = newIntake();
+    intake.take(task("t"));
+    await clock.advance(10_000);
+    intake.take(task("t"));
+    expect(sent).toEqual(["claim t", "claim t"]);
+  });
+
+  test("that this agent will not do is refused, for the next one to get it", async () => {
+    const { claimed, end, intake, sent } = newIntake();
+    intake.take(task("t"));
+    claimed("t");
+    await end("t", { ok: false, error: "no" });
+    expect(sent).toEqual(["claim t", "refuse t"]);
+  });
+
+  test("is stopped when its submitter cancels it, running or not", () => {
+    const { cancelled, claimed, intake, started } = newIntake();
+    intake.take(task("t"));
+    intake.take(task("u"));
+    claimed("t");
+    intake.onMessage({ type: "task_cancelled", task_id: "t" });
+    intake.onMessage({ type: "task_cancelled", task_id: "u" });
+    claimed("u");
+    expect(started).toEqual(["t"]);
+    expect(cancelled).toEqual(["t", "u"]);
+  });
+});
+
+describe("many tasks", () => {
+  test("are taken eight at a time", async () => {
+    const { claimed, end, intake, sent } = newIntake();
+    for (let i = 0; i < 10; i++) intake.take(task(`t${i}`));
+    expect(sent).toHaveLength(8);
+    claimed("t0");
+    await end("t0");
+    expect(sent.at(-1)).toBe("claim t8");
+    expect(sent).toHaveLength(9);
+  });
+
+  test("keep their leases while they run", async () => {
+    const { claimed, clock, end, intake, sent } = newIntake();
+    intake.take(task("t"));
+    claimed("t");
+    await clock.advance(40_000);
+    expect(sent).toEqual(["claim t", "progress t", "progress t"]);
+    intake.onMessage({ type: "ready", agent_id: me, device_id: null, pending: 0 });
+    expect(sent.at(-1)).toBe("progress t");
+    await end("t");
+    await clock.advance(60_000);
+    expect(sent).toHaveLength(4);
+  });
+
+  test("are not begun any more by an agent that stops", () => {
+    const { claimed, intake, sent, started } = newIntake();
+    intake.take(task("t"));
+    intake.stop();
+    claimed("t");
+    intake.take(task("u"));
+    expect([sent, started]).toEqual([["claim t"], []]);
+  });
+});

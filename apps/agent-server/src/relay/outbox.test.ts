@@ -1,0 +1,124 @@
+import type { CallRefusal } from "@agent/client";
+import { manualClock } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { systemRuntime } from "../runtime.ts";
+import { receiptFor } from "../testing/receipt.ts";
+import { createOutbox } from "./outbox.ts";
+import type { Posted } from "./post-receipt.ts";
+
+function refusal(status: number, code: string, retryAfterSeconds?: number): CallRefusal {
+  const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+  return { ok: false, code, status, message: code, ...wait };
+}
+
+const accepted: Posted = { ok: true, status: "completed" };
+const lost = refusal(0, "network.unreachable");
+
+/** Answers one after the other; the last one for ever. */
+function outboxWith(...answers: Posted[]) {
+  const clock = manualClock();
+  const start = clock.now();
+  const tries: number[] = [];
+  const events: string[] = [];
+  const outbox = createOutbox({
+    post: async () => {
+      tries.push(clock.now() - start);
+      return answers[Math.min(tries.length, answers.length) - 1] ?? accepted;
+    },
+    runtime: {
+      ...systemRuntime((_, event) => events.push(event)),
+      now: clock.now,
+      schedule: clock.schedule,
+      // The whole of each bound, so that the waits are the longest possible.
+      randomBytes: (count) => new Uint8Array(count).fill(255),
+    },
+  });
+  /** Hands a receipt over and lets the first try end. */
+  const deliver = async (taskId: string) => {
+    outbox.deliver(receiptFor(taskId), "target");
+    await clock.advance(0);
+  };
+  return { clock, deliver, events, outbox, tries };
+}
+
+describe("a receipt is posted", () => {
+  test("until the relay has it, with growing waits", async () => {
+    const { clock, deliver, events, outbox, tries } = outboxWith(
+      lost,
+      refusal(500, "x"),
+      lost,
+      accepted,
+    );
+    await deliver("t");
+    await clock.advance(10_000);
+    expect(tries).toEqual([0, 500, 1_500, 3_500]);
+    expect(events.at(-1)).toBe("receipt.delivered");
+    expect(outbox.size).toBe(0);
+  });
+
+  test.each([429, 503])("not before the Retry-After of a %i has passed", async (status) => {
+    const { clock, deliver, tries } = outboxWith(refusal(status, "later", 30), accepted);
+    await deliver("t");
+    await clock.advance(29_999);
+    expect(tries).toHaveLength(1);
+    await clock.advance(600);
+    expect(tries).toHaveLength(2);
+  });
+
+  test("at most a minute apart, however long it takes", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(lost);
+    await deliver("t");
+    await clock.advance(24 * 60 * 60_000);
+    const waits = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+    expect(Math.max(...waits)).toBe(60_000);
+    expect(outbox.size).toBe(1);
+  });
+
+  test("once at a time for one task", async () => {
+    const { deliver, outbox, tries } = outboxWith(accepted);
+    outbox.deliver(receiptFor("t"), "target");
+    await deliver("t");
+    await deliver("u");
+    expect(tries).toHaveLength(2);
+  });
+});
+
+describe("a refusal", () => {
+  test.each([
+    [400, "receipt.malformed"],
+    [403, "receipt.signature_invalid"],
+    [403, "auth.not_owner"],
+    [404, "task.not_found"],
+    [409, "task.already_finished"],
+    [413, "request.too_large"],
+  ])("%i %s is final", async (status, code) => {
+    const { clock, deliver, events, tries } = outboxWith(refusal(status, code));
+    await deliver("t");
+    await clock.advance(600_000);
+    expect(tries).toHaveLength(1);
+    expect(events).toEqual(["receipt.refused"]);
+  });
+
+  test.each([
+    [401, "auth.expired_token"],
+    [403, "auth.device_not_authorized"],
+    [408, "request.timeout"],
+    [429, "rate.exceeded"],
+    [503, "server.draining"],
+  ])("%i %s is tried again", async (status, code) => {
+    const { clock, deliver, tries } = outboxWith(refusal(status, code), accepted);
+    await deliver("t");
+    await clock.advance(600_000);
+    expect(tries).toHaveLength(2);
+  });
+});
+
+test("a stopping agent tries on for as long as it is given, and no longer", async () => {
+  const { clock, deliver, outbox, tries } = outboxWith(lost);
+  await deliver("t");
+  const stopped = outbox.stop(1_000);
+  await clock.advance(1_000);
+  await stopped;
+  await clock.advance(60_000);
+  expect(tries).toEqual([0, 500]);
+});

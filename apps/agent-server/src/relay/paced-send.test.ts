@@ -1,0 +1,21 @@
+import { manualClock } from "@agent/testkit";
+import { expect, test } from "vitest";
+import { pacedSend } from "./paced-send.ts";
+
+test("no more goes out than the relay takes in any 10 seconds, and what failed does not count", async () => {
+  const clock = manualClock();
+  let ready = false;
+  const send = pacedSend(
+    () => (ready ? { ok: true } : { ok: false, code: "socket.not_ready" }),
+    clock,
+  );
+  const ping = () => send({ type: "ping" });
+  for (let i = 0; i < 200; i++) expect(ping()).toEqual({ ok: false, code: "socket.not_ready" });
+  ready = true;
+  const burst = Array.from({ length: 100 }, ping).filter(({ ok }) => ok);
+  expect(burst).toHaveLength(95);
+  await clock.advance(9_999);
+  expect(ping()).toEqual({ ok: false, code: "socket.backlogged" });
+  await clock.advance(1);
+  expect(ping().ok).toBe(true);
+});

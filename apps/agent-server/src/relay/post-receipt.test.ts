@@ -1,0 +1,74 @@
+import type { RelayClient } from "@agent/client";
+import type { ClientMessage } from "@agent/wire";
+import { manualClock } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { receiptFor } from "../testing/receipt.ts";
+import { createReceiptPost } from "./post-receipt.ts";
+
+function posting(options: { ready: boolean; joined?: boolean }) {
+  const clock = manualClock();
+  const sent: ClientMessage[] = [];
+  const overHttp: unknown[] = [];
+  const client: Pick<RelayClient, "postResult"> = {
+    postResult: async (request) => {
+      overHttp.push(request.params);
+      return { ok: true, status: 200, body: { status: "completed" } };
+    },
+  };
+  const receipts = createReceiptPost({
+    send(message) {
+      if (!options.ready) return { ok: false, code: "socket.not_ready" };
+      sent.push(message);
+      return { ok: true };
+    },
+    client: () => (options.joined === false ? undefined : (client as RelayClient)),
+    runtime: { ...systemRuntime(silentLog), schedule: clock.schedule },
+  });
+  return { clock, overHttp, receipts, sent };
+}
+
+const receipt = receiptFor("t");
+
+describe("a receipt goes", () => {
+  test("over the socket where that is ready, and the relay's answer counts", async () => {
+    const { overHttp, receipts, sent } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    expect(sent).toEqual([{ type: "result", task_id: "t", receipt }]);
+    receipts.onMessage({ type: "result_accepted", task_id: "other", status: "failed" });
+    receipts.onMessage({ type: "result_accepted", task_id: "t", status: "completed" });
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toEqual([]);
+  });
+
+  test("over HTTP, at the target's path, where it is not", async () => {
+    const { overHttp, receipts } = posting({ ready: false });
+    expect(await receipts.post(receipt, "target")).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toEqual([{ agentId: "target", taskId: "t" }]);
+  });
+
+  test("over HTTP when the socket brings no answer", async () => {
+    const { clock, overHttp, receipts } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    await clock.advance(15_000);
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toHaveLength(1);
+  });
+
+  test("nowhere before the relay was reached, which is worth another try", async () => {
+    const { receipts } = posting({ ready: false, joined: false });
+    expect(await receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 0 });
+  });
+});
+
+test.each([
+  ["receipt.signature_invalid", 403],
+  ["task.not_found", 404],
+  ["something.new", 500],
+])("the socket's refusal %s counts like %i over HTTP", async (code, status) => {
+  const { receipts } = posting({ ready: true });
+  const answer = receipts.post(receipt, "target");
+  receipts.onMessage({ type: "result_refused", task_id: "t", code, message: "no" });
+  expect(await answer).toEqual({ ok: false, code, status, message: "no" });
+});

@@ -1,0 +1,39 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { describe, expect, test } from "vitest";
+import { startTestAgent } from "./testing/start.ts";
+import { textTool } from "./testing/tools.ts";
+
+const slow = textTool("slow", async (text) => {
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  return { ok: true, data: text };
+});
+
+async function connect(url: string | undefined, mode: "auto" | "legacy") {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  const requestInit = { headers: { authorization: "Bearer secret" } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url ?? ""), { requestInit }));
+  return client;
+}
+
+describe("an agent that stops", () => {
+  test.each(["auto", "legacy"] as const)(
+    "finishes what it is doing and answers before it closes (%s)",
+    async (mode) => {
+      const running = await startTestAgent({
+        relayUrl: "http://127.0.0.1:9",
+        tools: [slow],
+        file: { authToken: "secret" },
+      });
+      const client = await connect(running.url, mode);
+      const answer = client.callTool({ name: "agent_task", arguments: { prompt: "almost done" } });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      const stoppedAt = Date.now();
+      await running.stop();
+      const [block] = (await answer).content as { text: string }[];
+      expect(block?.text).toContain('"result":"almost done"');
+      expect(Date.now() - stoppedAt).toBeLessThan(3_000);
+      await expect(fetch(running.url ?? "")).rejects.toThrow("fetch failed");
+      await client.close();
+    },
+  );
+});

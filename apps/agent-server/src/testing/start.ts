@@ -1,0 +1,47 @@
+import { readFlags } from "../command-line.ts";
+import { readConfig } from "../config.ts";
+import type { Identity } from "../identity.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { startAgent, type RunningAgent } from "../start-agent.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import { newIdentity } from "./identity.ts";
+import { shout } from "./tools.ts";
+
+export interface TestAgentOptions {
+  readonly relayUrl: string;
+  readonly tools?: readonly RegisteredTool[];
+  readonly identity?: Identity;
+  /** Members of the configuration file. */
+  readonly file?: Record<string, unknown>;
+  readonly env?: Record<string, string>;
+}
+
+/** A whole agent on a free port, started as the command starts it. */
+export async function startTestAgent(options: TestAgentOptions): Promise<RunningAgent> {
+  const { relayUrl, tools = [shout], identity = newIdentity(), file = {}, env = {} } = options;
+  const read = readConfig({
+    file: { path: "/config.json", text: JSON.stringify({ port: 0, syncIntervalMs: 100, ...file }) },
+    env: { AGENT_SYNC_URL: relayUrl, ...env },
+    flags: readFlags([]).flags,
+    workingDirectory: "/",
+  });
+  if (!read.ok) throw new Error(read.faults.join("; "));
+  const started = await startAgent({
+    config: read.config,
+    identity,
+    tools,
+    version: "0.0.0",
+    runtime: systemRuntime(silentLog),
+  });
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  return started.running;
+}
+
+/** The same, and the relay knows it already. */
+export async function startJoinedAgent(options: TestAgentOptions): Promise<RunningAgent> {
+  const running = await startTestAgent(options);
+  const joined = await running.joined;
+  if (joined?.ok !== true) throw new Error(joined?.message ?? "no relay");
+  return running;
+}
