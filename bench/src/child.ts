@@ -20,7 +20,8 @@ const ticksPerSecond = 100;
 export async function startChild(script: string, env: Record<string, string>): Promise<Child> {
   const path = fileURLToPath(new URL(script, import.meta.url));
   const child = spawn(process.execPath, ["--conditions=agent-source", path], {
-    env: { PATH: process.env["PATH"] ?? "", ...env },
+    // NODE_OPTIONS, so that a server can be profiled from outside.
+    env: { NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const port = await portOf(child);
@@ -48,7 +49,11 @@ async function portOf(child: ChildProcess): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   lines.on("line", (line) => {
     const port = /"port":(\d+)/.exec(line)?.[1];
-    if (port !== undefined) resolve(Number(port));
+    if (port === undefined) return;
+    resolve(Number(port));
+    // Reading the rest of the log line by line would cost the driver more than the load.
+    lines.close();
+    child.stdout?.resume();
   });
   child.once("exit", (code) => reject(new Error(`server ended with code ${code}`)));
   return promise;

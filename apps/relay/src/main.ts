@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
 import { createLog, type LogLevel } from "./http/log.ts";
 import { openRelay } from "./open-relay.ts";
+import { randomPool } from "./random-pool.ts";
 import type { Runtime } from "./runtime.ts";
 import { serve, type Serving } from "./serve.ts";
 import { version } from "./version.ts";
@@ -22,7 +22,7 @@ const graceMs = 8_000;
 
 const runtime: Runtime = {
   now: Date.now,
-  randomBytes,
+  randomBytes: randomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);

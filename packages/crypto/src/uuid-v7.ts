@@ -9,21 +9,12 @@ export function uuidV7(now: number, randomBytes: Uint8Array): string {
     throw new RangeError("the time of a UUID is a whole number of 48 bits");
   }
   if (randomBytes.length < 10) throw new RangeError("a UUID takes 10 random bytes");
-  const bytes = new Uint8Array(16);
-  const view = new DataView(bytes.buffer);
-  view.setUint16(0, Math.floor(now / 2 ** 32));
-  view.setUint32(2, now % 2 ** 32);
-  bytes.set(randomBytes.subarray(0, 10), 6);
-  bytes[6] = 0x70 | (bytes[6]! & 0x0f);
-  bytes[8] = 0x80 | (bytes[8]! & 0x3f);
-  const hex = bytesToHex(bytes);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    hex.slice(12, 16),
-    hex.slice(16, 20),
-    hex.slice(20),
-  ].join("-");
+  const time = now.toString(16).padStart(12, "0");
+  const bytes = randomBytes.slice(0, 10);
+  bytes[0] = 0x70 | (bytes[0]! & 0x0f);
+  bytes[2] = 0x80 | (bytes[2]! & 0x3f);
+  const rest = bytesToHex(bytes);
+  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
 }
 
 /** Whether a text is a lower-case UUID of version 4, 7 or 8, the ones an agent may have as its id. */

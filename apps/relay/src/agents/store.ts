@@ -1,4 +1,4 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow, DeviceRow } from "../storage/tables.ts";
 
@@ -46,16 +46,19 @@ export async function putAgent(tx: Tx, agent: AgentRow): Promise<void> {
   if ((await tx.run(changeAgent, agent)) === 0) await tx.run(addAgent, agent);
 }
 
-const markSeen = prepare<{ agent_id: string; now: number }>()(
+/** Freshness is told in minutes, so a sign of life within seconds of the last one is not written. */
+const touchEveryMs = 30_000;
+
+const markSeen = prepare<{ agent_id: string; now: number; stale: number }>()(
   db
     .updateTable("agents")
     .set({ last_seen_at: p("now") })
     .where("agent_id", "=", p("agent_id"))
-    .where("last_seen_at", "<", p("now")),
+    .where("last_seen_at", "<=", p("stale")),
 );
 
 export async function touchAgent(tx: Tx, agent_id: string, now: number): Promise<void> {
-  await tx.run(markSeen, { agent_id, now });
+  await tx.run(markSeen, { agent_id, now, stale: now - touchEveryMs });
 }
 
 const deviceById = prepare<{ device_id: string }>()(
@@ -182,4 +185,25 @@ const keysByAgent = prepare<{ agent_id: string }>()(
 
 export function keysOf(read: Reader, agent_id: string) {
   return read.all(keysByAgent, { agent_id });
+}
+
+/** A key that may sign for an agent: its own, while it was valid, or that of a device in use. */
+export interface SigningKeyRow {
+  readonly public_key: string;
+  readonly device_id: string | null;
+  readonly valid_until: number | null;
+}
+
+const signingKeys = prepare<{ agent_id: string }>()(
+  sql<SigningKeyRow>`
+    select public_key, null as device_id, valid_until from agent_keys
+      where agent_id = ${p("agent_id")}
+    union all
+    select public_key, device_id, null from devices
+      where agent_id = ${p("agent_id")} and revoked_at is null`,
+);
+
+/** Empty for an agent that was never bootstrapped. */
+export function signingKeysOf(read: Reader, agent_id: string): Promise<SigningKeyRow[]> {
+  return read.all(signingKeys, { agent_id });
 }

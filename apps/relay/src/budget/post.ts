@@ -2,7 +2,7 @@ import { FEES, MAX_BALANCE, WORLD, accountOf, type Account, type Posting } from 
 import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import { insertPosting, move } from "./store.ts";
+import { credit, debit, insertPosting } from "./store.ts";
 
 /** What every posting of one movement is filed under. */
 export interface Entry {
@@ -24,12 +24,8 @@ export async function post(
 ): Promise<{ readonly ok: true; readonly transactionId: string } | PostRefusal> {
   let transactionId = "";
   for (const { account, type, amount } of postings) {
-    const moved = await move(tx, {
-      account,
-      amount,
-      held: heldChange(account, type, amount),
-      floor: mayOwe(account) ? -Number.MAX_SAFE_INTEGER : 0,
-    });
+    const change = { account, amount, held: heldChange(account, type, amount) };
+    const moved = await (amount > 0 || mayOwe(account) ? credit(tx, change) : debit(tx, change));
     if (moved === undefined) return refuse("budget.insufficient");
     if (account.startsWith("agent:") && moved.balance > MAX_BALANCE) {
       return refuse("money.balance_limit");

@@ -10,14 +10,37 @@ export function findAccount(read: Reader, account: string): Promise<AccountRow |
   return read.get(accountByName, { account });
 }
 
-const openAccount = prepare<{ account: string }>()(
+type Moved = Pick<AccountRow, "balance" | "sequence">;
+
+const creditAccount = prepare<{ account: string; amount: number; held: number }>()(
   db
     .insertInto("accounts")
-    .values({ account: p("account"), balance: 0, held: 0, pending_withdrawals: 0, sequence: 0 })
-    .onConflict((conflict) => conflict.doNothing()),
+    .values({
+      account: p("account"),
+      balance: p("amount"),
+      held: p("held"),
+      pending_withdrawals: 0,
+      sequence: 1,
+    })
+    .onConflict((conflict) =>
+      conflict.column("account").doUpdateSet({
+        balance: sql`accounts.balance + excluded.balance`,
+        held: sql`accounts.held + excluded.held`,
+        sequence: sql`accounts.sequence + 1`,
+      }),
+    )
+    .returning(["balance", "sequence"]),
 );
 
-const moveBalance = prepare<{ account: string; amount: number; held: number; floor: number }>()(
+/** Adds to an account, which opens with its first movement. */
+export function credit(
+  tx: Tx,
+  change: { account: string; amount: number; held: number },
+): Promise<Moved | undefined> {
+  return tx.get(creditAccount, change);
+}
+
+const debitAccount = prepare<{ account: string; amount: number; held: number }>()(
   db
     .updateTable("accounts")
     .set({
@@ -26,22 +49,19 @@ const moveBalance = prepare<{ account: string; amount: number; held: number; flo
       sequence: sql`sequence + 1`,
     })
     .where("account", "=", p("account"))
-    .where(sql`balance + ${p("amount")}`, ">=", p("floor"))
+    .where(sql`balance + ${p("amount")}`, ">=", 0)
     .returning(["balance", "sequence"]),
 );
 
 /**
- * Moves one account by `amount` (and its open holds by `held`); undefined when the balance would
- * fall below `floor`. The guard is in the statement, so that no reader's view can be stale.
+ * Takes from an account; undefined when it holds less. The guard is in the statement, so that no
+ * reader's view can be stale. `amount` is negative.
  */
-export async function move(
+export function debit(
   tx: Tx,
-  change: { account: string; amount: number; held: number; floor: number },
-): Promise<Pick<AccountRow, "balance" | "sequence"> | undefined> {
-  const moved = await tx.get(moveBalance, change);
-  if (moved !== undefined) return moved;
-  if ((await tx.run(openAccount, { account: change.account })) === 0) return undefined;
-  return tx.get(moveBalance, change);
+  change: { account: string; amount: number; held: number },
+): Promise<Moved | undefined> {
+  return tx.get(debitAccount, change);
 }
 
 const addPosting = prepare<PostingRow>()(

@@ -19,18 +19,31 @@ export function findTrust(
 }
 
 const upsertRecord = prepare<TrustRecordRow>()(
-  db.replaceInto("trust_records").values({
-    agent_id: p("agent_id"),
-    remote_agent_id: p("remote_agent_id"),
-    trust_level: p("trust_level"),
-    first_seen_at: p("first_seen_at"),
-    last_seen_at: p("last_seen_at"),
-    interaction_count: p("interaction_count"),
-    successful_tasks: p("successful_tasks"),
-    failed_tasks: p("failed_tasks"),
-    paid_tasks: p("paid_tasks"),
-    avg_latency_ms: p("avg_latency_ms"),
-  }),
+  db
+    .insertInto("trust_records")
+    .values({
+      agent_id: p("agent_id"),
+      remote_agent_id: p("remote_agent_id"),
+      trust_level: p("trust_level"),
+      first_seen_at: p("first_seen_at"),
+      last_seen_at: p("last_seen_at"),
+      interaction_count: p("interaction_count"),
+      successful_tasks: p("successful_tasks"),
+      failed_tasks: p("failed_tasks"),
+      paid_tasks: p("paid_tasks"),
+      avg_latency_ms: p("avg_latency_ms"),
+    })
+    .onConflict((conflict) =>
+      conflict.columns(["agent_id", "remote_agent_id"]).doUpdateSet((row) => ({
+        trust_level: row.ref("excluded.trust_level"),
+        last_seen_at: row.ref("excluded.last_seen_at"),
+        interaction_count: row.ref("excluded.interaction_count"),
+        successful_tasks: row.ref("excluded.successful_tasks"),
+        failed_tasks: row.ref("excluded.failed_tasks"),
+        paid_tasks: row.ref("excluded.paid_tasks"),
+        avg_latency_ms: row.ref("excluded.avg_latency_ms"),
+      })),
+    ),
 );
 
 export async function putTrust(tx: Tx, record: TrustRecordRow): Promise<void> {
