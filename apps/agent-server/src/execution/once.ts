@@ -8,27 +8,46 @@ export interface Once<T> {
   find(key: string): Promise<T> | undefined;
 }
 
+interface Entry<T> {
+  readonly fingerprint: string;
+  readonly value: Promise<T>;
+}
+
 /**
- * One piece of work per key, however often and over however many ways it arrives. The `kept` newest
- * are remembered, running or finished; work that throws is forgotten and can be tried again.
+ * One piece of work per key, however often and over however many ways it arrives. What runs is always
+ * known, and of what is finished the `kept` newest; work that throws can be tried again.
  */
 export function createOnce<T>(kept: number): Once<T> {
-  const entries = new Map<string, { fingerprint: string; value: Promise<T> }>();
+  const running = new Map<string, Entry<T>>();
+  const finished = new Map<string, Entry<T>>();
+  const entryOf = (key: string) => running.get(key) ?? finished.get(key);
+
+  function begin(key: string, fingerprint: string, value: Promise<T>): void {
+    const entry = { fingerprint, value };
+    running.set(key, entry);
+    value.then(
+      () => {
+        running.delete(key);
+        finished.set(key, entry);
+        const oldest = finished.keys().next();
+        if (finished.size > kept && oldest.done !== true) finished.delete(oldest.value);
+      },
+      () => running.delete(key),
+    );
+  }
+
   return {
-    find: (key) => entries.get(key)?.value,
+    find: (key) => entryOf(key)?.value,
     run(key, fingerprint, start) {
-      const known = entries.get(key);
-      if (known !== undefined) {
-        return known.fingerprint === fingerprint
-          ? { ok: true, value: known.value }
-          : { ok: false, code: "work.conflict" };
+      const known = entryOf(key);
+      if (known === undefined) {
+        const value = start();
+        begin(key, fingerprint, value);
+        return { ok: true, value };
       }
-      const value = start();
-      entries.set(key, { fingerprint, value });
-      value.catch(() => entries.delete(key));
-      const oldest = entries.keys().next();
-      if (entries.size > kept && oldest.done !== true) entries.delete(oldest.value);
-      return { ok: true, value };
+      return known.fingerprint === fingerprint
+        ? { ok: true, value: known.value }
+        : { ok: false, code: "work.conflict" };
     },
   };
 }

@@ -34,7 +34,8 @@ export interface Work {
   stop(graceMs: number): Promise<void>;
 }
 
-const remembered = 500;
+/** Finished tasks whose receipts stay at hand, at most half a MiB each as a rule. */
+const remembered = 100;
 
 /** The place where every task arrives, whichever way it came. */
 export function createWork(parts: {

@@ -50,6 +50,10 @@ describe("GET /health", () => {
     expect(await response.json()).toEqual({ status: "ok", agent_id: agent.identity.agentId });
   });
 
+  test("answers under any name: a probe calls by whatever address it has", async () => {
+    expect((await send("/health", { headers: { host: "10.0.0.7:3100" } })).status).toBe(200);
+  });
+
   test("HEAD is as GET, other methods are not allowed", async () => {
     expect((await send("/health", { method: "HEAD" })).status).toBe(200);
     const response = await send("/health", { method: "DELETE" });

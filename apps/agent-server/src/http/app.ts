@@ -27,8 +27,8 @@ export interface HttpApp {
 }
 
 /**
- * `/health` and `/mcp`: the Host and Origin check comes first, then the caller, then the body. One URL
- * serves both protocol eras, the older one in kept sessions, the newer one request by request.
+ * `/health` for everybody; for all else the Host and Origin check comes first, then the caller, then the
+ * body. One URL serves both protocol eras: the older in kept sessions, the newer request by request.
  */
 export function createHttpApp(options: {
   agentId: string;
@@ -46,15 +46,20 @@ export function createHttpApp(options: {
   app.use(async (c, next) => {
     c.set("requestId", requestIdOf(c.req.header("x-request-id")));
     c.header("X-Request-Id", c.var.requestId);
+    return next();
+  });
+
+  // Before the Host check: probes call by whatever address they have.
+  app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
+  app.all("/health", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
+
+  app.use(async (c, next) => {
     const host = validateHostHeader(c.req.header("host"), hostnames);
     if (!host.ok) return refused(c, "request.host_not_allowed");
     const origin = validateOriginHeader(c.req.header("origin"), hostnames);
     if (!origin.ok) return refused(c, "request.origin_not_allowed");
     return next();
   });
-
-  app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
-  app.all("/health", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
 
   app.use(async (c, next) => {
     const answer = await authenticate(c.req.header("authorization") ?? null);
