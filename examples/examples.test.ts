@@ -1,0 +1,89 @@
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { promisify } from "node:util";
+import { afterAll, describe, expect, it } from "vitest";
+
+const here = new URL(".", import.meta.url).pathname;
+const fromSources = "--conditions=agent-source";
+const read = (path: string) => readFileSync(join(here, path), "utf8");
+
+/** Runs an example as its reader would; a refusal is an exit code and not an exception. */
+async function run(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
+  const command = [fromSources, file, ...args];
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: here, env });
+    return { exitCode: 0, lines: stdout.trim().split("\n") };
+  } catch (error) {
+    const { code, stdout } = error as { code: number; stdout: string };
+    return { exitCode: code, lines: stdout.trim().split("\n") };
+  }
+}
+
+// Each test starts a process or two, which takes seconds on a machine that is busy.
+const patient = { timeout: 30_000 };
+
+describe("verify-receipt", patient, () => {
+  const folder = mkdtempSync(join(tmpdir(), "examples-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("is the example of the README", () => {
+    expect(read("../README.md")).toContain(`\`\`\`ts\n${read("verify-receipt.ts")}\`\`\``);
+  });
+
+  it("accepts the receipt that lies beside it", async () => {
+    const { exitCode, lines } = await run("verify-receipt.ts");
+    expect({ exitCode, last: lines.at(-1) }).toEqual({ exitCode: 0, last: "valid" });
+  });
+
+  it("refuses it with one changed byte inside its result", async () => {
+    const changed = join(folder, "changed.json");
+    writeFileSync(changed, read("receipt.json").replace("to 2", "to 3"));
+    const { exitCode, lines } = await run("verify-receipt.ts", [changed]);
+    const last = "refused: receipt.signature_invalid";
+    expect({ exitCode, last: lines.at(-1) }).toEqual({ exitCode: 1, last });
+  });
+
+  it("refuses it under another agent's key", async () => {
+    const { exitCode } = await run("verify-receipt.ts", ["receipt.json", "ab".repeat(32)]);
+    expect(exitCode).toBe(1);
+  });
+});
+
+describe("delegate-task", patient, () => {
+  const masterToken = "master-token-of-the-examples";
+  let relay: ChildProcess | undefined;
+  afterAll(() => relay?.kill());
+
+  it("pays for work at a real relay and gets a verified receipt", async () => {
+    relay = spawn(process.execPath, [fromSources, join(here, "../apps/relay/src/main.ts")], {
+      env: {
+        AGENT_API_TOKEN: masterToken,
+        X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+        AGENT_HOST: "127.0.0.1",
+        PORT: "0",
+      },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const port = await listeningPort(relay);
+    const { exitCode, lines } = await run("delegate-task.ts", [], {
+      AGENT_SYNC_URL: `http://127.0.0.1:${port}`,
+      AGENT_API_TOKEN: masterToken,
+    });
+    expect({ exitCode, lines }).toEqual({
+      exitCode: 0,
+      lines: ["completed: 42, receipt verified", "asker has 8", "worker has 1.9"],
+    });
+  });
+});
+
+async function listeningPort({ stdout }: ChildProcess): Promise<string> {
+  if (stdout === null) throw new Error("the relay's output is not read");
+  for await (const line of createInterface({ input: stdout })) {
+    const port = /"msg":"relay\.listening".*"port":(\d+)/.exec(line)?.[1];
+    if (port !== undefined) return port;
+  }
+  throw new Error("the relay ended before it was listening");
+}
