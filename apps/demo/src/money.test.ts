@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { change, dollars, micro, percent } from "./money.ts";
+
+test.each([
+  [0, "0.00"],
+  [0.4, "0.40"],
+  [2.1, "2.10"],
+  [0.000001, "0.000001"],
+  [0.0375, "0.037500"],
+])("%d USD read %s", (amount, text) => {
+  expect(dollars(amount)).toBe(text);
+});
+
+test.each([
+  [1, 2.5, "+1.50"],
+  [10, 8, "-2.00"],
+  [0.3, 0.3, "0.00"],
+])("from %d to %d the change reads %s", (before, after, text) => {
+  expect(change(before, after)).toBe(text);
+});
+
+test("sums of amounts are exact in micro-units", () => {
+  expect(micro(0.1) + micro(0.2)).toBe(micro(0.3));
+});
+
+test("a rate reads as a percentage", () => {
+  expect([percent(0.05), percent(0.0725), percent(0)]).toEqual(["5 %", "7.25 %", "0 %"]);
+});

@@ -1,0 +1,117 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { createInterface } from "node:readline";
+
+/** A Node.js program that is configured by its arguments and by this environment alone. */
+export interface Program {
+  readonly name: string;
+  readonly main: string;
+  readonly args?: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Running {
+  /** What `find` makes of the first line of output that it knows; rejects when the program ends before. */
+  seen<T>(find: (line: string) => T | undefined): Promise<T>;
+}
+
+export interface Processes {
+  start(program: Program): Running;
+  /** Asks all of them to end and ends those that do not; resolves when none is left. */
+  stop(): Promise<void>;
+  /** For the last moment of this process, when nothing can be waited for. */
+  kill(): void;
+  /** The names of those that the operating system still knows. */
+  alive(): string[];
+  /** The end of what each of them wrote, for whoever has to find out what went wrong. */
+  lastLines(count: number): string[];
+}
+
+interface Entry {
+  readonly name: string;
+  readonly child: ChildProcess;
+  readonly ended: Promise<void>;
+  readonly lines: string[];
+  readonly watchers: Set<() => void>;
+}
+
+/** Who has not ended `graceMs` after it was asked to is killed. */
+export function createProcesses(graceMs = 4_000): Processes {
+  const entries: Entry[] = [];
+  const alive = () => entries.filter(({ child }) => isAlive(child.pid));
+  const kill = () => alive().forEach(({ child }) => child.kill("SIGKILL"));
+  let stopped = false;
+
+  return {
+    start({ name, main, args = [], env }) {
+      if (stopped) throw new Error(`${name} was not started: the demo is being stopped`);
+      const child = spawn(process.execPath, [...process.execArgv, main, ...args], {
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      const entry = record(name, child);
+      entries.push(entry);
+      return { seen: (find) => seen(entry, find) };
+    },
+
+    async stop() {
+      stopped = true;
+      for (const { child } of alive()) child.kill("SIGTERM");
+      const timer = setTimeout(kill, graceMs);
+      await Promise.all(entries.map(({ ended }) => ended));
+      clearTimeout(timer);
+    },
+
+    kill,
+    alive: () => alive().map(({ name }) => name),
+    lastLines: (count) =>
+      entries.flatMap(({ name, lines }) => lines.slice(-count).map((line) => `${name}: ${line}`)),
+  };
+}
+
+function record(name: string, child: ChildProcess): Entry {
+  const lines: string[] = [];
+  const watchers = new Set<() => void>();
+  const add = (line: string) => {
+    if (line !== "") lines.push(line);
+    for (const look of watchers) look();
+  };
+  for (const input of [child.stdout, child.stderr]) {
+    if (input !== null) createInterface({ input }).on("line", add);
+  }
+  const ended = new Promise<void>((resolve) => {
+    child.once("error", (error) => add(`could not be started: ${error.message}`));
+    child.once("error", () => resolve());
+    child.once("close", (code, signal) => {
+      add(`ended with ${signal ?? `exit code ${code}`}`);
+      resolve();
+    });
+  });
+  return { name, child, ended, lines, watchers };
+}
+
+function seen<T>({ name, ended, lines, watchers }: Entry, find: (line: string) => T | undefined) {
+  return new Promise<T>((resolve, reject) => {
+    let next = 0;
+    const look = () => {
+      while (next < lines.length) {
+        const found = find(lines[next++] ?? "");
+        if (found === undefined) continue;
+        watchers.delete(look);
+        return resolve(found);
+      }
+    };
+    watchers.add(look);
+    look();
+    void ended.then(() => reject(new Error(`${name} ended before it was ready`)));
+  });
+}
+
+/** Signal 0 only asks whether the process is there. */
+function isAlive(pid: number | undefined): boolean {
+  if (pid === undefined) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

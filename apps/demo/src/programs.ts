@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Program } from "./processes.ts";
+
+const noWallet = `0x${"0".repeat(40)}`;
+
+/** A relay on any free port that keeps its database in `dataDir`. */
+export function relayProgram(masterToken: string, dataDir: string): Program {
+  return {
+    name: "relay",
+    main: mainOf("@agent/relay"),
+    env: {
+      AGENT_API_TOKEN: masterToken,
+      X402_PAY_TO_ADDRESS: noWallet,
+      AGENT_HOST: "127.0.0.1",
+      PORT: "0",
+      AGENT_DB_PATH: join(dataDir, "relay.db"),
+      AGENT_RELAY_KEY_PASSPHRASE: newSecret(),
+    },
+  };
+}
+
+/**
+ * An agent server on any free port; its tools and prices are in `agents/<name>.json`. It makes its own
+ * key and registers with it, so it is not given the master token.
+ */
+export function agentProgram(name: string, relayUrl: string, dataDir: string): Program {
+  return {
+    name,
+    main: mainOf("@agent/agent-server"),
+    args: ["--config", fileURLToPath(new URL(`../agents/${name}.json`, import.meta.url))],
+    env: {
+      AGENT_SYNC_URL: relayUrl,
+      AGENT_PORT: "0",
+      AGENT_DATA_DIR: join(dataDir, name),
+      AGENT_PASSPHRASE: newSecret(),
+    },
+  };
+}
+
+/** For this run only. */
+export function newSecret(): string {
+  return randomBytes(32).toString("hex");
+}
+
+/** The program beside a package's entry. */
+function mainOf(packageName: string): string {
+  return fileURLToPath(new URL("main.ts", import.meta.resolve(packageName)));
+}

@@ -1,0 +1,92 @@
+import { bootstrapAgent, createRelayClient, type RelayClient } from "@agent/client";
+import { bytesToHex, generateKeyPair, publicKeyOf } from "@agent/crypto";
+import type { Operations, Result } from "@agent/wire";
+import { bodyOf } from "./body-of.ts";
+import type { Processes } from "./processes.ts";
+import { agentProgram, newSecret, relayProgram } from "./programs.ts";
+
+/** An agent as the registry of the relay shows it. */
+export interface Member {
+  readonly name: string;
+  readonly agentId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+}
+
+export interface Worker extends Member {
+  readonly capability: string;
+  /** USD for one task. */
+  readonly price: number;
+}
+
+/** Everybody who takes part, up and running. */
+export interface Stage {
+  readonly relayUrl: string;
+  readonly relay: Result<Operations["relayInfo"]>;
+  /** Acts with the master token. */
+  readonly operator: RelayClient;
+  readonly editor: Member & { readonly client: RelayClient };
+  readonly research: Worker;
+  readonly linguist: Worker;
+  /** Does the same as the linguist, for more. */
+  readonly professor: Worker;
+}
+
+/** Starts a relay and the agent servers that work at it, all of them on ports that happen to be free. */
+export async function setStage(processes: Processes, dataDir: string): Promise<Stage> {
+  const masterToken = newSecret();
+  const relayUrl = await startRelay(processes, masterToken, dataDir);
+  const operator = createRelayClient({ baseUrl: relayUrl, identity: { masterToken } });
+  const worker = async (name: string) => {
+    const agentId = await startAgent(processes, name, relayUrl, dataDir);
+    return readWorker(operator, name, agentId);
+  };
+  const [relay, editor, research, linguist, professor] = await Promise.all([
+    operator.relayInfo().then(bodyOf),
+    joinAsEditor(relayUrl),
+    worker("research"),
+    worker("linguist"),
+    worker("professor"),
+  ]);
+  return { relayUrl, relay, operator, editor, research, linguist, professor };
+}
+
+/** Both say in their output where they listen, and the agent also that the relay knows it. */
+async function startRelay(processes: Processes, masterToken: string, dataDir: string) {
+  const relay = processes.start(relayProgram(masterToken, dataDir));
+  const port = await relay.seen(
+    (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
+  );
+  return `http://127.0.0.1:${port}`;
+}
+
+async function startAgent(processes: Processes, name: string, relayUrl: string, dataDir: string) {
+  const agent = processes.start(agentProgram(name, relayUrl, dataDir));
+  const agentId = await agent.seen(
+    (line) => /^\S+ (?<id>[0-9a-f-]{36}) listening on /.exec(line)?.groups?.["id"],
+  );
+  await agent.seen((line) => line.startsWith("registered at ") || undefined);
+  return agentId;
+}
+
+async function readWorker(operator: RelayClient, name: string, agentId: string): Promise<Worker> {
+  const entry = bodyOf(await operator.getAgent({ params: { agentId } }));
+  const [offer] = entry.pricing;
+  if (offer === undefined || entry.public_key === null) throw new Error(`${name} has no price`);
+  const { capability, unit_cost: price } = offer;
+  return { name, agentId, publicKey: entry.public_key, capability, price };
+}
+
+/** The editor has no server: it acts through the client, with a key of its own. */
+async function joinAsEditor(relayUrl: string): Promise<Stage["editor"]> {
+  const { secretKey } = generateKeyPair();
+  const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });
+  if (!joined.ok) throw new Error(`the editor was refused: ${joined.message} (${joined.code})`);
+  const { identity } = joined;
+  return {
+    name: "editor",
+    agentId: identity.agentId,
+    publicKey: bytesToHex(publicKeyOf(secretKey)),
+    client: createRelayClient({ baseUrl: relayUrl, identity }),
+  };
+}

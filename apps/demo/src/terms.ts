@@ -1,0 +1,62 @@
+/** What a text is about: its words without the ones that every text has, counted by stem. */
+export interface TermReport {
+  readonly words: number;
+  readonly terms: number;
+  /** The most frequent first; alphabetical where two are equally frequent. */
+  readonly top: readonly (readonly [term: string, count: number])[];
+}
+
+const topLength = 20;
+
+const stopWords = new Set(
+  (
+    "about after all also and any are because been before but can does each every for from has " +
+    "have her his how into its like may more most must not one only other our out over own same " +
+    "she should some such than that the their them then there these they this those through too " +
+    "under use used uses using very was what when where which while who why will with without " +
+    "would you your"
+  ).split(" "),
+);
+
+/** In reading order, in lower case, three letters or more. */
+export function wordsOf(text: string): string[] {
+  const words = text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
+  return words.filter((word) => !stopWords.has(word));
+}
+
+/** Each word once, in code unit order. */
+export function vocabularyOf(words: readonly string[]): string[] {
+  return [...new Set(words)].toSorted();
+}
+
+/** The first rule that fits is the only one applied. */
+const pluralRules: readonly (readonly [ending: RegExp, singular: string])[] = [
+  [/([^ae])ies$/, "$1y"],
+  [/(ss|sh|x)es$/, "$1"],
+  [/([^isu])s$/, "$1"],
+];
+
+/** A plural's singular by its ending; short words stay as they are. */
+export function stem(word: string): string {
+  if (word.length < 5) return word;
+  const [ending, singular] = pluralRules.find(([rule]) => rule.test(word)) ?? [];
+  return ending === undefined || singular === undefined ? word : word.replace(ending, singular);
+}
+
+/** `stems` holds one stem for each word of `vocabulary`, in its order. */
+export function reportOf(
+  words: readonly string[],
+  vocabulary: readonly string[],
+  stems: readonly string[],
+): TermReport {
+  const stemOf = new Map(vocabulary.map((word, index) => [word, stems[index] ?? word]));
+  const counts = new Map<string, number>();
+  for (const word of words) {
+    const term = stemOf.get(word) ?? word;
+    counts.set(term, (counts.get(term) ?? 0) + 1);
+  }
+  const ranked = [...counts].toSorted(
+    ([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1),
+  );
+  return { words: words.length, terms: counts.size, top: ranked.slice(0, topLength) };
+}

@@ -1,0 +1,20 @@
+import type { Tool } from "@agent/agent-server";
+import { stem } from "../terms.ts";
+
+const stemWords: Tool = {
+  definition: {
+    name: "stem-words",
+    description: "Reduces words to their stems, one word a line",
+    inputSchema: {
+      type: "object",
+      properties: { words: { type: "string" } },
+      required: ["words"],
+    },
+    risk: 0,
+  },
+  handler({ words }) {
+    return { ok: true, data: String(words).split("\n").map(stem).join("\n") };
+  },
+};
+
+export const tools = [stemWords];
