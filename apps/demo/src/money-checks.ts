@@ -35,7 +35,9 @@ function isRouted({ task, worker }: Job): boolean {
 
 function isHeld({ task, worker }: Job): boolean {
   const price = micro(worker.price);
-  return micro(task.estimated_cost) === price && micro(task.amount_locked) === price * 1.2;
+  return (
+    micro(task.estimated_cost) === price && micro(task.amount_locked) === Math.round(price * 1.2)
+  );
 }
 
 function isSettled({ payer, worker, settlement }: Job, feeRate: number): boolean {

@@ -42,10 +42,10 @@ test("a program has the environment that it was given, and nothing else", async 
   await processes.stop();
 });
 
-test("a program that ends before it is ready is not waited for, and tells why", async () => {
+test("a program that ends before it is asked to is a failure, and tells why", async () => {
   const processes = createProcesses();
-  const running = processes.start(await program("broken", broken));
-  await expect(running.seen(ready)).rejects.toThrow("broken ended before it was ready");
+  processes.start(await program("broken", broken));
+  await expect(processes.failed).rejects.toThrow("broken ended with exit code 3");
   expect(processes.lastLines(5)).toEqual([
     "broken: no such wallet",
     "broken: ended with exit code 3",

@@ -10,12 +10,14 @@ export interface Program {
 }
 
 export interface Running {
-  /** What `find` makes of the first line of output that it knows; rejects when the program ends before. */
+  /** What `find` makes of the first line of output that it knows. */
   seen<T>(find: (line: string) => T | undefined): Promise<T>;
 }
 
 export interface Processes {
   start(program: Program): Running;
+  /** Rejects when one of them ends before it is asked to. */
+  readonly failed: Promise<never>;
   /** Asks all of them to end and ends those that do not; resolves when none is left. */
   stop(): Promise<void>;
   /** For the last moment of this process, when nothing can be waited for. */
@@ -29,7 +31,8 @@ export interface Processes {
 interface Entry {
   readonly name: string;
   readonly child: ChildProcess;
-  readonly ended: Promise<void>;
+  /** How it ended. */
+  readonly ended: Promise<string>;
   readonly lines: string[];
   readonly watchers: Set<() => void>;
 }
@@ -39,6 +42,8 @@ export function createProcesses(graceMs = 4_000): Processes {
   const entries: Entry[] = [];
   const alive = () => entries.filter(({ child }) => isAlive(child.pid));
   const kill = () => alive().forEach(({ child }) => child.kill("SIGKILL"));
+  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
+  failed.catch(() => {});
   let stopped = false;
 
   return {
@@ -50,6 +55,9 @@ export function createProcesses(graceMs = 4_000): Processes {
       });
       const entry = record(name, child);
       entries.push(entry);
+      void entry.ended.then((how) => {
+        if (!stopped) fail(new Error(`${name} ${how}`));
+      });
       return { seen: (find) => seen(entry, find) };
     },
 
@@ -61,6 +69,7 @@ export function createProcesses(graceMs = 4_000): Processes {
       clearTimeout(timer);
     },
 
+    failed,
     kill,
     alive: () => alive().map(({ name }) => name),
     lastLines: (count) =>
@@ -78,19 +87,16 @@ function record(name: string, child: ChildProcess): Entry {
   for (const input of [child.stdout, child.stderr]) {
     if (input !== null) createInterface({ input }).on("line", add);
   }
-  const ended = new Promise<void>((resolve) => {
-    child.once("error", (error) => add(`could not be started: ${error.message}`));
-    child.once("error", () => resolve());
-    child.once("close", (code, signal) => {
-      add(`ended with ${signal ?? `exit code ${code}`}`);
-      resolve();
-    });
+  const ended = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(`could not be started: ${error.message}`));
+    child.once("close", (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
   });
+  void ended.then(add);
   return { name, child, ended, lines, watchers };
 }
 
-function seen<T>({ name, ended, lines, watchers }: Entry, find: (line: string) => T | undefined) {
-  return new Promise<T>((resolve, reject) => {
+function seen<T>({ lines, watchers }: Entry, find: (line: string) => T | undefined): Promise<T> {
+  return new Promise((resolve) => {
     let next = 0;
     const look = () => {
       while (next < lines.length) {
@@ -102,7 +108,6 @@ function seen<T>({ name, ended, lines, watchers }: Entry, find: (line: string) =
     };
     watchers.add(look);
     look();
-    void ended.then(() => reject(new Error(`${name} ended before it was ready`)));
   });
 }
 

@@ -1,4 +1,5 @@
-import { basename } from "node:path";
+import { basename, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ReceiptVerdict } from "@agent/receipts";
 import type { Balance } from "./balances.ts";
 import type { Check } from "./check.ts";
@@ -7,6 +8,8 @@ import { change, dollars, percent } from "./money.ts";
 import { refusedAt, type OfflineVerdicts } from "./offline.ts";
 import type { Stage, Worker } from "./stage.ts";
 import type { TermReport } from "./terms.ts";
+
+const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Who takes part. */
 export function castLines(stage: Stage): string[] {
@@ -95,7 +98,7 @@ export function proofLines(
     judgement(verdict),
   ]);
   return [
-    `All processes have ended. By ${path} alone:`,
+    `All processes have ended. By ${relative(root, path)} alone:`,
     ...columns([
       [`${outer.worker.name}'s receipt`, judgement(asSigned)],
       ...nested,

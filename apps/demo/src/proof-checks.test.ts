@@ -1,0 +1,65 @@
+import { expect, test } from "vitest";
+import { judgeOffline, refusedAt } from "./offline.ts";
+import { checkProof, type Proof } from "./proof-checks.ts";
+import { hiredWith, keys, prompt, relayKey } from "./testing/hired.ts";
+
+const hired = hiredWith();
+
+function verdictsOn({ receipt } = hired, known: ReadonlyMap<string, string> = keys) {
+  const receiptText = JSON.stringify(receipt);
+  return judgeOffline({ receiptText, keys: known, taskId: "task-outer", prompt }, receipt.result);
+}
+
+const right: Proof = { hired, prompt, verdicts: verdictsOn(), relayKey };
+
+const failed = (proof: Proof) =>
+  checkProof(proof)
+    .filter(({ held }) => !held)
+    .map(({ claim }) => claim);
+
+test("of work that is proven, everything holds", () => {
+  expect(failed(right)).toEqual([]);
+  expect(refusedAt(right.verdicts.asSigned)).toBeUndefined();
+});
+
+const strangers = new Map([...keys].map(([agentId]) => [agentId, relayKey]));
+const { asSigned } = right.verdicts;
+const miscounted = hiredWith({ outer: '{"words":1}' });
+const misspelt = hiredWith({ inner: "agentt" });
+
+test.each<[string, Partial<Proof>, RegExp]>([
+  ["a settlement by another relay", { relayKey: "00".repeat(32) }, /^The relay signed/],
+  [
+    "a settlement of another receipt",
+    { hired: { ...hired, inner: hired.outer } },
+    /^The relay signed/,
+  ],
+  [
+    "a receipt by another key",
+    { verdicts: { ...right.verdicts, asSigned: verdictsOn(hired, strangers).asSigned } },
+    /^Both receipts/,
+  ],
+  [
+    "a receipt without the one that it should nest",
+    { verdicts: { ...right.verdicts, asSigned: { ...asSigned, nested: [] } } },
+    /^Both receipts/,
+  ],
+  [
+    "a changed result that is still taken",
+    { verdicts: { asSigned, tampered: { ...right.verdicts.tampered, verdict: asSigned } } },
+    /^One changed byte/,
+  ],
+  [
+    "a changed result that is refused for something else",
+    { verdicts: { asSigned, tampered: verdictsOn(hired, new Map()).tampered } },
+    /^One changed byte/,
+  ],
+  [
+    "a wrong report",
+    { hired: miscounted, verdicts: verdictsOn(miscounted) },
+    /^Doing the work again/,
+  ],
+  ["wrong stems", { hired: misspelt, verdicts: verdictsOn(misspelt) }, /^Doing the work again/],
+])("%s is named", (_, wrong, claim) => {
+  expect(failed({ ...right, ...wrong })).toEqual([expect.stringMatching(claim)]);
+});
