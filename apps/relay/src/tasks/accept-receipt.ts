@@ -102,7 +102,7 @@ async function store(
   verified: Verified,
   hops: readonly SettleableHop[],
 ): Promise<Answer<PostResult>> {
-  const { storage, log } = services;
+  const { storage, runtime, log } = services;
   const done = await storage.transaction(async (tx) => {
     const outer = await complete(tx, services, taskId, verified);
     if (!outer.ok) return outer;
@@ -116,11 +116,11 @@ async function store(
     return { ok: true as const, all };
   });
   if (!done.ok) {
-    if (done.code === "task.already_finished") {
-      const task = await findTask(storage.read, taskId);
-      return task === undefined ? refuse("task.not_found") : ended(task, verified.hash);
-    }
-    return refusedByMoney(done);
+    if (done.code !== "task.already_finished") return refusedByMoney(done);
+    const task = await findTask(storage.read, taskId);
+    if (task === undefined || isGone(task, runtime.now())) return refuse("task.not_found");
+    // Still open, so it was handed to another executor while this receipt was verified.
+    return task.finished_at === null ? refuse("receipt.wrong_agent") : ended(task, verified.hash);
   }
   const { receipt } = verified;
   const { agent_id, status } = receipt;

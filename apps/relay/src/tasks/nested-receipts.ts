@@ -65,6 +65,9 @@ export function settleableHops(
 ): SettleableHop[] {
   const fields = { correlationId: outerTaskId };
   if (hops.depthLimited) log.warn("multihop.settlement.depth_limit", fields);
+  for (const code of malformedIn(verdict)) {
+    log.warn("delegation_receipt.signature_invalid", { ...fields, code });
+  }
   return hops.list.flatMap(({ link, task, keys }) => {
     const { receipt, parent, path } = link;
     const judged = verdictAt(verdict, path);
@@ -76,22 +79,32 @@ export function settleableHops(
       log.warn("multihop.settlement.sig_invalid", hop);
       return [];
     }
-    if (task === undefined) {
-      log.warn("multihop.settlement.task_not_found", hop);
-      return [];
-    }
+    const hash = receiptHash(receipt);
+    // The usual case: the sub-agent delivered it itself.
+    if (task?.receipt_hash === hash) return [];
     const settles =
+      task !== undefined &&
       isOpen(task, runtime.now()) &&
       task.task_id === receipt.task_id &&
       task.submitted_by === parent.agent_id &&
       executorOf(task) === receipt.agent_id;
-    if (!settles) return [];
+    if (!settles) {
+      log.warn("multihop.settlement.task_not_found", hop);
+      return [];
+    }
     const verified: Verified = {
       receipt,
-      hash: receiptHash(receipt),
+      hash,
       text: canonicalize(receipt),
       bound: keys !== undefined,
     };
     return [{ taskId: task.task_id, verified }];
   });
+}
+
+/** What is no receipt at all stands in the verdict and in no hop. */
+function malformedIn({ nested }: ReceiptVerdict): string[] {
+  return nested.flatMap((inner) =>
+    inner.code === "receipt.malformed" ? [inner.code] : malformedIn(inner),
+  );
 }

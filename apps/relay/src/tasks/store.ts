@@ -41,7 +41,8 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
   await tx.run(addTask, task);
 }
 
-const open = sql<boolean>`status in ('pending', 'claimed')`;
+/** Of a task that has not ended. */
+export const open = sql<boolean>`status in ('pending', 'claimed')`;
 
 const finish = prepare<
   Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string }
@@ -81,98 +82,6 @@ export function cancelPending(tx: Tx, task_id: string, now: number): Promise<Tas
   return tx.get(cancel, { task_id, now });
 }
 
-const claim = prepare<{
-  task_id: string;
-  executor: string;
-  claimed_by: string;
-  lease_until: number;
-  now: number;
-}>()(
-  db
-    .updateTable("tasks")
-    .set({ status: "claimed", claimed_by: p("claimed_by"), lease_until: p("lease_until") })
-    .where("task_id", "=", p("task_id"))
-    .where("status", "=", "pending")
-    .where("expires_at", ">", p("now"))
-    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
-    .returningAll(),
-);
-
-/** Gives a pending task to one worker of its executor; the first claim wins. */
-export function claimPending(
-  tx: Tx,
-  request: {
-    task_id: string;
-    executor: string;
-    claimed_by: string;
-    lease_until: number;
-    now: number;
-  },
-): Promise<TaskRow | undefined> {
-  return tx.get(claim, request);
-}
-
-const renew = prepare<{ task_id: string; claimed_by: string; lease_until: number }>()(
-  db
-    .updateTable("tasks")
-    .set({ lease_until: p("lease_until") })
-    .where("task_id", "=", p("task_id"))
-    .where("status", "=", "claimed")
-    .where("claimed_by", "=", p("claimed_by")),
-);
-
-export async function renewLease(
-  tx: Tx,
-  lease: { task_id: string; claimed_by: string; lease_until: number },
-): Promise<boolean> {
-  return (await tx.run(renew, lease)) === 1;
-}
-
-const unclaim = prepare<{ task_id: string; claimed_by: string }>()(
-  db
-    .updateTable("tasks")
-    .set({ status: "pending", claimed_by: null, lease_until: null })
-    .where("task_id", "=", p("task_id"))
-    .where("status", "=", "claimed")
-    .where("claimed_by", "=", p("claimed_by")),
-);
-
-/** Gives a claim back: the worker will not do the task. */
-export async function releaseClaim(
-  tx: Tx,
-  claimed: { task_id: string; claimed_by: string },
-): Promise<boolean> {
-  return (await tx.run(unclaim, claimed)) === 1;
-}
-
-const reassign = prepare<
-  Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & { from_attempt: number }
->()(
-  db
-    .updateTable("tasks")
-    .set({
-      assigned_to: p("assigned_to"),
-      attempt: p("attempt"),
-      charge: p("charge"),
-      status: "pending",
-      claimed_by: null,
-      lease_until: null,
-    })
-    .where("task_id", "=", p("task_id"))
-    .where("attempt", "=", p("from_attempt"))
-    .where(open),
-);
-
-/** Hands an open task to the next executor, unless somebody else already did. */
-export async function reassignTask(
-  tx: Tx,
-  change: Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
-    from_attempt: number;
-  },
-): Promise<boolean> {
-  return (await tx.run(reassign, change)) === 1;
-}
-
 const blame = prepare<{ task_id: string }>()(
   db
     .updateTable("tasks")
@@ -185,21 +94,6 @@ const blame = prepare<{ task_id: string }>()(
 /** Notes that the executor posted a bad signature; true the first time. */
 export async function blameExecutor(tx: Tx, task_id: string): Promise<boolean> {
   return (await tx.run(blame, { task_id })) === 1;
-}
-
-const openByExecutor = prepare<{ executor: string; limit: number }>()(
-  db
-    .selectFrom("tasks")
-    .selectAll()
-    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
-    .where(open)
-    .orderBy("task_id")
-    .limit(p("limit")),
-);
-
-/** What an executor has to do, oldest first. */
-export function openTasksOf(read: Reader, executor: string, limit: number): Promise<TaskRow[]> {
-  return read.all(openByExecutor, { executor, limit });
 }
 
 const expired = prepare<{ now: number; limit: number }>()(
@@ -227,20 +121,6 @@ const removeOpen = prepare<{ task_id: string; now: number }>()(
 
 export function removeExpired(tx: Tx, task_id: string, now: number): Promise<TaskRow | undefined> {
   return tx.get(removeOpen, { task_id, now });
-}
-
-const lapsed = prepare<{ now: number; limit: number }>()(
-  db
-    .selectFrom("tasks")
-    .selectAll()
-    .where("status", "=", "claimed")
-    .where("lease_until", "<=", p("now"))
-    .limit(p("limit")),
-);
-
-/** Claimed tasks whose worker has gone silent. */
-export function lapsedTasks(read: Reader, now: number, limit: number): Promise<TaskRow[]> {
-  return read.all(lapsed, { now, limit });
 }
 
 const removeFinished = prepare<{ before: string; limit: number }>()(

@@ -121,9 +121,11 @@ async function executorsFor(
   });
   const [first, ...others] = executors;
   if (first === undefined) return { attempts: [target], choice: null };
-  const targetRanked = executors.some(({ agent_id }) => agent_id === targetId);
+  const targetIsOut =
+    executors.some(({ agent_id }) => agent_id === targetId) ||
+    body.exclude_agents?.includes(targetId) === true;
   // Nobody is tried at a price above the one that the payer was told.
-  const later = (targetRanked ? others : [...others, target]).filter(
+  const later = (targetIsOut ? others : [...others, target]).filter(
     ({ charge }) => charge <= first.charge,
   );
   return { attempts: [first, ...later], choice };

@@ -1,0 +1,158 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { depositPostings, toMicro } from "@agent/budget";
+import {
+  manualClock,
+  receiptVectors,
+  seededRandom,
+  testAgent,
+  type ReceiptVector,
+  type TestAgent,
+} from "@agent/testkit";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectConsistentBooks, holdingsOf } from "../../test/market.ts";
+import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { placeHold } from "../budget/hold.ts";
+import { post } from "../budget/post.ts";
+import { newId } from "../runtime.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { takePlace } from "./counters.ts";
+import { insertTask } from "./store.ts";
+
+const price = toMicro(1);
+
+const vectors = receiptVectors();
+// JSON.parse takes the last of two members, and that one was signed (docs/decisions.md, 11).
+const isAccepted = ({ expect: verdict, cls }: ReceiptVector) =>
+  verdict === "valid" || cls === "duplicate-member";
+
+/** The executor of each task: who signed the honest receipt, where there is one. */
+const executors = new Map<string, string>();
+for (const { task, receipt } of vectors.toSorted(
+  (a, b) => Number(isAccepted(b)) - Number(isAccepted(a)),
+)) {
+  const { agent_id } = JSON.parse(receipt) as { agent_id: string };
+  if (!executors.has(task)) executors.set(task, agent_id);
+}
+const keys = new Map<string, string>();
+for (const { task, key } of vectors) {
+  const executor = executors.get(task)!;
+  if (!keys.has(executor)) keys.set(executor, key);
+}
+
+let t: TestRelay;
+let boss: TestAgent;
+const folder = mkdtempSync(join(tmpdir(), "relay-vectors-"));
+
+/** The ids in the vectors are signed, so their tasks cannot be submitted: they are stored. */
+beforeAll(async () => {
+  const path = join(folder, "relay.db");
+  const world = { ...manualClock(), ...seededRandom(1) };
+  boss = testAgent(world);
+  const opened = await openStorage({ path, migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  const { storage } = opened;
+  await storage.transaction((tx) => {
+    const paidIn = depositPostings({ agentId: boss.agentId, amount: toMicro(1_000) });
+    return post(tx, world, paidIn, { reference: null, description: null });
+  });
+  for (const [taskId, executor] of executors) {
+    await storage.transaction(async (tx) => {
+      const request = { payerId: boss.agentId, taskId, charge: price, maxBudget: price };
+      const hold = await placeHold(tx, world, request);
+      if (!hold.ok) return hold;
+      await takePlace(tx, boss.agentId);
+      return insertTask(tx, rowOf(taskId, executor, newId(world), world.now()));
+    });
+  }
+  await storage.close();
+  t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
+  for (const [agent_id, public_key] of keys) {
+    const body = { agent_id, public_key };
+    await t.request("POST", "/api/v1/agents/bootstrap", { body });
+  }
+});
+afterAll(async () => {
+  await t.close();
+  rmSync(folder, { recursive: true });
+});
+
+function rowOf(task_id: string, executor: string, allocation_id: string, now: number): TaskRow {
+  return {
+    task_id,
+    agent_id: executor,
+    submitted_by: boss.agentId,
+    assigned_to: null,
+    status: "pending",
+    prompt: "work",
+    required_capabilities: "[]",
+    submitted_at: now,
+    expires_at: now + 900_000,
+    wall_clock_ms: null,
+    step_id: null,
+    routing_choice: null,
+    attempts: JSON.stringify([{ agent_id: executor, charge: price }]),
+    attempt: 0,
+    charge: price,
+    locked: price,
+    allocation_id,
+    claimed_by: null,
+    lease_until: null,
+    blamed: 0,
+    receipt_hash: null,
+    finished_at: null,
+  };
+}
+
+const deliver = ({ task, receipt }: ReceiptVector) =>
+  t.request("POST", `/agent/${executors.get(task)}/task/${task}/result`, {
+    token: masterToken,
+    raw: receipt,
+  });
+
+const titled = (some: readonly ReceiptVector[]) =>
+  some.map((vector) => [vector.id, vector.cls, vector.why, vector] as const);
+
+describe("the result endpoint refuses, and changes nothing", () => {
+  test.each(titled(vectors.filter((vector) => !isAccepted(vector))))(
+    "%i %s: %s",
+    async (_id, _cls, _why, vector) => {
+      const before = await holdingsOf(t, [boss]);
+      const { status, body } = await deliver(vector);
+      expect([400, 403]).toContain(status);
+      expect(body["code"]).toMatch(/^receipt\./);
+      expect(await holdingsOf(t, [boss])).toEqual(before);
+    },
+  );
+});
+
+describe("the result endpoint still accepts afterwards", () => {
+  test.each(titled(vectors.filter(isAccepted)))("%i %s: %s", async (_id, _cls, _why, vector) => {
+    const { status } = JSON.parse(vector.receipt) as { status: string };
+    expect(await deliver(vector)).toMatchObject({ status: 200, body: { status } });
+    await expectConsistentBooks(t);
+  });
+
+  test("R16 and has named every bad nested receipt, and no other", () => {
+    const bad = t.logged("delegation_receipt.signature_invalid");
+    for (const { task, nested = [] } of vectors.filter(({ nested }) => nested !== undefined)) {
+      const named = bad.filter(({ correlationId }) => correlationId === task);
+      expect(named).toHaveLength(nested.filter((verdict) => verdict === "invalid").length);
+    }
+  });
+
+  test("and has paid for each task once, by its receipt's status", async () => {
+    const settled = new Map(
+      vectors
+        .filter(isAccepted)
+        .map(({ task, receipt }) => [task, (JSON.parse(receipt) as { status: string }).status]),
+    );
+    const paid = [...settled.values()].filter((status) => status === "completed").length;
+    const open = executors.size - settled.size;
+    expect(await t.balance(boss)).toBe(1_000 - paid - open);
+    await expectConsistentBooks(t, { holds: open, fees: Number((paid * 0.05).toFixed(6)) });
+  });
+});
