@@ -44,6 +44,8 @@ export interface TestRelay {
   /** As an agent, with a fresh token. */
   as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
   token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
+  /** An agent that the relay has not met. */
+  stranger(): TestAgent;
   /** A bootstrapped agent. */
   agent(): Promise<TestAgent>;
   /** A bootstrapped and registered agent with a listing. */
@@ -108,8 +110,10 @@ export async function startTestRelay(
     request(method, path, { token: await token(agent), body });
   const { did } = (await request("GET", "/.well-known/agent-relay.json")).body as { did: string };
 
+  const stranger = () => testAgent(world);
+
   async function agent(): Promise<TestAgent> {
-    const fresh = testAgent(world);
+    const fresh = stranger();
     const { body } = await request("POST", "/api/v1/agents/bootstrap", {
       body: { agent_id: fresh.agentId, public_key: fresh.publicKey },
     });
@@ -128,6 +132,7 @@ export async function startTestRelay(
     asMaster,
     as,
     token,
+    stranger,
     agent,
     async worker(unitCost, capability = "summarise") {
       const fresh = await agent();
