@@ -10,6 +10,8 @@ const pure = {
   "@agent/budget": [],
   "@agent/routing-semiring": [],
   "@agent/receipts": ["crypto"],
+  "@agent/credentials": ["crypto"],
+  "@agent/ledger": ["crypto"],
   "@agent/wire": ["budget", "crypto", "receipts", "routing-semiring"],
 };
 const shared = ["client", "crypto", "receipts", "wire"];
