@@ -8,12 +8,9 @@ import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createTick } from "./jobs.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
-import { createEndpointBackoff } from "./routing/endpoint-backoff.ts";
 import { marketHandlers } from "./routing/routes.ts";
-import { routeTask, type RouteServices } from "./routing/route-task.ts";
 import type { Services } from "./services.ts";
 import { taskHandlers } from "./tasks/routes.ts";
-import { openTasksOf } from "./tasks/store.ts";
 import { trustHandlers } from "./trust/routes.ts";
 
 /** A relay as a function from requests to answers; sockets, clock and process are main.ts's. */
@@ -26,11 +23,9 @@ export interface Relay {
 }
 
 const rateLimitEntries = 100_000;
-const reroutedAtOnce = 100;
 
-export function createRelay(parts: Services): Relay {
-  const { config, runtime, log, storage, tokens, connections, waiters } = parts;
-  const services: RouteServices & Services = { ...parts, backoff: createEndpointBackoff() };
+export function createRelay(services: Services): Relay {
+  const { config, runtime, log, tokens, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
 
@@ -44,20 +39,9 @@ export function createRelay(parts: Services): Relay {
     maxEntries: rateLimitEntries,
   });
 
-  /** An agent has become reachable: what waits for it is brought to its endpoint. */
-  async function bringWaiting(agentId: string): Promise<void> {
-    for (const task of await openTasksOf(storage.read, agentId, reroutedAtOnce)) {
-      await routeTask(services, task.task_id);
-    }
-  }
-
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
-    ...agentHandlers(services, (agentId) => {
-      bringWaiting(agentId).catch((error: unknown) =>
-        log.error("task.routing_failed", { agent_id: agentId, error: String(error) }),
-      );
-    }),
+    ...agentHandlers(services, router.bringWaiting),
     ...taskHandlers(services),
     ...budgetHandlers(services),
     ...marketHandlers(services),
@@ -82,6 +66,7 @@ export function createRelay(parts: Services): Relay {
     tick: createTick(services),
     drain() {
       draining = true;
+      router.stop();
       waiters.releaseAll();
       for (const connection of [...connections.all()]) {
         connection.send({ type: "draining" });

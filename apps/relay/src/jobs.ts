@@ -1,4 +1,4 @@
-import type { RouteServices } from "./routing/route-task.ts";
+import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
 import { forgetOldTasks } from "./tasks/retention.ts";
@@ -6,10 +6,11 @@ import { forgetOldTasks } from "./tasks/retention.ts";
 interface Job {
   readonly name: string;
   readonly everyMs: number;
-  run(services: RouteServices): Promise<void>;
+  run(services: Services): Promise<void>;
 }
 
 const jobs: readonly Job[] = [
+  { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
   { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
@@ -17,7 +18,7 @@ const jobs: readonly Job[] = [
 ];
 
 /** Runs every background job that is due; one that fails is logged and due again next time. */
-export function createTick(services: RouteServices): () => Promise<void> {
+export function createTick(services: Services): () => Promise<void> {
   const lastRun = new Map<string, number>();
   return async () => {
     const now = services.runtime.now();

@@ -5,6 +5,7 @@ import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
 import { createTokenChecker } from "./identity/tokens.ts";
 import { createConnections } from "./realtime/connections.ts";
+import { createRouter } from "./routing/router.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import { migrations } from "./storage/migrations/index.ts";
@@ -50,7 +51,7 @@ export async function openRelay(
     audience: identity.did,
     now: runtime.now,
   });
-  const relay = createRelay({
+  const parts = {
     config,
     runtime,
     log,
@@ -61,13 +62,17 @@ export async function openRelay(
     waiters: createTaskWaiters(runtime.schedule),
     egress,
     trustGraph: await loadTrustGraph(storage.read),
-  });
+  };
+  const router = createRouter(parts);
+  const relay = createRelay({ ...parts, router });
   return {
     ok: true,
     ...relay,
     relayId: identity.relayId,
     async close() {
+      relay.drain();
       await egress.close();
+      await router.idle();
       await storage.close();
     },
   };

@@ -53,10 +53,13 @@ export async function serve(
       relay.drain();
       const closed = new Promise((done) => server.close(done));
       server.closeIdleConnections();
-      const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
+      const cancel = runtime.schedule(graceMs, () => {
+        server.closeAllConnections();
+        // An upgraded connection is no longer the server's, which waits for it all the same.
+        for (const socket of sockets.clients) socket.terminate();
+      });
       await closed;
       cancel();
-      for (const socket of sockets.clients) socket.terminate();
       await relay.close();
     },
   };

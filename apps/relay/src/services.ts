@@ -4,6 +4,7 @@ import type { Log } from "./http/log.ts";
 import type { RelayIdentity } from "./identity/relay-identity.ts";
 import type { TokenChecker } from "./identity/tokens.ts";
 import type { Connections } from "./realtime/connections.ts";
+import type { Router } from "./routing/router.ts";
 import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Storage } from "./storage/storage.ts";
@@ -21,4 +22,5 @@ export interface Services {
   readonly waiters: TaskWaiters;
   readonly egress: Egress;
   readonly trustGraph: TrustGraph;
+  readonly router: Router;
 }

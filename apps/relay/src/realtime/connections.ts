@@ -1,4 +1,4 @@
-import type { ServerMessage } from "@agent/wire";
+import type { ServerMessage, Task } from "@agent/wire";
 
 /** A live, authenticated socket of one agent's device. */
 export interface Connection {
@@ -8,11 +8,11 @@ export interface Connection {
   readonly deviceId: string | null;
   /** What the device says that it can do; undefined while it has not said. */
   capabilities: readonly string[] | undefined;
-  /** Tasks that were offered here and are neither claimed nor finished. */
-  readonly offered: Set<string>;
   /** Tasks that were claimed here; the open socket keeps their leases alive. */
   readonly claimed: Set<string>;
   send(message: ServerMessage): void;
+  /** Tells of a task that the device may claim. */
+  offer(task: Task): void;
   close(code: number, reason: string): void;
 }
 

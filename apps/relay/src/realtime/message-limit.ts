@@ -3,6 +3,9 @@ import { limits } from "@agent/wire";
 /** Verdict on one more message of a connection: the first above the limit is told, persistence ends it. */
 export type MessageVerdict = "take" | "refuse" | "close";
 
+/** A sender that waits for its answers has stopped by then. */
+const refusedInARow = 20;
+
 /** 100 messages in any 10 seconds per connection (specification, "Limits"); scale 0 switches it off. */
 export function createMessageLimit(scale: number): (now: number) => MessageVerdict {
   const allowed = Math.floor(limits.socketMessages * scale);
@@ -17,6 +20,6 @@ export function createMessageLimit(scale: number): (now: number) => MessageVerdi
       return "take";
     }
     refused += 1;
-    return refused > allowed ? "close" : "refuse";
+    return refused > refusedInARow ? "close" : "refuse";
   };
 }

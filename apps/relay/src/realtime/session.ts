@@ -5,29 +5,34 @@ import {
   socketClose,
   type Code,
   type ServerMessage,
+  type Task,
 } from "@agent/wire";
 import * as v from "valibot";
 import { touchAgent } from "../agents/store.ts";
-import { parseObject } from "../http/body.ts";
 import type { createAuthenticator } from "../http/authenticate.ts";
+import { parseObject } from "../http/body.ts";
 import type { Caller } from "../identity/caller.ts";
-import { passOn, routeTask, type RouteServices } from "../routing/route-task.ts";
 import { newId } from "../runtime.ts";
-import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import { claimPending, findTask, openTasksOf, releaseClaim, renewLease } from "../tasks/store.ts";
-import { taskOf } from "../tasks/view.ts";
-import { workerOf, type Connection } from "./connections.ts";
+import type { Services } from "../services.ts";
+import { pendingTaskIds } from "../tasks/assignment-store.ts";
+import type { Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
+import { tellPending } from "./tell-pending.ts";
+import { claim, progress, refuse, result } from "./work-messages.ts";
 
 /** What a session needs of its socket. */
 export interface Wire {
-  send(text: string): void;
+  /** `written` is called when the text is on its way, or never will be. */
+  send(text: string, written?: () => void): void;
+  /** Says why, and ends the connection once the other side has read what was sent. */
   close(code: number, reason: string): void;
+  /** Ends the connection at once. */
+  terminate(): void;
   /** Bytes that were sent and not yet taken. */
   backlog(): number;
 }
 
-export type SessionServices = RouteServices & {
+export type SessionServices = Services & {
   readonly authenticate: ReturnType<typeof createAuthenticator>;
 };
 
@@ -36,7 +41,7 @@ export interface Session {
   closed(): void;
 }
 
-const offeredAtOnce = 200;
+const countedAtMost = 1_000;
 
 /**
  * One device's socket: it signs in, is told of its tasks, claims, reports and delivers
@@ -48,190 +53,162 @@ export function openSession(
   wire: Wire,
   caller: Caller | undefined,
 ): Session {
-  const { runtime, storage, connections, log, config } = services;
-  const mayTake = createMessageLimit(config.server.rateLimitScale);
-  let connection: Connection | undefined;
+  const { runtime, storage, connections, log, router } = services;
+  const mayTake = createMessageLimit(services.config.server.rateLimitScale);
+  let signedIn: { connection: Connection; caller: Caller } | undefined;
+  let over = false;
   let cancelTimer = runtime.schedule(limits.socketAuthMs, () =>
-    wire.close(socketClose.unauthorized, "not signed in within 5 s"),
+    end(socketClose.unauthorized, "not signed in within 5 s"),
   );
 
-  function send(message: ServerMessage): void {
-    wire.send(JSON.stringify(message));
-    if (wire.backlog() > limits.socketBacklogBytes) wire.close(1013, "reads too slowly");
+  /** From here on nothing is told to this device, and nothing that it still says counts. */
+  function leave(): void {
+    if (over) return;
+    over = true;
+    cancelTimer();
+    if (signedIn === undefined) return;
+    connections.remove(signedIn.connection);
+    router.bringWaiting(agentId);
   }
 
-  function fail(code: Code, taskId?: string): void {
-    send({
-      type: "error",
-      code,
-      message: errors[code].text,
-      ...(taskId !== undefined && { task_id: taskId }),
-    });
+  function end(code: number, reason: string): void {
+    if (over) return;
+    leave();
+    wire.close(code, reason);
   }
 
-  /** A token that ends closes its socket; a device sends a fresh one before that. */
-  function admit(known: Caller): boolean {
-    if (known.kind === "anonymous") return false;
-    if (known.kind === "agent" && (known.agentId !== agentId || !known.scopes.has("socket"))) {
-      return false;
-    }
+  function send(message: ServerMessage, written?: () => void): void {
+    if (over) return written?.();
+    wire.send(JSON.stringify(message), written);
+    if (wire.backlog() <= limits.socketBacklogBytes) return;
+    log.warn("ws.reads_too_slowly", { agent_id: agentId });
+    leave();
+    wire.terminate();
+  }
+
+  function fail(code: Code): void {
+    send({ type: "error", code, message: errors[code].text });
+  }
+
+  /** A token that ends closes its socket; a device sends a fresh one of its own before that. */
+  function admits(known: Caller): boolean {
+    if (known.kind === "master") return true;
+    if (known.kind !== "agent" || known.agentId !== agentId) return false;
+    if (!known.scopes.has("socket")) return false;
+    return signedIn === undefined || signedIn.connection.deviceId === known.deviceId;
+  }
+
+  async function signIn(known: Caller): Promise<void> {
+    if (!admits(known)) return end(socketClose.unauthorized, "not this agent's socket");
     cancelTimer();
     if (known.kind === "agent") {
       cancelTimer = runtime.schedule(known.expiresAt - runtime.now(), () =>
-        wire.close(socketClose.unauthorized, "token expired"),
+        end(socketClose.unauthorized, "token expired"),
       );
     }
-    return true;
+    if (signedIn === undefined) return start(known);
+    signedIn.caller = known;
   }
 
   async function start(known: Caller): Promise<void> {
-    if (!admit(known)) return wire.close(socketClose.unauthorized, "not this agent's socket");
-    if (connection !== undefined) return;
-    connection = {
+    const told = new Set<string>();
+    let catchingUp = true;
+    const connection: Connection = {
       id: newId(runtime),
       agentId,
       deviceId: known.kind === "agent" ? known.deviceId : null,
       capabilities: undefined,
-      offered: new Set(),
       claimed: new Set(),
       send,
-      close: (code, reason) => wire.close(code, reason),
+      offer(task) {
+        if (catchingUp) told.add(task.task_id);
+        send(assigned(task));
+      },
+      close: end,
     };
-    connections.add(connection);
-    log.info("ws.connected", { agent_id: agentId, device_id: connection.deviceId });
+    signedIn = { connection, caller: known };
     await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
-    const open = await openTasksOf(storage.read, agentId, offeredAtOnce);
-    const pending = open.filter((task) => task.status === "pending");
-    send({
-      type: "ready",
-      agent_id: agentId,
-      device_id: connection.deviceId,
-      pending: pending.length,
+    const query = { executor: agentId, now: runtime.now(), limit: countedAtMost };
+    const pending = await pendingTaskIds(storage.read, query);
+    if (over) return;
+    const { deviceId: device_id } = connection;
+    log.info("ws.connected", { agent_id: agentId, device_id });
+    send({ type: "ready", agent_id: agentId, device_id, pending: pending.length });
+    // Before the look at older tasks, so that none falls between the two.
+    connections.add(connection);
+    await tellPending(services, {
+      agentId,
+      told,
+      tell: (task) => new Promise((resolve) => send(assigned(task), () => resolve(!over))),
     });
-    for (const task of pending) {
-      connection.offered.add(task.task_id);
-      send({ type: "task_assigned", task: taskOf(task), expires_at: task.expires_at });
-    }
+    catchingUp = false;
   }
-
-  async function claim(own: Connection, taskId: string): Promise<void> {
-    const now = runtime.now();
-    const leaseUntil = now + limits.claimLeaseMs;
-    const request = { task_id: taskId, executor: agentId, claimed_by: workerOf(own), now };
-    const claimed = await storage.transaction((tx) =>
-      claimPending(tx, { ...request, lease_until: leaseUntil }),
-    );
-    own.offered.delete(taskId);
-    if (claimed === undefined) return fail("task.not_pending", taskId);
-    services.waiters.changed(taskId);
-    own.claimed.add(taskId);
-    send({ type: "claimed", task_id: taskId, lease_until: leaseUntil });
-  }
-
-  async function refuse(own: Connection, taskId: string, reason: string): Promise<void> {
-    own.offered.delete(taskId);
-    own.claimed.delete(taskId);
-    await storage.transaction((tx) =>
-      releaseClaim(tx, { task_id: taskId, claimed_by: workerOf(own) }),
-    );
-    log.info("task.refused", { correlationId: taskId, agent_id: agentId, reason });
-    await passOn(services, taskId, agentId);
-  }
-
-  async function progress(own: Connection, taskId: string): Promise<void> {
-    const renewed = await storage.transaction((tx) =>
-      renewLease(tx, {
-        task_id: taskId,
-        claimed_by: workerOf(own),
-        lease_until: runtime.now() + limits.claimLeaseMs,
-      }),
-    );
-    if (!renewed) fail("task.not_found", taskId);
-  }
-
-  async function result(own: Connection, known: Caller, taskId: string, receipt: object) {
-    const task = await findTask(storage.read, taskId);
-    const answer = await acceptReceipt(services, {
-      agentId: task?.agent_id ?? agentId,
-      taskId,
-      value: receipt,
-      text: JSON.stringify(receipt),
-      caller: known,
-    });
-    own.offered.delete(taskId);
-    own.claimed.delete(taskId);
-    if ("ok" in answer) {
-      const message = errors[answer.code].text;
-      return send({ type: "result_refused", task_id: taskId, code: answer.code, message });
-    }
-    return send({ type: "result_accepted", task_id: taskId, status: answer.body.status });
-  }
-
-  let known: Caller | undefined = caller;
 
   async function handle(message: ClientMessage): Promise<void> {
     if (message.type === "auth") {
-      const signedIn = await services.authenticate(`Bearer ${message.token}`);
-      if (!signedIn.ok) return wire.close(socketClose.unauthorized, errors[signedIn.code].text);
-      known = signedIn.caller;
-      return start(known);
+      const known = await services.authenticate(`Bearer ${message.token}`);
+      if (over) return;
+      if (known.ok) return signIn(known.caller);
+      return end(socketClose.unauthorized, errors[known.code].text);
     }
-    if (connection === undefined || known === undefined) {
-      return wire.close(socketClose.unauthorized, "sign in first");
-    }
+    if (signedIn === undefined) return end(socketClose.unauthorized, "sign in first");
+    const { connection } = signedIn;
     switch (message.type) {
       case "capabilities":
         connection.capabilities = message.capabilities;
         return;
       case "claim":
-        return claim(connection, message.task_id);
+        return claim(services, connection, message);
       case "refuse":
-        return refuse(connection, message.task_id, message.reason ?? "");
+        return refuse(services, connection, message);
       case "progress":
-        return progress(connection, message.task_id);
+        return progress(services, connection, message);
       case "result":
-        return result(connection, known, message.task_id, message.receipt);
+        return result(services, connection, signedIn.caller, message);
       case "ping":
         return send({ type: "pong" });
     }
   }
 
-  if (caller !== undefined) void start(caller).catch(failed);
-
   function failed(error: unknown): void {
     log.error("ws.failed", { agent_id: agentId, error: String(error) });
-    wire.close(1011, "internal error");
+    end(1011, "internal error");
   }
+
+  if (caller !== undefined) signIn(caller).catch(failed);
 
   return {
     async message(text) {
+      if (over) return;
       const verdict = mayTake(runtime.now());
-      if (verdict === "close") {
-        return wire.close(socketClose.tooManyMessages, "too many messages");
-      }
+      if (verdict === "close") return end(socketClose.tooManyMessages, "too many messages");
       if (verdict === "refuse") return fail("rate.exceeded");
       try {
         const parsed = parseMessage(text);
-        if (parsed === undefined) return fail("request.invalid");
-        await handle(parsed);
+        if (parsed.ok) await handle(parsed.message);
+        else if (signedIn === undefined) end(socketClose.unauthorized, "sign in first");
+        else fail(parsed.code);
       } catch (error) {
         failed(error);
       }
     },
-
-    closed() {
-      cancelTimer();
-      if (connection === undefined) return;
-      connections.remove(connection);
-      // What was offered here and not claimed is brought to somebody else at once.
-      for (const taskId of connection.offered) void routeTask(services, taskId).catch(failed);
-    },
+    closed: leave,
   };
 }
 
-function parseMessage(text: string): ClientMessage | undefined {
+function assigned(task: Task): ServerMessage {
+  return { type: "task_assigned", task, expires_at: task.expires_at };
+}
+
+type ParsedMessage =
+  | { readonly ok: true; readonly message: ClientMessage }
+  | { readonly ok: false; readonly code: Code };
+
+function parseMessage(text: string): ParsedMessage {
   const parsed = parseObject(text);
-  if (!parsed.ok) return undefined;
+  if (!parsed.ok) return parsed;
   const checked = v.safeParse(ClientMessage, parsed.value);
-  return checked.success ? checked.output : undefined;
+  return checked.success
+    ? { ok: true, message: checked.output }
+    : { ok: false, code: "request.invalid" };
 }

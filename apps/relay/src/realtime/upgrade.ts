@@ -4,8 +4,8 @@ import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
-import { newId } from "../runtime.ts";
-import { openSession, type Session, type SessionServices } from "./session.ts";
+import { newId, type Runtime } from "../runtime.ts";
+import { openSession, type Session, type SessionServices, type Wire } from "./session.ts";
 
 /**
  * Lets devices connect. A token in the upgrade's header is judged before the socket exists; without
@@ -26,29 +26,21 @@ export function mountSockets(
     socketPath,
     async (c, next) => {
       const refusal = await admit(c);
-      if (refusal === undefined) return next();
-      const body = errorBody(refusal, newId(services.runtime));
-      return c.json(body, errors[refusal.code].status as 401);
+      return refusal === undefined ? next() : refused(refusal);
     },
     upgradeWebSocket((c) => {
       let session: Session | undefined;
       return {
-        onOpen(_, socket) {
-          const raw = socket.raw as WebSocket;
-          session = openSession(
-            services,
-            c.req.param("agentId") ?? "",
-            {
-              send: (text) => socket.send(text),
-              close: (code, reason) => socket.close(code, reason),
-              backlog: () => raw.bufferedAmount,
-            },
-            callers.get(c),
-          );
-          keepAlive(raw, services);
+        onOpen(_, { raw }) {
+          const socket = raw as WebSocket;
+          const agentId = c.req.param("agentId") ?? "";
+          session = openSession(services, agentId, wireOf(socket), callers.get(c));
+          keepAlive(socket, services.runtime);
         },
-        onMessage: ({ data }) =>
-          session?.message(typeof data === "string" ? data : "").catch(() => undefined),
+        onMessage({ data }) {
+          // A binary frame is no message of the contract, and is answered like an empty one.
+          void session?.message(typeof data === "string" ? data : "");
+        },
         onClose: () => session?.closed(),
       };
     }),
@@ -56,14 +48,11 @@ export function mountSockets(
 
   async function admit(c: Context): Promise<Refusal | undefined> {
     if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
-    const { limiter, clientIp } = options;
-    const key = `auth ${clientIp(c)}`;
-    const { allowed, retryAfterSeconds } = limiter.take(
-      limits.tiers.auth,
-      limits.rateWindowMs,
-      key,
-    );
-    if (!allowed) return { ...refuse("rate.exceeded"), retryAfterSeconds };
+    const key = `auth ${options.clientIp(c)}`;
+    const taken = options.limiter.take(limits.tiers.auth, limits.rateWindowMs, key);
+    if (!taken.allowed) {
+      return { ...refuse("rate.exceeded"), retryAfterSeconds: taken.retryAfterSeconds };
+    }
     const header = c.req.header("authorization");
     if (header === undefined) return undefined;
     const signedIn = await services.authenticate(header);
@@ -76,10 +65,31 @@ export function mountSockets(
     callers.set(c, caller);
     return undefined;
   }
+
+  function refused(refusal: Refusal): Response {
+    const { status } = errors[refusal.code];
+    const { retryAfterSeconds } = refusal;
+    return Response.json(errorBody(refusal, newId(services.runtime)), {
+      status,
+      headers: {
+        ...(status === 401 && { "www-authenticate": "Bearer" }),
+        ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
+      },
+    });
+  }
+}
+
+function wireOf(socket: WebSocket): Wire {
+  return {
+    send: (text, written) => socket.send(text, () => written?.()),
+    close: (code, reason) => socket.close(code, reason),
+    terminate: () => socket.terminate(),
+    backlog: () => socket.bufferedAmount,
+  };
 }
 
 /** Ends sockets whose other side is gone without a word. */
-function keepAlive(socket: WebSocket, { runtime }: Pick<SessionServices, "runtime">): void {
+function keepAlive(socket: WebSocket, runtime: Pick<Runtime, "schedule">): void {
   let answered = true;
   let cancel = () => {};
   const beat = () => {

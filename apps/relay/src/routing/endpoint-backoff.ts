@@ -1,26 +1,53 @@
+import type { Runtime } from "../runtime.ts";
+
+/** Spares endpoints that do not answer: each failure doubles the pause before the next try. */
+export interface EndpointBackoff {
+  mayTry(endpoint: string): boolean;
+  failed(endpoint: string, agentId: string): void;
+  succeeded(endpoint: string): void;
+  stop(): void;
+}
+
 const firstMs = 1_000;
 const longestMs = 60_000;
 const remembered = 10_000;
 
-/** Spares endpoints that do not answer: each failure doubles the pause before the next try. */
-export interface EndpointBackoff {
-  mayTry(endpoint: string, now: number): boolean;
-  failed(endpoint: string, now: number): void;
-  succeeded(endpoint: string): void;
+interface Pause {
+  readonly ms: number;
+  readonly until: number;
+  readonly cancel: () => void;
 }
 
-export function createEndpointBackoff(): EndpointBackoff {
-  const failures = new Map<string, { until: number; pauseMs: number }>();
+/** `over` is called with the agent of an endpoint that may be tried again. */
+export function createEndpointBackoff(
+  { now, schedule }: Pick<Runtime, "now" | "schedule">,
+  over: (agentId: string) => void,
+): EndpointBackoff {
+  const pauses = new Map<string, Pause>();
+
+  function forget(endpoint: string): void {
+    pauses.get(endpoint)?.cancel();
+    pauses.delete(endpoint);
+  }
+
+  const mayTry = (endpoint: string) => now() >= (pauses.get(endpoint)?.until ?? 0);
+
   return {
-    mayTry: (endpoint, now) => now >= (failures.get(endpoint)?.until ?? 0),
-    failed(endpoint, now) {
-      const before = failures.get(endpoint);
-      const pauseMs = Math.min(longestMs, before === undefined ? firstMs : before.pauseMs * 2);
-      failures.delete(endpoint);
-      const oldest = failures.size >= remembered ? failures.keys().next() : undefined;
-      if (oldest?.done === false) failures.delete(oldest.value);
-      failures.set(endpoint, { until: now + pauseMs, pauseMs });
+    mayTry,
+    failed(endpoint, agentId) {
+      // Of several tries at once only the first to fail counts.
+      if (!mayTry(endpoint)) return;
+      const before = pauses.get(endpoint);
+      const ms = before === undefined ? firstMs : Math.min(longestMs, before.ms * 2);
+      forget(endpoint);
+      const oldest = pauses.keys().next();
+      if (pauses.size >= remembered && oldest.done !== true) forget(oldest.value);
+      const cancel = schedule(ms, () => over(agentId));
+      pauses.set(endpoint, { ms, until: now() + ms, cancel });
     },
-    succeeded: (endpoint) => void failures.delete(endpoint),
+    succeeded: forget,
+    stop() {
+      for (const { cancel } of pauses.values()) cancel();
+    },
   };
 }

@@ -1,37 +1,78 @@
-import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
 import { mintToken } from "@agent/client";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
+import { parseObject } from "../http/body.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { AgentRow, TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { version } from "../version.ts";
+
+export interface CallableAgent {
+  readonly agentId: string;
+  readonly endpoint: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+}
 
 export type Forwarded =
   | { readonly ok: true; readonly text: string; readonly value: object }
-  | { readonly ok: false; readonly reason: string };
+  /** `answered`: there is an MCP server, which did not do the task. */
+  | { readonly ok: false; readonly answered: boolean; readonly reason: string };
+
+type Forwarder = Pick<Services, "runtime" | "identity" | "egress">;
 
 const ToolResult = v.object({
   isError: v.optional(v.boolean()),
   content: v.array(v.looseObject({ type: v.string(), text: v.optional(v.string()) })),
 });
 
+/** Of what an endpoint says about a failure, as much as a log line needs. */
+const reasonLength = 200;
+
 /**
  * Has an agent's own MCP endpoint execute a task, and brings back the receipt that it answers. The
  * relay signs in with a token of its own for this agent alone, never with a configured secret.
  */
 export async function forwardOverMcp(
-  { runtime, identity, egress }: Pick<Services, "runtime" | "identity" | "egress">,
+  services: Forwarder,
   task: TaskRow,
-  agent: AgentRow,
+  agent: CallableAgent,
 ): Promise<Forwarded> {
-  const { endpoint_url: endpoint, public_key: publicKey } = agent;
-  if (endpoint === null || publicKey === null)
-    return { ok: false, reason: "no endpoint or no key" };
-  const url = egress.checkUrl(endpoint);
-  if (!url.ok) return { ok: false, reason: url.detail };
+  const { runtime, egress } = services;
+  const url = egress.checkUrl(agent.endpoint);
+  if (!url.ok) return failure(url.detail);
   const timeout = forwardTime(task, runtime.now());
-  const token = await mintToken({
+  const deadline = runtime.now() + timeout;
+  const transport = new StreamableHTTPClientTransport(new URL(agent.endpoint), {
+    // One bound on all requests of a forward together.
+    fetch: (address, init) =>
+      egress.withTimeout(Math.max(1, deadline - runtime.now()))(address, init),
+    requestInit: { headers: { authorization: `Bearer agent:${await tokenFor(agent, services)}` } },
+  });
+  const client = new Client(
+    { name: "agent-relay", version },
+    { versionNegotiation: { mode: "auto" } },
+  );
+  try {
+    await client.connect(transport, { timeout });
+    const result = await client.callTool(
+      { name: "agent_task", arguments: argumentsOf(task) },
+      { timeout, maxTotalTimeout: timeout },
+    );
+    return receiptIn(result);
+  } catch (error) {
+    return failure(error instanceof Error ? error.message : String(error));
+  } finally {
+    // Servers of the older revisions keep a session for each client until it says goodbye.
+    await transport.terminateSession().catch(() => undefined);
+    await client.close().catch(() => undefined);
+  }
+}
+
+function tokenFor({ publicKey }: CallableAgent, { identity, runtime }: Forwarder): Promise<string> {
+  return mintToken({
     agentId: identity.relayId,
     deviceId: identity.relayId,
     secretKey: identity.secretKey,
@@ -40,34 +81,15 @@ export async function forwardOverMcp(
     now: runtime.now(),
     jti: newId(runtime),
   });
-  const client = new Client(
-    { name: "agent-relay", version: "1" },
-    { versionNegotiation: { mode: "auto" } },
-  );
-  const transport = new StreamableHTTPClientTransport(new URL(endpoint), {
-    fetch: egress.withTimeout(timeout),
-    requestInit: { headers: { authorization: `Bearer agent:${token}` } },
-  });
-  try {
-    await client.connect(transport);
-    const capabilities = JSON.parse(task.required_capabilities) as string[];
-    const result = await client.callTool(
-      {
-        name: "agent_task",
-        arguments: {
-          prompt: task.prompt,
-          relay_task_id: task.task_id,
-          ...(capabilities.length > 0 && { required_capabilities: capabilities }),
-        },
-      },
-      { timeout, maxTotalTimeout: timeout },
-    );
-    return receiptIn(result);
-  } catch (error) {
-    return { ok: false, reason: error instanceof Error ? error.message : String(error) };
-  } finally {
-    await client.close().catch(() => undefined);
-  }
+}
+
+function argumentsOf({ prompt, task_id, required_capabilities }: TaskRow): Record<string, unknown> {
+  const capabilities = JSON.parse(required_capabilities) as string[];
+  return {
+    prompt,
+    relay_task_id: task_id,
+    ...(capabilities.length > 0 && { required_capabilities: capabilities }),
+  };
 }
 
 /** What is left of the task's time, and of the submitter's own bound, up to 330 s. */
@@ -79,15 +101,16 @@ function forwardTime(task: TaskRow, now: number): number {
 /** The receipt is the JSON object of the first text block, with or without the tag line behind it. */
 function receiptIn(result: unknown): Forwarded {
   const parsed = v.safeParse(ToolResult, result);
-  if (!parsed.success) return { ok: false, reason: "no tool result" };
-  const text = parsed.output.content.find((block) => block.type === "text")?.text;
-  if (parsed.output.isError === true) return { ok: false, reason: text ?? "tool error" };
-  const json = text?.replace(/\n\[agent:[^\n]*\]\s*$/, "");
-  try {
-    const value: unknown = JSON.parse(json ?? "");
-    if (typeof value === "object" && value !== null) return { ok: true, text: json ?? "", value };
-  } catch {
-    // Falls through: what is no JSON is no receipt.
-  }
-  return { ok: false, reason: "the tool result holds no receipt" };
+  if (!parsed.success) return failure("no tool result", true);
+  const text = parsed.output.content.find((block) => block.type === "text")?.text ?? "";
+  if (parsed.output.isError === true) return failure(text, true);
+  const json = text.replace(/\n\[agent:[^\n]*\]\s*$/, "");
+  const receipt = parseObject(json);
+  return receipt.ok
+    ? { ok: true, text: json, value: receipt.value }
+    : failure("the tool result holds no receipt", true);
+}
+
+function failure(reason: string, answered = false): Forwarded {
+  return { ok: false, answered, reason: reason.slice(0, reasonLength) };
 }

@@ -1,19 +1,38 @@
 import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
+import { master } from "../identity/caller.ts";
 import { canServe } from "../realtime/connections.ts";
+import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { AgentRow, TaskRow } from "../storage/tables.ts";
-import { acceptReceipt, type AcceptServices } from "../tasks/accept-receipt.ts";
-import { claimPending, findTask, reassignTask, releaseClaim } from "../tasks/store.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { acceptReceipt } from "../tasks/accept-receipt.ts";
+import { claimPending, reassignTask, releaseClaim } from "../tasks/assignment-store.ts";
+import { findTask } from "../tasks/store.ts";
 import { attemptsOf, executorOf, isOpen, taskOf, type Attempt } from "../tasks/view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
-import { forwardOverMcp } from "./mcp-forward.ts";
+import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
 
-export type RouteServices = AcceptServices &
-  Pick<Services, "connections" | "egress" | "identity"> & { readonly backoff: EndpointBackoff };
+export type RouteParts = Pick<
+  Services,
+  | "storage"
+  | "runtime"
+  | "config"
+  | "log"
+  | "waiters"
+  | "trustGraph"
+  | "connections"
+  | "egress"
+  | "identity"
+>;
 
-/** The worker that a claim names while the relay itself waits for an endpoint. */
-const endpointWorker = "endpoint";
+export type RouteServices = RouteParts & {
+  readonly backoff: EndpointBackoff;
+  /** The relay is shutting down: what fails now says nothing about an executor. */
+  readonly stopped: () => boolean;
+};
+
+/** The relay's own part of an endpoint's lease: by then its answer has come or never will. */
+const leaseMarginMs = 30_000;
 
 /**
  * Brings a task to somebody who will do it: each executor in turn, over its sockets, else over its
@@ -21,10 +40,10 @@ const endpointWorker = "endpoint";
  * that was chosen first (specification, "Routing phases").
  */
 export async function routeTask(services: RouteServices, taskId: string): Promise<void> {
-  const { storage, runtime } = services;
-  let task = await findTask(storage.read, taskId);
-  while (task?.status === "pending" && isOpen(task, runtime.now())) {
-    if (offer(services, task) || (await forward(services, task))) return;
+  let task = await findPending(services, taskId);
+  while (task !== undefined) {
+    if (await handOver(services, task)) return;
+    if (services.stopped()) return;
     task = await advance(services, task);
   }
 }
@@ -35,28 +54,36 @@ export async function passOn(
   taskId: string,
   executorId: string,
 ): Promise<void> {
-  const task = await findTask(services.storage.read, taskId);
+  const task = await findPending(services, taskId);
   if (task === undefined || executorOf(task) !== executorId) return;
-  if (!isOpen(task, services.runtime.now())) return;
   if ((await advance(services, task)) !== undefined) await routeTask(services, taskId);
 }
 
-/**
- * Hands a task to the next executor that can be reached, and answers it as it is then; undefined when
- * all have had their turn: then it waits for the first of them again.
- */
-export async function advance(
-  services: RouteServices,
-  task: TaskRow,
+/** An executor has gone silent: the next one is tried, and where there is none, it itself again. */
+export async function takeBack(services: RouteServices, taskId: string): Promise<void> {
+  const task = await findPending(services, taskId);
+  if (task !== undefined) await advance(services, task);
+  await routeTask(services, taskId);
+}
+
+async function findPending(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  taskId: string,
 ): Promise<TaskRow | undefined> {
+  const task = await findTask(storage.read, taskId);
+  return task?.status === "pending" && isOpen(task, runtime.now()) ? task : undefined;
+}
+
+/**
+ * Hands a pending task to the next executor that can be reached, and answers it as it is then;
+ * undefined when all have had their turn: then it waits for the first of them again.
+ */
+async function advance(services: RouteServices, task: TaskRow): Promise<TaskRow | undefined> {
   const { storage } = services;
   const attempts = attemptsOf(task);
   const attempt = await nextReachable(services, task, attempts);
-  const waits = attempt === undefined;
   const next = attempts[attempt ?? 0];
-  if (next === undefined || (waits && task.attempt === 0 && task.status === "pending")) {
-    return undefined;
-  }
+  if (next === undefined || (attempt === undefined && task.attempt === 0)) return undefined;
   await storage.transaction((tx) =>
     reassignTask(tx, {
       task_id: task.task_id,
@@ -66,7 +93,7 @@ export async function advance(
       charge: next.charge,
     }),
   );
-  return waits ? undefined : findTask(storage.read, task.task_id);
+  return attempt === undefined ? undefined : findPending(services, task.task_id);
 }
 
 /** Nobody is given a task in passing: meanwhile the receipt of the one who has it would be refused. */
@@ -78,6 +105,7 @@ async function nextReachable(
   const { required_capabilities } = taskOf(task);
   for (let at = task.attempt + 1; at < attempts.length; at += 1) {
     const executor = attempts[at]?.agent_id ?? "";
+    if (services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
     const sockets = services.connections.of(executor);
     if (sockets.some((connection) => canServe(connection, required_capabilities))) return at;
     if ((await callable(services, executor)) !== undefined) return at;
@@ -85,16 +113,10 @@ async function nextReachable(
   return undefined;
 }
 
-/** The agent, if it has an endpoint that may be tried now. */
-async function callable(
-  { storage, runtime, backoff }: RouteServices,
-  agentId: string,
-): Promise<(AgentRow & { readonly endpoint_url: string }) | undefined> {
-  const agent = await findAgent(storage.read, agentId);
-  if (agent === undefined || agent.registered === 0) return undefined;
-  const { endpoint_url } = agent;
-  if (endpoint_url === null || !backoff.mayTry(endpoint_url, runtime.now())) return undefined;
-  return { ...agent, endpoint_url };
+/** Over the sockets of the task's executor, else over its endpoint; whom its payer blocked gets none. */
+async function handOver(services: RouteServices, task: TaskRow): Promise<boolean> {
+  if (services.trustGraph.isBlocked(task.submitted_by, executorOf(task))) return false;
+  return offer(services, task) || forward(services, task);
 }
 
 /** Writes a task to the live sockets of its executor; the first to claim it has it. */
@@ -103,62 +125,62 @@ function offer({ connections }: Pick<Services, "connections">, task: TaskRow): b
   const able = connections
     .of(executorOf(task))
     .filter((connection) => canServe(connection, view.required_capabilities));
-  for (const connection of able) {
-    connection.offered.add(task.task_id);
-    connection.send({ type: "task_assigned", task: view, expires_at: task.expires_at });
-  }
+  for (const connection of able) connection.offer(view);
   return able.length > 0;
+}
+
+/** The agent, if it has an endpoint that may be tried now. */
+async function callable(
+  { storage, backoff }: RouteServices,
+  agentId: string,
+): Promise<CallableAgent | undefined> {
+  const agent = await findAgent(storage.read, agentId);
+  if (agent === undefined || agent.registered === 0 || agent.revoked_at !== null) return undefined;
+  const { endpoint_url: endpoint, public_key: publicKey } = agent;
+  if (endpoint === null || publicKey === null || !backoff.mayTry(endpoint)) return undefined;
+  return { agentId, endpoint, publicKey };
 }
 
 /** Lets the executor's endpoint do the task; while it does, nobody else can claim it. */
 async function forward(services: RouteServices, task: TaskRow): Promise<boolean> {
   const { storage, runtime, backoff, log } = services;
   const { task_id } = task;
-  const executor = executorOf(task);
-  const agent = await callable(services, executor);
+  const agent = await callable(services, executorOf(task));
   if (agent === undefined) return false;
-  const { endpoint_url: endpoint } = agent;
+  const { agentId, endpoint } = agent;
   const now = runtime.now();
-  const claim = { task_id, executor, claimed_by: endpointWorker, now };
+  // Each try claims under a name of its own, so that a late one never releases another's claim.
+  const claim = { task_id, claimed_by: `endpoint ${newId(runtime)}` };
+  const lease_until = now + limits.forwardTimeoutMs + leaseMarginMs;
   const claimed = await storage.transaction((tx) =>
-    claimPending(tx, { ...claim, lease_until: now + limits.forwardTimeoutMs }),
+    claimPending(tx, { ...claim, executor: agentId, now, lease_until }),
   );
   // Somebody was faster, so the task is in good hands.
-  if (claimed === undefined) return true;
+  if (!claimed) return true;
 
   const answer = await forwardOverMcp(services, task, agent);
-  const refusal = answer.ok
-    ? await deliver(services, task, executor, answer)
-    : { reason: answer.reason };
-  if (refusal === undefined) {
-    backoff.succeeded(endpoint);
-    return true;
-  }
-  log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: executor, ...refusal });
-  if (!answer.ok) backoff.failed(endpoint, runtime.now());
-  await storage.transaction((tx) => releaseClaim(tx, { task_id, claimed_by: endpointWorker }));
+  if (answer.ok || answer.answered) backoff.succeeded(endpoint);
+  else if (!services.stopped()) backoff.failed(endpoint, agentId);
+  const reason = answer.ok ? await deliver(services, task, answer) : answer.reason;
+  if (reason === undefined) return true;
+  log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
+  await storage.transaction((tx) => releaseClaim(tx, claim));
   return false;
 }
 
 /** A receipt that came back over MCP goes the way of every other one. */
 async function deliver(
-  services: AcceptServices,
+  services: RouteServices,
   task: TaskRow,
-  executor: string,
-  answer: { readonly text: string; readonly value: object },
-): Promise<{ reason: string } | undefined> {
+  { text, value }: { readonly text: string; readonly value: object },
+): Promise<string | undefined> {
   const accepted = await acceptReceipt(services, {
     agentId: task.agent_id,
     taskId: task.task_id,
-    value: answer.value,
-    text: answer.text,
-    caller: {
-      kind: "agent",
-      agentId: executor,
-      deviceId: endpointWorker,
-      scopes: new Set(["task:result"]),
-      expiresAt: task.expires_at,
-    },
+    value,
+    text,
+    // The relay brings it itself: nobody's token vouches for it, and nobody is blamed for it.
+    caller: master,
   });
-  return "ok" in accepted ? { reason: accepted.code } : undefined;
+  return "ok" in accepted ? accepted.code : undefined;
 }

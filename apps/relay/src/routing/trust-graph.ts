@@ -1,7 +1,7 @@
 import { Graph } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables.ts";
-import { scoreOf } from "../trust/levels.ts";
+import { BLOCKED, scoreOf } from "../trust/levels.ts";
 import { trustPage } from "../trust/store.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
@@ -9,6 +9,8 @@ type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_le
 /** Who trusts whom, kept between requests and changed with every settled task. */
 export interface TrustGraph {
   readonly graph: Graph;
+  /** Whether a payer gives an executor no task; a task without a payer goes to everybody. */
+  isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
 }
 
@@ -29,9 +31,14 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
 /** An edge says how far a delegator trusts an executor; price and speed are the candidate's own. */
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
+  const blocked = new Set<string>();
+  const pair = (payerId: string, executorId: string) => `${payerId} ${executorId}`;
   return {
     graph,
+    isBlocked: (payerId, executorId) => payerId !== null && blocked.has(pair(payerId, executorId)),
     update({ agent_id, remote_agent_id, trust_level }) {
+      if (trust_level === BLOCKED) blocked.add(pair(agent_id, remote_agent_id));
+      else blocked.delete(pair(agent_id, remote_agent_id));
       const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
       const added = graph.addEdge(agent_id, remote_agent_id, figures);
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);

@@ -27,7 +27,6 @@ export async function cancel(
   if (!cancelled.ok) return cancelled;
   waiters.changed(taskId);
   for (const connection of connections.of(cancelled.executor)) {
-    connection.offered.delete(taskId);
     connection.send({ type: "task_cancelled", task_id: taskId });
   }
   return { status: 200, body: { task_id: taskId, status: "cancelled" } };

@@ -26,7 +26,6 @@ export async function expireTasks(
         log.info("task.expired", { correlationId: task_id });
         waiters.changed(task_id);
         for (const connection of connections.of(executorOf(removed))) {
-          connection.offered.delete(task_id);
           connection.send({ type: "task_cancelled", task_id });
         }
       }),

@@ -1,6 +1,6 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
-import { routeTask, type RouteServices } from "../routing/route-task.ts";
+import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { list, poll } from "./poll.ts";
@@ -11,15 +11,10 @@ type TaskHandlers = Pick<
   "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult"
 >;
 
-export function taskHandlers(services: RouteServices): TaskHandlers {
-  const route = (taskId: string) => {
-    routeTask(services, taskId).catch((error: unknown) =>
-      services.log.error("task.routing_failed", { correlationId: taskId, error: String(error) }),
-    );
-  };
+export function taskHandlers(services: Services): TaskHandlers {
   return {
     submitTask: ({ params, body }, { caller }) =>
-      submit(services, route, { targetId: params.agentId, body, caller }),
+      submit(services, services.router.route, { targetId: params.agentId, body, caller }),
     getTask: ({ params, query }, { caller, signal }) =>
       poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
     listTasks: ({ params, query }) =>

@@ -1,0 +1,82 @@
+import { canServe } from "../realtime/connections.ts";
+import { awaitedExecutors, pendingTaskIds } from "../tasks/assignment-store.ts";
+import { createEndpointBackoff } from "./endpoint-backoff.ts";
+import { passOn, routeTask, takeBack, type RouteParts, type RouteServices } from "./route-task.ts";
+
+/** Brings tasks on their way in the background: nobody who asks for it waits for an endpoint. */
+export interface Router {
+  readonly route: (taskId: string) => void;
+  /** The executor will not do the task: the next one is tried. */
+  readonly passOn: (taskId: string, executorId: string) => void;
+  /** The executor has gone silent: the next one is tried, else it is offered the task again. */
+  readonly takeBack: (taskId: string) => void;
+  /** Tries what waits for an agent, and was not told to any device that could do it. */
+  readonly bringWaiting: (agentId: string) => void;
+  /** The same for everybody: a relay that stopped in between takes it up again. */
+  readonly bringAllWaiting: () => Promise<void>;
+  /** Begins nothing from now on, and tries nobody else where a try fails. */
+  readonly stop: () => void;
+  /** Resolves when nothing is under way. */
+  readonly idle: () => Promise<void>;
+}
+
+const broughtAtOnce = 1_000;
+/** At a dead endpoint this many fail, and the others are not tried. */
+const triedInParallel = 8;
+
+export function createRouter(parts: RouteParts): Router {
+  const { runtime, storage, connections, log } = parts;
+  const underWay = new Set<Promise<void>>();
+  let stopped = false;
+  const backoff = createEndpointBackoff(runtime, bringWaiting);
+  const services: RouteServices = { ...parts, backoff, stopped: () => stopped };
+
+  function begin(work: () => Promise<void>, about: Record<string, string>): void {
+    if (stopped) return;
+    const running = work()
+      .catch((error: unknown) =>
+        log.error("task.routing_failed", { ...about, error: String(error) }),
+      )
+      .finally(() => underWay.delete(running));
+    underWay.add(running);
+  }
+
+  function bringWaiting(agentId: string): void {
+    begin(() => bring(agentId), { agent_id: agentId });
+  }
+
+  async function bring(executor: string): Promise<void> {
+    const query = { executor, now: runtime.now(), limit: broughtAtOnce };
+    const waiting = await pendingTaskIds(storage.read, query);
+    const untold = waiting.filter(({ required_capabilities }) => {
+      const required = JSON.parse(required_capabilities) as string[];
+      return !connections.of(executor).some((connection) => canServe(connection, required));
+    });
+    const work = async () => {
+      for (let next = untold.shift(); next !== undefined; next = untold.shift()) {
+        await routeTask(services, next.task_id);
+      }
+    };
+    await Promise.all(Array.from({ length: triedInParallel }, work));
+  }
+
+  return {
+    route: (taskId) => begin(() => routeTask(services, taskId), { correlationId: taskId }),
+    passOn: (taskId, executorId) =>
+      begin(() => passOn(services, taskId, executorId), { correlationId: taskId }),
+    takeBack: (taskId) => begin(() => takeBack(services, taskId), { correlationId: taskId }),
+    bringWaiting,
+    async bringAllWaiting() {
+      for (const { executor } of await awaitedExecutors(storage.read, runtime.now())) {
+        bringWaiting(executor);
+      }
+    },
+    stop() {
+      stopped = true;
+      backoff.stop();
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
