@@ -1,0 +1,292 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  holdingsOf,
+  seller,
+  taskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+/** Agents that hire one another in a row: each asks `prices[i]` and has `funds`. */
+async function row(prices: readonly number[], funds = 10): Promise<[TestAgent[], Delegation[]]> {
+  const agents = [await buyer(t, funds)];
+  const tasks: Delegation[] = [];
+  for (const price of prices) {
+    const worker = await seller(t, price);
+    await t.deposit(worker, funds);
+    tasks.push(await delegate(t, agents.at(-1)!, worker));
+    agents.push(worker);
+  }
+  return [agents, tasks];
+}
+
+/** The receipt of the first worker, with that of the second inside, and so on to the last. */
+function chainOf([, ...workers]: TestAgent[], tasks: readonly Delegation[]): ExecutionReceipt {
+  return workers.reduceRight<ExecutionReceipt | undefined>(
+    (inner, worker, i) => nesting(worker, tasks[i]!, inner === undefined ? [] : [inner]),
+    undefined,
+  )!;
+}
+
+function nesting(
+  agent: TestAgent,
+  task: Delegation,
+  delegation_receipts: readonly ExecutionReceipt[],
+): ExecutionReceipt {
+  if (delegation_receipts.length === 0) return receiptOf(agent, task);
+  return receiptOf(agent, task, { delegation_receipts: [...delegation_receipts] });
+}
+
+const post = (task: Delegation, receipt: unknown): Promise<Reply> =>
+  t.asMaster("POST", `${task.path}/result`, receipt);
+
+const statuses = (tasks: readonly Delegation[]) =>
+  Promise.all(tasks.map(async ({ path }) => (await taskAt(t, path)).status));
+
+const balances = (agents: readonly TestAgent[]) => Promise.all(agents.map((agent) => t.balance(agent)));
+
+describe("nested receipts", () => {
+  test("of three hops settle with the outermost, each between its own two agents", async () => {
+    const [agents, tasks] = await row([5, 2, 1]);
+    expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
+    expect(await statuses(tasks)).toEqual(["completed", "completed", "completed"]);
+    expect(await balances(agents)).toEqual([5, 12.75, 10.9, 10.95]);
+    const trust = (await holdingsOf(t, agents)).map((of) =>
+      of.trust.map((it) => it.remote_agent_id),
+    );
+    const [, a, b, c] = agents.map(({ agentId }) => agentId);
+    expect(trust).toEqual([[a], [b], [c], []]);
+    expect(t.logged("settlement.created")).toHaveLength(3);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.4 });
+  });
+
+  test("are delivered by then: what the sub-agent posts itself gets the same answer", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const outer = chainOf(agents, tasks);
+    await post(tasks[0]!, outer);
+    const [inner] = outer.delegation_receipts!;
+    expect(await post(tasks[1]!, inner)).toMatchObject({ status: 200 });
+    expect((await post(tasks[1]!, receiptOf(agents[2]!, tasks[1]!, { result: "?" }))).status).toBe(
+      409,
+    );
+    const { body } = await t.asMaster("GET", tasks[1]!.path);
+    expect(body["receipt"]).toEqual(inner);
+    await expectConsistentBooks(t, { fees: 0.35 });
+  });
+
+  test("end their tasks as they say: a failed one is refunded", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const inner = receiptOf(agents[2]!, tasks[1]!, { status: "failed" });
+    await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner]));
+    expect(await statuses(tasks)).toEqual(["completed", "failed"]);
+    expect(await balances(agents)).toEqual([5, 14.75, 10]);
+  });
+
+  test("do nothing when the receipt around them is refused", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const before = await holdingsOf(t, agents);
+    const outer = chainOf(agents, tasks);
+    expect((await post(tasks[0]!, { ...outer, result: "changed" })).status).toBe(403);
+    expect(await holdingsOf(t, agents)).toEqual(before);
+    expect(await statuses(tasks)).toEqual(["pending", "pending"]);
+    expect((await post(tasks[0]!, outer)).status).toBe(200);
+  });
+});
+
+describe("R16 one bad nested receipt of three", () => {
+  const spoil: [what: string, (receipt: ExecutionReceipt) => unknown][] = [
+    ["was tampered with", (receipt) => ({ ...receipt, result: "changed" })],
+    ["is signed by another", (receipt) => ({ ...receipt, signature: "A".repeat(86) })],
+    ["has no suite", (receipt) => ({ ...receipt, suite: undefined })],
+    ["is out of its span", (receipt) => ({ ...receipt, completed_at: 0 })],
+    ["is no receipt at all", () => ({ task_id: 1 })],
+  ];
+  test.each(spoil)("that %s is skipped and logged; the others settle", async (_, bad) => {
+    const [[boss, middle], [outer]] = (await row([5])) as [[TestAgent, TestAgent], [Delegation]];
+    const workers = [await seller(t, 1), await seller(t, 1), await seller(t, 1)];
+    const tasks: Delegation[] = [];
+    for (const worker of workers) tasks.push(await delegate(t, middle, worker));
+    const honest = workers.map((worker, i) => receiptOf(worker, tasks[i]!));
+    const nested = [honest[0]!, bad(honest[1]!) as ExecutionReceipt, honest[2]!];
+
+    expect((await post(outer, nesting(middle, outer, nested))).status).toBe(200);
+    expect(await statuses([outer, ...tasks])).toEqual([
+      "completed",
+      "completed",
+      "pending",
+      "completed",
+    ]);
+    expect(await balances([boss, ...workers])).toEqual([5, 0.95, 0, 0.95]);
+    expect(t.logged("delegation_receipt.signature_invalid")).toMatchObject([
+      { correlationId: outer.task_id },
+    ]);
+    const [holdings] = await holdingsOf(t, [middle]);
+    expect(holdings?.trust.map((record) => record.remote_agent_id).toSorted()).toEqual(
+      [workers[0]!.agentId, workers[2]!.agentId].toSorted(),
+    );
+    await expectConsistentBooks(t, { holds: 1.2 });
+    expect((await post(tasks[1]!, honest[1])).status).toBe(200);
+    expect(await t.balance(workers[1]!)).toBe(0.95);
+  });
+});
+
+describe("R17 a nested tree", () => {
+  test("of 12 hops settles ten and says that it stopped", async () => {
+    const [agents, tasks] = await row(Array.from({ length: 13 }, () => 1));
+    expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
+    const expected = tasks.map((_, hop) => (hop <= 10 ? "completed" : "pending"));
+    expect(await statuses(tasks)).toEqual(expected);
+    expect(t.logged("multihop.settlement.depth_limit")).toMatchObject([
+      { correlationId: tasks[0]!.task_id },
+    ]);
+    await expectConsistentBooks(t, { holds: 2.4 });
+    expect((await post(tasks[11]!, chainOf(agents.slice(11), tasks.slice(11)))).status).toBe(200);
+    expect((await statuses(tasks)).every((status) => status === "completed")).toBe(true);
+  });
+
+  test.each([
+    [256, 200],
+    [257, 400],
+  ])("of %i in all is answered %i within a second", async (count, status) => {
+    const [[, worker], [task]] = (await row([1])) as [TestAgent[], [Delegation]];
+    const many = Array.from({ length: count }, (_, i) =>
+      receiptOf(worker!, { ...task, task_id: `sub ${i}` }),
+    );
+    const began = performance.now();
+    const { status: answered, body } = await post(task, nesting(worker!, task, many));
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(answered).toBe(status);
+    expect([undefined, "receipt.too_many_nested"]).toContain(body["code"]);
+  });
+
+  test("of 5 MB is 413 within a second", async () => {
+    const [[, worker], [task]] = (await row([1])) as [TestAgent[], [Delegation]];
+    const inner = receiptOf(worker!, task, { result: "x".repeat(500_000) });
+    const raw = JSON.stringify(
+      nesting(
+        worker!,
+        task,
+        Array.from({ length: 10 }, () => inner),
+      ),
+    );
+    const began = performance.now();
+    const token = await t.token(worker!);
+    expect((await t.request("POST", `${task.path}/result`, { token, raw })).status).toBe(413);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect((await post(task, receiptOf(worker!, task))).status).toBe(200);
+  });
+
+  test("that holds a receipt twice settles it once", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const inner = receiptOf(agents[2]!, tasks[1]!);
+    await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, [inner, inner, { ...inner }]));
+    expect(await balances(agents)).toEqual([5, 12.75, 11.9]);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.35 });
+  });
+
+  test("that holds two receipts of one task settles the first", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const both = (["failed", "completed"] as const).map((status) =>
+      receiptOf(agents[2]!, tasks[1]!, { status }),
+    );
+    await post(tasks[0]!, nesting(agents[1]!, tasks[0]!, both));
+    expect(await statuses(tasks)).toEqual(["completed", "failed"]);
+    expect(await balances(agents)).toEqual([5, 14.75, 10]);
+  });
+
+  test("that holds a copy of its own root settles the root once", async () => {
+    const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const copy = receiptOf(worker!, task);
+    expect((await post(task, nesting(worker!, task, [copy, copy]))).status).toBe(200);
+    expect(await balances([boss!, worker!])).toEqual([5, 14.75]);
+
+    await t.deposit(worker!, 10);
+    const own = await delegate(t, worker!, worker!);
+    await post(own, nesting(worker!, own, [receiptOf(worker!, own)]));
+    expect(await t.balance(worker!)).toBe(24.5);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.5 });
+  });
+});
+
+describe("R18 a nested receipt settles nothing", () => {
+  const notFound = () => t.logged("multihop.settlement.task_not_found");
+
+  async function expectOnlyOuter(
+    outer: Delegation,
+    agents: readonly TestAgent[],
+    receipt: ExecutionReceipt,
+  ): Promise<void> {
+    const before = await balances(agents);
+    expect((await post(outer, receipt)).status).toBe(200);
+    expect(await balances(agents)).toEqual(before);
+    await expectConsistentBooks(t);
+  }
+
+  test("when its task was never submitted here", async () => {
+    const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const sub = await seller(t, 1);
+    const unknown = receiptOf(sub, { ...task, task_id: "019b7d21-53eb-7c81-b2f1-75174603c805" });
+    await expectOnlyOuter(task, [sub], nesting(worker!, task, [unknown]));
+    expect(notFound()).toHaveLength(1);
+  });
+
+  test("when it is settled already", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    const outer = chainOf(agents, tasks);
+    await post(tasks[1]!, outer.delegation_receipts![0]);
+    await expectOnlyOuter(tasks[0]!, [agents[2]!], outer);
+    expect(notFound()).toEqual([]);
+  });
+
+  test("when another receipt settled its task already", async () => {
+    const [agents, tasks] = await row([5, 2]);
+    await post(tasks[1]!, receiptOf(agents[2]!, tasks[1]!, { result: "earlier" }));
+    await expectOnlyOuter(tasks[0]!, [agents[2]!], chainOf(agents, tasks));
+    expect(notFound()).toHaveLength(1);
+  });
+
+  test("when its task was submitted by somebody else than the agent one hop up", async () => {
+    const [[boss, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const sub = await seller(t, 1);
+    const foreign = await delegate(t, boss!, sub);
+    const outer = nesting(worker!, task, [receiptOf(sub, foreign)]);
+    await expectOnlyOuter(task, [sub], outer);
+    expect(await taskAt(t, foreign.path)).toMatchObject({ status: "pending" });
+    expect(notFound()).toHaveLength(1);
+  });
+
+  test("when another agent than its executor signed it", async () => {
+    const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const [sub, other] = [await seller(t, 1), await seller(t, 1)];
+    const given = await delegate(t, worker!, sub);
+    await expectOnlyOuter(task, [sub, other], nesting(worker!, task, [receiptOf(other, given)]));
+    expect(await taskAt(t, given.path)).toMatchObject({ status: "pending" });
+  });
+
+  test("when its task_id is not the one that it is bound to", async () => {
+    const [[, worker], [task]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const sub = await seller(t, 1);
+    const given = await delegate(t, worker!, sub);
+    const unlike = receiptOf(sub, given, { task_id: "another" });
+    await expectOnlyOuter(task, [sub], nesting(worker!, task, [unlike]));
+  });
+
+  test("when its task has expired", async () => {
+    const [worker, sub] = [await buyer(t, 10), await seller(t, 1)];
+    const given = await delegate(t, worker, sub);
+    await t.clock.advance(900_000);
+    const outer = await delegate(t, worker, worker);
+    await expectOnlyOuter(outer, [sub], nesting(worker, outer, [receiptOf(sub, given)]));
+  });
+});
