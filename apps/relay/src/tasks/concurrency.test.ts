@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { receiptOf } from "@agent/testkit";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  holdingsOf,
+  seller,
+  tally,
+  taskAt,
+} from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+const folder = mkdtempSync(join(tmpdir(), "relay-concurrency-"));
+let files = 0;
+afterEach(() => t.close());
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const databases: [name: string, env: () => Record<string, string>][] = [
+  ["in memory", () => ({})],
+  ["in a file", () => ({ AGENT_DB_PATH: join(folder, `${(files += 1)}.db`) })],
+];
+
+const times = <T>(count: number, each: (i: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => each(i));
+
+describe.each(databases)("at once, %s", (_, env) => {
+  test("R2 100 posts of one receipt settle once", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    const request = { token: await t.token(worker), body: receiptOf(worker, task) };
+    const path = `${task.path}/result`;
+    const answers = await Promise.all(times(100, () => t.request("POST", path, request)));
+    expect(tally(answers)).toEqual({ 200: 100 });
+    expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
+    const [payer, payee] = await holdingsOf(t, [boss, worker]);
+    expect([payer?.balance, payee?.balance]).toEqual([8, 1.9]);
+    expect(payee?.transactions.map(({ type }) => type)).toEqual(["settlement_credit"]);
+    expect(payee?.settlements).toHaveLength(1);
+    expect(payer?.trust).toMatchObject([{ interaction_count: 1, successful_tasks: 1 }]);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
+  });
+
+  test("R3 of a completed and a failed receipt one wins whole", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+    let paid = 0;
+    for (let round = 0; round < 10; round += 1) {
+      const task = await delegate(t, boss, worker);
+      const token = await t.token(worker);
+      const outcomes = ["completed", "failed"] as const;
+      const order = round % 2 === 0 ? outcomes : outcomes.toReversed();
+      const answers = await Promise.all(
+        order.map((status) => {
+          const body = receiptOf(worker, task, { status });
+          return t.request("POST", `${task.path}/result`, { token, body });
+        }),
+      );
+      expect(tally(answers)).toEqual({ 200: 1, 409: 1 });
+      const { status } = await taskAt(t, task.path);
+      expect(answers.find((answer) => answer.status === 200)?.body).toEqual({ status });
+      if (status === "completed") paid += 1;
+      const [payer, payee] = await holdingsOf(t, [boss, worker]);
+      expect(payee?.balance).toBeCloseTo(1.9 * paid, 6);
+      expect(payer?.balance).toBe(100 - 2 * paid);
+      expect(payer?.trust).toMatchObject([
+        { successful_tasks: paid, failed_tasks: round + 1 - paid },
+      ]);
+      await expectConsistentBooks(t, { holds: 0 });
+    }
+  });
+
+  test("M6 500 submissions at price 1 against 60 are exactly 50 x 201 and 450 x 402", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 60), await seller(t, 1)];
+    const request = { token: await t.token(boss), body: { prompt: "work" } };
+    const path = `/agent/${worker.agentId}/task`;
+    const answers = await Promise.all(times(500, () => t.request("POST", path, request)));
+    expect(tally(answers)).toEqual({ 201: 50, 402: 450 });
+    const list = await t.as(boss, "GET", `/agent/${boss.agentId}/tasks?submitted_by=me&limit=200`);
+    expect(list.body["tasks"]).toHaveLength(50);
+    const [payer] = await holdingsOf(t, [boss]);
+    expect([payer?.balance, payer?.pending_allocations]).toEqual([0, 60]);
+    await expectConsistentBooks(t, { deposits: 60, balances: 0, holds: 60 });
+  });
+
+  test("of a receipt and a cancellation one wins whole", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+    const [bossToken, workerToken] = [await t.token(boss), await t.token(worker)];
+    let paid = 0;
+    for (let round = 0; round < 10; round += 1) {
+      const task = await delegate(t, boss, worker);
+      const post = () =>
+        t.request("POST", `${task.path}/result`, {
+          token: workerToken,
+          body: receiptOf(worker, task),
+        });
+      const cancel = () => t.request("POST", `${task.path}/cancel`, { token: bossToken });
+      const both = round % 2 === 0 ? [post(), cancel()] : [cancel(), post()];
+      expect(tally(await Promise.all(both))).toEqual({ 200: 1, 409: 1 });
+      if ((await taskAt(t, task.path)).status === "completed") paid += 1;
+      expect(await t.balance(boss)).toBe(100 - 2 * paid);
+      await expectConsistentBooks(t, { holds: 0 });
+    }
+  });
+
+  test("deliveries of many tasks settle each of them", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 600), await seller(t, 2)];
+    const tasks = await Promise.all(times(200, () => delegate(t, boss, worker)));
+    const token = await t.token(worker);
+    const answers = await Promise.all(
+      tasks.map((task) =>
+        t.request("POST", `${task.path}/result`, { token, body: receiptOf(worker, task) }),
+      ),
+    );
+    expect(tally(answers)).toEqual({ 200: 200 });
+    expect([await t.balance(boss), await t.balance(worker)]).toEqual([200, 380]);
+    await expectConsistentBooks(t, { holds: 0, fees: 20 });
+  });
+});
