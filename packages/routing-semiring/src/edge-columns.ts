@@ -1,50 +1,44 @@
 import type { EdgeFigures } from "./semiring.ts";
 
-/** Edges between numbered nodes, one array per figure. */
+/**
+ * Edges between numbered nodes. What a search reads of every edge is a column of its own; what it
+ * reads only of the edges that it takes lies side by side.
+ */
 export class EdgeColumns {
   length = 0;
   from: Int32Array;
   to: Int32Array;
   trust: Float64Array;
-  cost: Float64Array;
-  latency: Float64Array;
-  reliability: Float64Array;
+  /** Cost, latency and reliability of edge n from place 3n on. */
+  rest: Float64Array;
 
   constructor(capacity: number) {
     this.from = new Int32Array(capacity);
     this.to = new Int32Array(capacity);
     this.trust = new Float64Array(capacity);
-    this.cost = new Float64Array(capacity);
-    this.latency = new Float64Array(capacity);
-    this.reliability = new Float64Array(capacity);
-  }
-
-  get capacity(): number {
-    return this.from.length;
+    this.rest = new Float64Array(3 * capacity);
   }
 
   read(edge: number): EdgeFigures {
     return {
       trust: this.trust[edge]!,
-      cost: this.cost[edge]!,
-      latency: this.latency[edge]!,
-      reliability: this.reliability[edge]!,
+      cost: this.rest[3 * edge]!,
+      latency: this.rest[3 * edge + 1]!,
+      reliability: this.rest[3 * edge + 2]!,
     };
   }
 
-  write(edge: number, figures: EdgeFigures): void {
-    this.trust[edge] = figures.trust;
-    this.cost[edge] = figures.cost;
-    this.latency[edge] = figures.latency;
-    this.reliability[edge] = figures.reliability;
+  write(edge: number, { trust, cost, latency, reliability }: EdgeFigures): void {
+    this.trust[edge] = trust;
+    this.rest[3 * edge] = cost;
+    this.rest[3 * edge + 1] = latency;
+    this.rest[3 * edge + 2] = reliability;
   }
 
   push(from: number, to: number, figures: EdgeFigures): number {
-    if (this.length === this.capacity) this.#resize(2 * this.capacity);
+    if (this.length === this.from.length) this.#grow();
     const edge = this.length++;
-    this.from[edge] = from;
-    this.to[edge] = to;
-    this.write(edge, figures);
+    this.#put(edge, from, to, figures);
     return edge;
   }
 
@@ -54,31 +48,30 @@ export class EdgeColumns {
     for (let edge = 0; edge < this.length; edge += 1) starts[this.from[edge]! + 1]! += 1;
     for (let node = 0; node < nodeCount; node += 1) starts[node + 1]! += starts[node]!;
     const free = starts.slice();
-    const edges = new EdgeColumns(this.capacity);
+    const edges = new EdgeColumns(this.from.length);
     edges.length = this.length;
     for (let edge = 0; edge < this.length; edge += 1) {
-      const place = free[this.from[edge]!]!++;
-      edges.from[place] = this.from[edge]!;
-      edges.to[place] = this.to[edge]!;
-      edges.trust[place] = this.trust[edge]!;
-      edges.cost[place] = this.cost[edge]!;
-      edges.latency[place] = this.latency[edge]!;
-      edges.reliability[place] = this.reliability[edge]!;
+      const from = this.from[edge]!;
+      edges.#put(free[from]!++, from, this.to[edge]!, this.read(edge));
     }
     return { edges, starts };
   }
 
-  #resize(capacity: number): void {
-    this.from = resized(this.from, new Int32Array(capacity));
-    this.to = resized(this.to, new Int32Array(capacity));
-    this.trust = resized(this.trust, new Float64Array(capacity));
-    this.cost = resized(this.cost, new Float64Array(capacity));
-    this.latency = resized(this.latency, new Float64Array(capacity));
-    this.reliability = resized(this.reliability, new Float64Array(capacity));
+  #put(edge: number, from: number, to: number, figures: EdgeFigures): void {
+    this.from[edge] = from;
+    this.to[edge] = to;
+    this.write(edge, figures);
+  }
+
+  #grow(): void {
+    this.from = doubled(this.from, new Int32Array(2 * this.from.length));
+    this.to = doubled(this.to, new Int32Array(2 * this.to.length));
+    this.trust = doubled(this.trust, new Float64Array(2 * this.trust.length));
+    this.rest = doubled(this.rest, new Float64Array(2 * this.rest.length));
   }
 }
 
-const resized = <A extends Int32Array | Float64Array>(old: A, bigger: A): A => {
+const doubled = <A extends Int32Array | Float64Array>(old: A, bigger: A): A => {
   bigger.set(old);
   return bigger;
 };

@@ -1,4 +1,4 @@
-import type { Weights } from "./score.ts";
+import type { Weights } from "./weights.ts";
 
 /** The share of the weight of trust and success that full exploration moves. */
 const LARGEST_SHIFT = 0.5;

@@ -1,6 +1,6 @@
 /** The first `limit` items in order, without sorting those that come after them. */
 export const firstOf = <T>(
-  items: readonly T[],
+  items: Iterable<T>,
   limit: number,
   compare: (a: T, b: T) => number,
 ): T[] => {

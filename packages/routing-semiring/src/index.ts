@@ -11,7 +11,7 @@ export {
   type RoutingChoice,
 } from "./rank.ts";
 export { routesFrom, type Route, type Routes } from "./routes.ts";
-export { DEFAULT_WEIGHTS, LATENCY_HALF_MS, type SubScores, type Weights } from "./score.ts";
+export { LATENCY_HALF_MS } from "./score.ts";
 export {
   cost,
   latency,
@@ -30,3 +30,4 @@ export {
   type TrustRecord,
 } from "./trust.ts";
 export { nextLevel, shownLevel, trustScore, type TrustLevel } from "./trust-level.ts";
+export { DEFAULT_WEIGHTS, type SubScores, type Weights } from "./weights.ts";

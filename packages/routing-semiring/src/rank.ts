@@ -1,11 +1,12 @@
-import { type Assessment, assess, compareAssessments } from "./assess.ts";
 import type { Candidate } from "./candidate.ts";
 import { draw, explores, shiftWeights } from "./explore.ts";
 import { firstOf } from "./first-of.ts";
 import type { Graph } from "./graph.ts";
-import { type Routes, routesFrom } from "./routes.ts";
-import { DEFAULT_WEIGHTS, normaliseWeights, type SubScores, unit, type Weights } from "./score.ts";
+import { routesFrom } from "./routes.ts";
+import { unit } from "./score.ts";
 import { ascending } from "./semiring.ts";
+import { Standings } from "./standings.ts";
+import { DEFAULT_WEIGHTS, normaliseWeights, type SubScores, type Weights } from "./weights.ts";
 
 /** The version of the rules below; the same inputs under the same version give the same choice. */
 export const ALGORITHM = "agent-routing@1";
@@ -80,59 +81,75 @@ export const rank = (candidates: readonly Candidate[], options: RankOptions = {}
   const drive = unit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
-  const routes = graph === undefined ? null : routesFrom(graph, from);
-  const demand = { from, requiredCapabilities, maxBudget };
-  const shifted = shiftWeights(normaliseWeights(weights), drive);
-  const assessed = assess(candidates, routes, demand, shifted);
-
-  const eligible = assessed.filter((each) => each.eligible);
+  const standings = new Standings(
+    candidates,
+    graph === undefined ? null : routesFrom(graph, from),
+    { from, requiredCapabilities, maxBudget },
+    shiftWeights(normaliseWeights(weights), drive),
+  );
+  const places = [...candidates.keys()];
+  const eligible = places.filter((place) => standings.isEligible(place));
   const explored = explores(seed, drive);
-  const winner = explored ? drawOne(eligible, seed) : firstOf(eligible, 1, compareAssessments)[0];
+  const [winner] = explored
+    ? [drawOne(eligible, standings, seed)]
+    : firstOf(eligible, 1, byRank(standings));
   return {
-    ranked: firstOf(assessed, limit, compareAssessments).map((each) => toRow(each, routes)),
-    choice: winner === undefined ? null : toChoice(winner, routes, eligible.length - 1),
+    ranked: firstOf(places, limit, byRank(standings)).map((place) => toRow(standings, place)),
+    choice: winner === undefined ? null : toChoice(standings, winner, eligible.length - 1),
     explored,
     seed,
     algorithm: ALGORITHM,
   };
 };
 
-const drawOne = (eligible: readonly Assessment[], seed: number): Assessment | undefined =>
-  firstOf(
-    eligible.map((each) => ({ each, lot: draw(seed, each.candidate.agent_id) })),
-    1,
-    (a, b) => ascending(a.lot, b.lot) || compareAssessments(a.each, b.each),
-  )[0]?.each;
+const byRank = (standings: Standings) => (a: number, b: number) => standings.compare(a, b);
 
-const pathOf = ({ candidate, route }: Assessment, routes: Routes | null): string[] => {
-  const [, ...others] = (route && routes?.path(candidate.agent_id)) ?? [SELF, candidate.agent_id];
-  return [SELF, ...others];
+const drawOne = (
+  eligible: readonly number[],
+  standings: Standings,
+  seed: number,
+): number | undefined => {
+  const lots = eligible.map((place) => ({
+    place,
+    lot: draw(seed, standings.candidate(place).agent_id),
+  }));
+  const [first] = firstOf(
+    lots,
+    1,
+    (a, b) => ascending(a.lot, b.lot) || standings.compare(a.place, b.place),
+  );
+  return first?.place;
 };
 
-const toRow = (each: Assessment, routes: Routes | null): RankedCandidate => ({
-  agent_id: each.candidate.agent_id,
-  composite_score: each.composite,
-  sub_scores: each.scores,
-  path: pathOf(each, routes),
-  hops: each.hops,
-  cost: each.cost === Infinity ? null : each.cost,
-  affordable: each.affordable,
-  eligible: each.eligible,
-});
+const toRow = (standings: Standings, place: number): RankedCandidate => {
+  const cost = standings.cost(place);
+  return {
+    agent_id: standings.candidate(place).agent_id,
+    composite_score: standings.composite(place),
+    sub_scores: standings.scores(place),
+    path: shownPath(standings, place),
+    hops: standings.hops(place),
+    cost: cost === Infinity ? null : cost,
+    affordable: standings.isAffordable(place),
+    eligible: standings.isEligible(place),
+  };
+};
 
-const toChoice = (
-  winner: Assessment,
-  routes: Routes | null,
-  alternatives: number,
-): RoutingChoice => ({
-  selected_agent: winner.candidate.agent_id,
-  composite_score: winner.composite,
-  sub_scores: {
-    trust: winner.scores.trust,
-    cost: winner.scores.price_efficiency,
-    latency: winner.scores.latency,
-    reliability: winner.scores.success_rate,
-  },
-  routing_paths: [pathOf(winner, routes)],
-  alternatives_considered: alternatives,
-});
+const toChoice = (standings: Standings, place: number, alternatives: number): RoutingChoice => {
+  const scores = standings.scores(place);
+  return {
+    selected_agent: standings.candidate(place).agent_id,
+    composite_score: standings.composite(place),
+    sub_scores: {
+      trust: scores.trust,
+      cost: scores.price_efficiency,
+      latency: scores.latency,
+      reliability: scores.success_rate,
+    },
+    routing_paths: [shownPath(standings, place)],
+    alternatives_considered: alternatives,
+  };
+};
+
+const shownPath = (standings: Standings, place: number): string[] =>
+  standings.path(place).with(0, SELF);

@@ -19,9 +19,9 @@ export class RouteQueue {
   readonly #trusts: Float32Array;
   readonly #top = new NumberHeap();
   readonly #heads = new Int32Array((BITS_OF_ONE >> BUCKET_SHIFT) + 1).fill(NONE);
-  #keys = new Float64Array(64);
-  #nodes = new Int32Array(64);
-  #next = new Int32Array(64);
+  #keys: Float64Array;
+  #nodes: Int32Array;
+  #next: Int32Array;
   #length = 0;
   #waiting = 0;
   #bucket = 0;
@@ -29,6 +29,9 @@ export class RouteQueue {
   /** `trusts`: the single-precision trust of each node's best known route, SETTLED when final. */
   constructor(trusts: Float32Array) {
     this.#trusts = trusts;
+    this.#keys = new Float64Array(trusts.length);
+    this.#nodes = new Int32Array(trusts.length);
+    this.#next = new Int32Array(trusts.length);
   }
 
   /** Queues a node; again whenever a better route to it was found. */

@@ -1,9 +1,10 @@
 import type { EdgeColumns } from "./edge-columns.ts";
 import { NONE } from "./edge-index.ts";
+import { FigureTable } from "./figure-table.ts";
 import type { Graph } from "./graph.ts";
 import { pathTo, precedes } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
-import { ascending, NEGLIGIBLE, shareKey, sumKey, type RouteFigures } from "./semiring.ts";
+import { compareFigures, NEGLIGIBLE, product, type RouteFigures, shareKey } from "./semiring.ts";
 
 /** A route by its ids, from the asking node on, with the figures of exactly this route. */
 export interface Route extends RouteFigures {
@@ -19,77 +20,73 @@ export const routesFrom = (graph: Graph, from: string): Routes => new Routes(gra
 
 export class Routes {
   readonly #graph: Graph;
-  readonly #trust: Float64Array;
-  readonly #cost: Float64Array;
-  readonly #latency: Float64Array;
-  readonly #reliability: Float64Array;
-  readonly #hops: Int32Array;
+  readonly #figures: FigureTable;
   readonly #previous: Int32Array;
 
   constructor(graph: Graph, from: string) {
-    const nodeCount = graph.ids.length;
     this.#graph = graph;
-    this.#trust = new Float64Array(nodeCount);
-    this.#cost = new Float64Array(nodeCount);
-    this.#latency = new Float64Array(nodeCount);
-    this.#reliability = new Float64Array(nodeCount);
-    this.#hops = new Int32Array(nodeCount);
-    this.#previous = new Int32Array(nodeCount).fill(NONE);
+    this.#figures = new FigureTable(graph.ids.length);
+    this.#previous = new Int32Array(graph.ids.length).fill(NONE);
     const source = graph.nodeOf(from);
     if (source !== NONE) this.#search(source);
   }
 
-  /** The figures of the best route to an id, or null when there is none. */
-  figures(id: string): RouteFigures | null {
-    const node = this.#graph.nodeOf(id);
-    return node === NONE || this.#trust[node] === 0 ? null : this.#read(node);
-  }
-
-  /** The ids of that route, or null. */
-  path(id: string): string[] | null {
-    const node = this.#graph.nodeOf(id);
-    return node === NONE || this.#trust[node] === 0
-      ? null
-      : pathTo(this.#graph.ids, this.#previous, node);
+  /** The best route to an id, or null when there is none. */
+  to(id: string): Route | null {
+    const node = this.find(id);
+    return node === NONE ? null : this.#route(node);
   }
 
   /** Every route of at least one hop. */
   all(): Route[] {
     const routes: Route[] = [];
-    for (const [node, id] of this.#graph.ids.entries()) {
-      if (this.#previous[node] === NONE) continue;
-      const path = pathTo(this.#graph.ids, this.#previous, node);
-      routes.push({ agent_id: id, ...this.#read(node), path });
+    for (const [node, before] of this.#previous.entries()) {
+      if (before !== NONE) routes.push(this.#route(node));
     }
     return routes;
   }
 
-  #read(node: number): RouteFigures {
-    return {
-      trust: this.#trust[node]!,
-      cost: this.#cost[node]!,
-      latency: this.#latency[node]!,
-      reliability: this.#reliability[node]!,
-      hops: this.#hops[node]!,
-    };
+  /** The node number of an id that a route leads to, or -1. */
+  find(id: string): number {
+    const node = this.#graph.nodeOf(id);
+    return node === NONE || this.#figures.trust(node) === 0 ? NONE : node;
+  }
+
+  figures(node: number): RouteFigures {
+    return this.#figures.read(node);
+  }
+
+  hops(node: number): number {
+    return this.#figures.hops(node);
+  }
+
+  path(node: number): string[] {
+    return pathTo(this.#graph.ids, this.#previous, node);
+  }
+
+  #route(node: number): Route {
+    return { agent_id: this.#graph.ids[node]!, ...this.figures(node), path: this.path(node) };
   }
 
   // Dijkstra. More hops make a route worse even where trust stays, so the order only grows, and
   // all routes that could tie with a node's best are known when the node is taken out.
   #search(source: number): void {
     const adjacency = this.#graph.grouped();
-    const { to, trust: edgeTrust } = adjacency.edges;
+    const { edges } = adjacency;
+    const { to, trust: edgeTrust } = edges;
+    const figures = this.#figures;
     const previous = this.#previous;
-    const trusts = new Float32Array(this.#trust.length);
-    const lastEdges = new Int32Array(this.#trust.length).fill(NONE);
-    const queue = new RouteQueue(trusts);
-    trusts[source] = 1;
+    const offers = new Float32Array(previous.length);
+    const lastEdges = new Int32Array(previous.length);
+    const queue = new RouteQueue(offers);
+    figures.start(source);
+    offers[source] = 1;
     queue.push(source, 0);
     for (let node = queue.pop(); node !== NONE; node = queue.pop()) {
-      trusts[node] = SETTLED;
-      this.#settle(node, lastEdges[node]!, adjacency.edges);
-      const trust = this.#trust[node]!;
-      const hops = this.#hops[node]! + 1;
+      offers[node] = SETTLED;
+      if (node !== source) figures.extend(node, edges, lastEdges[node]!);
+      const trust = figures.trust(node);
+      const hops = figures.hops(node) + 1;
       const rowEnd = adjacency.rowEnd(node);
       for (
         let edge = adjacency.first(node);
@@ -98,14 +95,10 @@ export class Routes {
       ) {
         const target = to[edge]!;
         const offer = shareKey(trust * edgeTrust[edge]!);
-        const known = trusts[target]!;
+        const known = offers[target]!;
         if (offer < known || offer < NEGLIGIBLE) continue;
-        if (offer === known) {
-          const rival = lastEdges[target]!;
-          const order = hops - this.#hops[previous[target]!]! - 1;
-          if (order > 0 || (order === 0 && !this.#winsTie(edge, rival, adjacency.edges))) continue;
-        }
-        trusts[target] = offer;
+        if (offer === known && !this.#winsTie(edge, lastEdges[target]!, edges)) continue;
+        offers[target] = offer;
         lastEdges[target] = edge;
         previous[target] = node;
         queue.push(target, hops);
@@ -113,38 +106,14 @@ export class Routes {
     }
   }
 
-  #settle(node: number, edge: number, edges: EdgeColumns): void {
-    if (edge === NONE) {
-      this.#trust[node] = 1;
-      this.#reliability[node] = 1;
-      return;
-    }
-    const before = this.#previous[node]!;
-    this.#trust[node] = this.#trust[before]! * edges.trust[edge]!;
-    this.#cost[node] = this.#cost[before]! + edges.cost[edge]!;
-    this.#latency[node] = this.#latency[before]! + edges.latency[edge]!;
-    this.#reliability[node] = this.#reliability[before]! * edges.reliability[edge]!;
-    this.#hops[node] = this.#hops[before]! + 1;
+  // Of two edges to one node: is the route by way of the first preferred?
+  #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
+    const order = compareFigures(this.#byWayOf(a, edges), this.#byWayOf(b, edges));
+    if (order !== 0) return order < 0;
+    return precedes(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
   }
 
-  // Of two routes that end with edges `a` and `b` at one node, with trust and hops alike: does the
-  // first win? As `compareFigures` goes on, then by ids.
-  #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
-    const viaA = edges.from[a]!;
-    const viaB = edges.from[b]!;
-    const cost = this.#cost;
-    const latency = this.#latency;
-    const reliability = this.#reliability;
-    const order =
-      ascending(sumKey(cost[viaA]! + edges.cost[a]!), sumKey(cost[viaB]! + edges.cost[b]!)) ||
-      ascending(
-        sumKey(latency[viaA]! + edges.latency[a]!),
-        sumKey(latency[viaB]! + edges.latency[b]!),
-      ) ||
-      ascending(
-        shareKey(reliability[viaB]! * edges.reliability[b]!),
-        shareKey(reliability[viaA]! * edges.reliability[a]!),
-      );
-    return order < 0 || (order === 0 && precedes(this.#graph.ids, this.#previous, viaA, viaB));
+  #byWayOf(edge: number, edges: EdgeColumns): RouteFigures {
+    return product.times(this.figures(edges.from[edge]!), product.of(edges.read(edge)));
   }
 }

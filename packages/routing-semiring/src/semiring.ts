@@ -31,12 +31,12 @@ export interface Semiring<T> {
 export const NEGLIGIBLE = 2 ** -126;
 
 const close = (a: number, b: number): boolean =>
-  a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.max(a, b));
+  a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.min(a, b));
 
 const mostLikely = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
   zero: 0,
   one: 1,
-  plus: Math.max,
+  plus: (a, b) => Math.max(a, b),
   times: (a, b) => a * b,
   equal: close,
   of,
@@ -45,7 +45,7 @@ const mostLikely = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
 const leastSum = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
   zero: Infinity,
   one: 0,
-  plus: Math.min,
+  plus: (a, b) => Math.min(a, b),
   times: (a, b) => a + b,
   equal: close,
   of,

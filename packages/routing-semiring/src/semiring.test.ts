@@ -1,0 +1,119 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { cost, latency, product, reliability, type Semiring, trust } from "./semiring.ts";
+
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const sum = fc.oneof(
+  { weight: 9, arbitrary: fc.double({ min: 0, max: 1e9, noNaN: true }) },
+  { weight: 1, arbitrary: fc.constant(Infinity) },
+);
+// Figures as they are: shares of two decimals, prices and times of few, so that ties are frequent.
+const coarseShare = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100);
+const coarseSum = fc.integer({ min: 0, max: 50 }).map((tenths) => tenths / 10);
+const route = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(product.zero, product.one) },
+  {
+    weight: 9,
+    arbitrary: fc.record({
+      trust: coarseShare,
+      cost: coarseSum,
+      latency: coarseSum,
+      reliability: coarseShare,
+      hops: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+);
+
+type Law = <T>(s: Semiring<T>, a: T, b: T, c: T) => boolean;
+
+const laws: [string, Law][] = [
+  [
+    "plus is associative",
+    (s, a, b, c) => s.equal(s.plus(s.plus(a, b), c), s.plus(a, s.plus(b, c))),
+  ],
+  ["plus is commutative", (s, a, b) => s.equal(s.plus(a, b), s.plus(b, a))],
+  ["zero is the identity of plus", (s, a) => s.equal(s.plus(a, s.zero), a)],
+  [
+    "times is associative",
+    (s, a, b, c) => s.equal(s.times(s.times(a, b), c), s.times(a, s.times(b, c))),
+  ],
+  [
+    "one is the identity of times on both sides",
+    (s, a) => s.equal(s.times(a, s.one), a) && s.equal(s.times(s.one, a), a),
+  ],
+  [
+    "zero annihilates on both sides",
+    (s, a) => s.equal(s.times(a, s.zero), s.zero) && s.equal(s.times(s.zero, a), s.zero),
+  ],
+  [
+    "times distributes over plus from the left",
+    (s, a, b, c) => s.equal(s.times(a, s.plus(b, c)), s.plus(s.times(a, b), s.times(a, c))),
+  ],
+  [
+    "times distributes over plus from the right",
+    (s, a, b, c) => s.equal(s.times(s.plus(a, b), c), s.plus(s.times(a, c), s.times(b, c))),
+  ],
+  ["plus keeps one of the two", (s, a, b) => [a, b].includes(s.plus(a, b))],
+  ["times never improves", (s, a, b) => s.equal(s.plus(a, s.times(a, b)), a)],
+];
+
+/** The first of 10,000 random triples that breaks a law, or undefined. */
+const counterexample = <T>(semiring: Semiring<T>, value: fc.Arbitrary<T>, law: Law) =>
+  fc.sample(fc.tuple(value, value, value), 10_000).find(([a, b, c]) => !law(semiring, a, b, c));
+
+describe.each(laws)("%s", (_, law) => {
+  test.each([
+    ["trust", trust, share],
+    ["reliability", reliability, share],
+    ["cost", cost, sum],
+    ["latency", latency, sum],
+  ])("in %s, within float error", (_name, semiring, value) => {
+    expect(counterexample(semiring, value, law)).toBeUndefined();
+  });
+
+  test("in the product of all figures", () => {
+    expect(counterexample(product, route, law)).toBeUndefined();
+  });
+});
+
+describe("equal", () => {
+  test.each([
+    ["float error is forgiven", trust.equal(0.9 * 0.8, 0.72), true],
+    ["so it is in sums", cost.equal(0.1 + 0.2, 0.3), true],
+    ["a difference is a difference", trust.equal(0.9, 0.9000001), false],
+    ["so it is in sums of money", cost.equal(1e6, 1e6 + 0.000_01), false],
+    ["no route equals no route", cost.equal(Infinity, Infinity), true],
+    ["no route is not an expensive one", cost.equal(Infinity, 1e9), false],
+    [
+      "a route without trust is no route",
+      product.equal(product.zero, { ...product.one, trust: 0 }),
+      true,
+    ],
+    [
+      "figures differ when one differs",
+      product.equal(product.one, { ...product.one, cost: 1 }),
+      false,
+    ],
+  ])("%s", (_, actual, expected) => {
+    expect(actual).toBe(expected);
+  });
+});
+
+describe("the better of two routes", () => {
+  const plain = { trust: 0.72, cost: 2, latency: 10, reliability: 0.9, hops: 2 };
+  test.each([
+    [
+      "has the higher trust, whatever else",
+      { trust: 0.8, cost: 9, latency: 99, reliability: 0.1, hops: 9 },
+    ],
+    ["at equal trust has fewer hops", { cost: 9, latency: 99, reliability: 0.1, hops: 1 }],
+    ["has equal trust even if it was multiplied", { trust: 0.9 * 0.8, hops: 1 }],
+    ["at equal hops costs less", { cost: 1, latency: 99, reliability: 0.1 }],
+    ["at equal cost is faster", { latency: 9, reliability: 0.1 }],
+    ["at equal latency is more reliable", { reliability: 0.91 }],
+  ])("%s", (_, change) => {
+    const better = { ...plain, ...change };
+    expect(product.plus(better, plain)).toBe(better);
+    expect(product.plus(plain, better)).toBe(better);
+  });
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from "vitest";
+import { newTrustRecord, recordTask, setTrustLevel, type TaskOutcome } from "./trust.ts";
+
+const outcome = (status: TaskOutcome["status"], latencyMs = 100, now = 2000): TaskOutcome => ({
+  status,
+  latencyMs,
+  now,
+});
+
+const after = (...outcomes: TaskOutcome[]) =>
+  outcomes.reduce(recordTask, newTrustRecord("payer", "worker", 1000));
+
+describe("a trust record", () => {
+  test("begins unknown, with nothing counted", () => {
+    expect(after()).toEqual({
+      agent_id: "payer",
+      remote_agent_id: "worker",
+      trust_level: "unknown",
+      trust_score: 0.1,
+      interaction_count: 0,
+      successful_tasks: 0,
+      failed_tasks: 0,
+      avg_latency_ms: null,
+      first_seen_at: 1000,
+      last_seen_at: 1000,
+    });
+  });
+
+  test("counts a completed task, its latency, and moves the level with its score", () => {
+    expect(after(outcome("completed"))).toMatchObject({
+      trust_level: "first_contact",
+      trust_score: 0.3,
+      interaction_count: 1,
+      successful_tasks: 1,
+      failed_tasks: 0,
+      avg_latency_ms: 100,
+      first_seen_at: 1000,
+      last_seen_at: 2000,
+    });
+  });
+
+  test("counts a failed task, but not how fast it failed", () => {
+    expect(after(outcome("completed", 100), outcome("failed", 1))).toMatchObject({
+      interaction_count: 2,
+      successful_tasks: 1,
+      failed_tasks: 1,
+      avg_latency_ms: 100,
+    });
+  });
+
+  test("counts a denied task neither as success nor as failure", () => {
+    expect(after(outcome("denied"))).toMatchObject({
+      trust_level: "unknown",
+      interaction_count: 1,
+      successful_tasks: 0,
+      failed_tasks: 0,
+      avg_latency_ms: null,
+      last_seen_at: 2000,
+    });
+  });
+
+  test("averages the latency over the completed tasks", () => {
+    const latencies = [100, 400, 700, 40];
+    const record = after(...latencies.map((latency) => outcome("completed", latency)));
+    expect(record.avg_latency_ms).toBeCloseTo(310, 9);
+  });
+
+  test("climbs to trusted with 20 completed tasks and falls level by level afterwards", () => {
+    const completed = Array.from({ length: 20 }, () => outcome("completed"));
+    const failed = (count: number) => Array.from({ length: count }, () => outcome("failed"));
+    const levels = [0, 20, 21, 22, 23, 24].map(
+      (count) => after(...completed, ...failed(count)).trust_level,
+    );
+    expect(levels).toEqual([
+      "trusted",
+      "trusted",
+      "verified",
+      "first_contact",
+      "unknown",
+      "unknown",
+    ]);
+  });
+
+  test("is not seen earlier when a clock runs back", () => {
+    expect(after(outcome("completed", 1, 5000), outcome("completed", 1, 3000)).last_seen_at).toBe(
+      5000,
+    );
+  });
+});
+
+describe("by hand", () => {
+  test.each(["unknown", "first_contact", "verified", "trusted", "blocked"] as const)(
+    "a level can be set to %s",
+    (level) => {
+      const set = setTrustLevel(after(outcome("completed")), level);
+      expect(set).toMatchObject({ ok: true, record: { trust_level: level, successful_tasks: 1 } });
+    },
+  );
+
+  test.each(["unknown", "first_contact", "verified", "trusted"] as const)(
+    "a blocked agent cannot be set to %s",
+    (level) => {
+      const blocked = setTrustLevel(after(), "blocked");
+      expect(blocked.ok && setTrustLevel(blocked.record, level)).toEqual({
+        ok: false,
+        code: "trust.blocked",
+      });
+    },
+  );
+
+  test("blocking twice is no fault", () => {
+    const blocked = setTrustLevel(after(), "blocked");
+    expect(blocked.ok && setTrustLevel(blocked.record, "blocked")).toEqual(blocked);
+  });
+
+  test("a block outlasts success", () => {
+    const blocked = setTrustLevel(after(), "blocked");
+    expect(blocked.ok && recordTask(blocked.record, outcome("completed"))).toMatchObject({
+      trust_level: "blocked",
+      trust_score: 0,
+      successful_tasks: 1,
+    });
+  });
+});
