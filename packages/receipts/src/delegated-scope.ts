@@ -1,5 +1,12 @@
-/** Whether every tool used is named in the comma-separated scope; an empty scope allows none. */
-export function staysInScope(toolsUsed: readonly string[], scope: string): boolean {
-  const allowed = new Set(scope.split(",").map((tool) => tool.trim()));
-  return toolsUsed.every((tool) => allowed.has(tool));
+/** The tools that a scope names: comma-separated, blanks around a name do not count. */
+export function toolsInScope(scope: string): ReadonlySet<string> {
+  const names = scope.split(",").map((tool) => tool.trim());
+  return new Set(names.filter((tool) => tool !== ""));
+}
+
+/** Whether every tool used is named in the scope; an empty scope allows none. */
+export function staysInScope(toolsUsed: Iterable<string>, scope: string): boolean {
+  const allowed = toolsInScope(scope);
+  for (const tool of toolsUsed) if (!allowed.has(tool)) return false;
+  return true;
 }

@@ -1,5 +1,15 @@
 export { SUITE } from "@agent/crypto";
 export { type ChainLink, flattenChain, type ReceiptChain, verdictAt } from "./chain.ts";
+export { staysInScope, toolsInScope } from "./delegated-scope.ts";
+export {
+  attenuateDelegationToken,
+  type Attenuation,
+  DELEGATION_LIMITS,
+  type DelegationToken,
+  type DelegationTokenBody,
+  DelegationTokenSchema,
+  signDelegationToken,
+} from "./delegation-token.ts";
 export { receiptHash } from "./hash.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
@@ -22,3 +32,11 @@ export {
   verifyReceiptAsync,
   type VerifyOptions,
 } from "./verify.ts";
+export {
+  delegationChain,
+  type DelegationOptions,
+  type DelegationRefusal,
+  effectiveRight,
+  type EffectiveRight,
+  verifyDelegationToken,
+} from "./verify-delegation-token.ts";
