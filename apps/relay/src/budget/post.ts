@@ -27,7 +27,8 @@ export async function post(
     const change = { account, amount, held: heldChange(account, type, amount) };
     const moved = await (amount > 0 || mayOwe(account) ? credit(tx, change) : debit(tx, change));
     if (moved === undefined) return refuse("budget.insufficient");
-    if (account.startsWith("agent:") && moved.balance > MAX_BALANCE) {
+    // What is held counts, so that there is always room for it to come back.
+    if (account.startsWith("agent:") && moved.balance + moved.held > MAX_BALANCE) {
       return refuse("money.balance_limit");
     }
     transactionId = newId(runtime);

@@ -10,7 +10,7 @@ export function findAccount(read: Reader, account: string): Promise<AccountRow |
   return read.get(accountByName, { account });
 }
 
-type Moved = Pick<AccountRow, "balance" | "sequence">;
+type Moved = Pick<AccountRow, "balance" | "held" | "sequence">;
 
 const creditAccount = prepare<{ account: string; amount: number; held: number }>()(
   db
@@ -29,7 +29,7 @@ const creditAccount = prepare<{ account: string; amount: number; held: number }>
         sequence: sql`accounts.sequence + 1`,
       }),
     )
-    .returning(["balance", "sequence"]),
+    .returning(["balance", "held", "sequence"]),
 );
 
 /** Adds to an account, which opens with its first movement. */
@@ -50,7 +50,7 @@ const debitAccount = prepare<{ account: string; amount: number; held: number }>(
     })
     .where("account", "=", p("account"))
     .where(sql`balance + ${p("amount")}`, ">=", 0)
-    .returning(["balance", "sequence"]),
+    .returning(["balance", "held", "sequence"]),
 );
 
 /**

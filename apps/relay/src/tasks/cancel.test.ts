@@ -80,4 +80,20 @@ describe("cancelling", () => {
     expect(await t.balance(boss)).toBe(10);
     await expectConsistentBooks(t);
   });
+
+  test("finds room for the hold: nobody can be credited above the limit meanwhile", async () => {
+    const billion = 1_000_000_000;
+    const rich = await t.agent();
+    for (let i = 0; i < 9; i += 1) await t.deposit(rich, billion);
+    const dear = await delegate(t, rich, await seller(t, billion));
+    expect(await t.balance(rich)).toBe(7.8 * billion);
+    const path = `/api/v1/agents/${rich.agentId}/deposit`;
+    expect(await t.asMaster("POST", path, { amount: 0.000001 })).toMatchObject({
+      status: 400,
+      body: { code: "money.balance_limit" },
+    });
+    expect((await cancel(rich, dear.path)).status).toBe(200);
+    expect(await t.balance(rich)).toBe(9 * billion);
+    await expectConsistentBooks(t);
+  });
 });

@@ -54,7 +54,8 @@ const post = (task: Delegation, receipt: unknown): Promise<Reply> =>
 const statuses = (tasks: readonly Delegation[]) =>
   Promise.all(tasks.map(async ({ path }) => (await taskAt(t, path)).status));
 
-const balances = (agents: readonly TestAgent[]) => Promise.all(agents.map((agent) => t.balance(agent)));
+const balances = (agents: readonly TestAgent[]) =>
+  Promise.all(agents.map((agent) => t.balance(agent)));
 
 describe("nested receipts", () => {
   test("of three hops settle with the outermost, each between its own two agents", async () => {
