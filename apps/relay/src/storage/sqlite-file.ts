@@ -8,6 +8,7 @@ import { createGroupCommit } from "./group-commit.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { Opened } from "./open.ts";
+import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 import type { Storage } from "./storage.ts";
 
@@ -67,12 +68,8 @@ function makeDurable(db: Database): boolean {
 /** Reads have a connection of their own: they see what is committed and wait for nothing. */
 function createStorage(db: Database, snapshot: Database, release: () => void): Storage {
   const group = createGroupCommit(db, new Statements(db));
-  const statements = new Statements(snapshot);
   return {
-    read: {
-      get: async (query, params) => statements.get(query, params),
-      all: async (query, params) => statements.all(query, params),
-    },
+    read: createReader(snapshot, new Statements(snapshot)),
     transaction: group.transaction,
     async close() {
       await group.close();

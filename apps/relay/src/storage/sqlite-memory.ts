@@ -2,6 +2,7 @@ import Sqlite from "better-sqlite3";
 import { createGroupCommit } from "./group-commit.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { Opened } from "./open.ts";
+import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 
 /** A second `:memory:` connection would be another database, so reads wait for the open batch. */
@@ -14,16 +15,7 @@ export function openSqliteMemory(migrations: readonly Migration[]): Opened {
     ok: true,
     migrated,
     storage: {
-      read: {
-        async get(query, params) {
-          await group.settled();
-          return statements.get(query, params);
-        },
-        async all(query, params) {
-          await group.settled();
-          return statements.all(query, params);
-        },
-      },
+      read: createReader(db, statements, group.settled),
       transaction: group.transaction,
       async close() {
         await group.close();

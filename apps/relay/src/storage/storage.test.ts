@@ -263,3 +263,17 @@ describe("a database file", () => {
     expect(await stored()).toEqual([1, 3]);
   });
 });
+
+describe.each(["memory", "file"])("reading, %s", (kind) => {
+  const wrong = prepare()(sql<{ id: number }>`SELECT id FROM nowhere`);
+  beforeEach(async () => {
+    storage = await open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
+  });
+
+  test("a closed storage is unavailable, and a wrong statement is a fault of the program", async () => {
+    await expect(storage.read.get(wrong, {})).rejects.toThrow(Sqlite.SqliteError);
+    await storage.close();
+    await expect(storage.read.get(find, { id: 1 })).rejects.toThrow(StorageUnavailable);
+    await expect(storage.read.all(ids, {})).rejects.toThrow(StorageUnavailable);
+  });
+});

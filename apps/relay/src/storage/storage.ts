@@ -1,6 +1,9 @@
 import type { Query } from "./prepared.ts";
 
-/** Reads what is committed; a `Tx` also sees what its own transaction has written. */
+/**
+ * Reads what is committed; a `Tx` also sees what its own transaction has written. Rejects with
+ * `StorageUnavailable` when the database itself failed.
+ */
 export interface Reader {
   get<P, Row>(query: Query<P, Row>, params: NoInfer<P>): Promise<Row | undefined>;
   all<P, Row>(query: Query<P, Row>, params: NoInfer<P>): Promise<Row[]>;
