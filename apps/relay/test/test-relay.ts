@@ -27,13 +27,15 @@ export interface RequestOptions {
   readonly token?: string | undefined;
   readonly body?: unknown;
   /** The body as it is, instead of `body` as JSON. */
-  readonly raw?: string | Uint8Array<ArrayBuffer>;
+  readonly raw?: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
   readonly headers?: Record<string, string>;
 }
 
 /** A relay in this process on a manual clock, with every line that it logs. */
 export interface TestRelay {
   readonly relay: OpenRelay;
+  /** The audience of tokens. */
+  readonly did: string;
   readonly clock: ManualClock;
   readonly lines: string[];
   /** The logged events of one name. */
@@ -53,6 +55,29 @@ export interface TestRelay {
   deposit(agent: TestAgent, amount: number): Promise<void>;
   balance(agent: TestAgent): Promise<number>;
   close(): Promise<void>;
+}
+
+/** Makes a request in process and reads its answer as JSON. */
+export async function send(
+  fetch: OpenRelay["fetch"],
+  method: string,
+  path: string,
+  { token, body, raw, headers = {} }: RequestOptions = {},
+): Promise<Reply> {
+  const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const request = new Request(`http://relay.test${path}`, {
+    method,
+    headers: {
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(content !== undefined && { "content-type": "application/json" }),
+      ...headers,
+    },
+    ...(content !== undefined && { body: content, duplex: "half" as const }),
+  });
+  const answer = await fetch(request);
+  const text = await answer.text();
+  const parsed = text === "" ? {} : (JSON.parse(text) as Reply["body"]);
+  return { status: answer.status, headers: answer.headers, body: parsed };
 }
 
 export async function startTestRelay(
@@ -81,28 +106,8 @@ export async function startTestRelay(
   if (!opened.ok) throw new Error(`${opened.code}: ${opened.detail}`);
   const relay: OpenRelay = opened;
 
-  async function request(
-    method: string,
-    path: string,
-    { token, body, raw, headers = {} }: RequestOptions = {},
-  ): Promise<Reply> {
-    const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const answer = await relay.fetch(
-      new Request(`http://relay.test${path}`, {
-        method,
-        headers: {
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-          ...(content !== undefined && { "content-type": "application/json" }),
-          ...headers,
-        },
-        ...(content !== undefined && { body: content }),
-      }),
-    );
-    const text = await answer.text();
-    const parsed = text === "" ? {} : (JSON.parse(text) as Reply["body"]);
-    return { status: answer.status, headers: answer.headers, body: parsed };
-  }
-
+  const request: TestRelay["request"] = (method, path, options) =>
+    send(relay.fetch, method, path, options);
   const asMaster: TestRelay["asMaster"] = (method, path, body) =>
     request(method, path, { token: masterToken, body });
   const token: TestRelay["token"] = (agent, scope) => tokenOf(agent, did, world, scope);
@@ -122,6 +127,7 @@ export async function startTestRelay(
 
   return {
     relay,
+    did,
     clock,
     lines,
     logged: (msg) =>

@@ -108,6 +108,6 @@ export const budget = {
         idempotent: v.boolean(),
       }),
     },
-    refusals: ["money.balance_limit"],
+    refusals: ["agent.id_reserved", "money.balance_limit"],
   }),
 } as const;

@@ -178,6 +178,7 @@ export const registry = {
       }),
     },
     refusals: [
+      "request.invalid",
       "auth.not_owner",
       "agent.id_reserved",
       "agent.key_unacceptable",

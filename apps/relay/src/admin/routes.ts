@@ -19,14 +19,13 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
     health: () => alive,
     live: () => alive,
     async ready() {
-      if (draining()) return refuse("server.draining");
       try {
         await ping(storage.read);
       } catch (error) {
         if (error instanceof StorageUnavailable) return refuse("server.unavailable");
         throw error;
       }
-      return { status: 200, body: { status: "ready" } };
+      return draining() ? refuse("server.draining") : { status: 200, body: { status: "ready" } };
     },
     relayInfo: () => ({
       status: 200,

@@ -18,6 +18,10 @@ export async function register(
   const { runtime, storage, egress } = services;
   const { agent_id, public_key, succession } = body;
   if (agent_id === services.identity.relayId) return refuse("agent.id_reserved");
+  const address = egress.checkUrl(body.endpoint_url);
+  if (!address.ok && address.code === "egress.url_invalid") {
+    return refuse("request.invalid", "endpoint_url has to be a valid URL");
+  }
   const now = runtime.now();
 
   const result = await storage.transaction(async (tx) => {
@@ -47,7 +51,6 @@ export async function register(
   if (!result.ok) return result;
   if (result.decision !== undefined) forgetOldKey(services, agent_id, result.decision);
 
-  const address = egress.checkUrl(body.endpoint_url);
   const checks = [
     {
       check: "key",

@@ -1,5 +1,5 @@
 import { accountOf, depositPostings, fromMicro, asMicro, toMicro } from "@agent/budget";
-import type { Answer, BodyOf, Operations } from "@agent/wire";
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { post } from "./post.ts";
 import { findAccount, takeReference } from "./store.ts";
@@ -8,10 +8,12 @@ type Deposit = Operations["deposit"];
 
 /** Credits an account from outside; a repeated reference answers the balance and credits nothing. */
 export async function deposit(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   agentId: string,
   body: BodyOf<Deposit>,
 ): Promise<Answer<Deposit>> {
+  // The relay's id shows its fees: money under it would be out of everybody's sight.
+  if (agentId === identity.relayId) return refuse("agent.id_reserved");
   return storage.transaction(async (tx) => {
     const balanceNow = async () =>
       fromMicro(asMicro((await findAccount(tx, accountOf.agent(agentId)))?.balance ?? 0));

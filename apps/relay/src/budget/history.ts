@@ -47,7 +47,7 @@ export async function listTransactions(
   agentId: string,
   page: Page,
 ): Promise<Answer<Operations["listTransactions"]>> {
-  const cursor = decodeCursor(page.cursor);
+  const cursor = decodeCursor(page.cursor, /^\d{1,15}$/);
   if (!cursor.ok) return cursor;
   const limit = page.limit ?? limits.pageDefault;
   const rows = await postingsOf(storage.read, {

@@ -17,7 +17,7 @@ export function createAuthenticator(apiToken: string, tokens: TokenChecker) {
 
   return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
-    const bearer = /^Bearer ([^\s,]+)$/.exec(header)?.[1];
+    const bearer = /^Bearer (\S+)$/.exec(header)?.[1];
     if (bearer === undefined) return refuse("auth.unknown_token");
     const looksSigned = looksLikeToken(bearer);
     // What cannot be the master token by its outline need not be compared with it.

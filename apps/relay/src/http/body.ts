@@ -1,5 +1,7 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
 type Read<T> = ({ readonly ok: true } & T) | Refusal;
 
 /** Reads a request's JSON text, never more than the limit, whatever its headers claim. */
@@ -12,28 +14,37 @@ export async function readText(request: Request): Promise<Read<{ text: string }>
   if (headers.get("content-encoding") !== null) {
     return refuse("request.media_type", "compressed bodies are not taken");
   }
-  const declared = headers.get("content-length");
-  if (declared !== null) {
-    // The HTTP parser holds the sender to the length that it declared.
-    if (Number(declared) > limits.requestBytes) return refuse("request.too_large");
-    return { ok: true, text: await request.text() };
+  let bytes: Uint8Array | undefined;
+  try {
+    bytes = await readBytes(request);
+  } catch {
+    // The sender fell silent or went away: nothing of ours failed.
+    return refuse("request.timeout");
   }
-  return readChunks(request.body);
+  if (bytes === undefined) return refuse("request.too_large");
+  try {
+    return { ok: true, text: utf8.decode(bytes) };
+  } catch {
+    return refuse("request.malformed_json", "it is not UTF-8");
+  }
 }
 
-async function readChunks(
-  body: ReadableStream<Uint8Array> | null,
-): Promise<Read<{ text: string }>> {
-  if (body === null) return { ok: true, text: "" };
-  const decoder = new TextDecoder();
-  let bytes = 0;
-  let text = "";
-  for await (const chunk of body) {
-    bytes += chunk.byteLength;
-    if (bytes > limits.requestBytes) return refuse("request.too_large");
-    text += decoder.decode(chunk, { stream: true });
+/** The body, or undefined when it is larger than the limit. */
+async function readBytes(request: Request): Promise<Uint8Array | undefined> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null) {
+    // The HTTP parser holds the sender to the length that it declared.
+    if (Number(declared) > limits.requestBytes) return undefined;
+    return new Uint8Array(await request.arrayBuffer());
   }
-  return { ok: true, text: text + decoder.decode() };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.byteLength;
+    if (length > limits.requestBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** Parses a JSON object; a blank text is the empty object, so that bodies of optional members may be left out. */

@@ -11,12 +11,14 @@ export function encodeCursor<Row>(
   return Buffer.from(key(last)).toString("base64url");
 }
 
+/** Reads a cursor; `form` is what the keys of that list look like. */
 export function decodeCursor(
   cursor: string | undefined,
+  form = /^[\x21-\x7e]+$/,
 ): { readonly ok: true; readonly value: string | undefined } | Refusal<"request.invalid"> {
   if (cursor === undefined) return { ok: true, value: undefined };
   const value = Buffer.from(cursor, "base64url").toString();
-  return /^[\x21-\x7e]+$/.test(value) && value.length <= limits.idLength
+  return form.test(value) && value.length <= limits.idLength
     ? { ok: true, value }
     : refuse("request.invalid", "cursor is not one that this relay gave");
 }

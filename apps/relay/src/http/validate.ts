@@ -25,8 +25,11 @@ function describe(issue: v.BaseIssue<unknown>): Issue {
 }
 
 function ruleOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.kind === "validation") return issue.message;
   if (issue.received === "undefined") return "is required";
+  // Only a rule of ours has a text of ours; the library's own would echo the input.
+  if (issue.kind === "validation" || issue.type === "custom") return issue.message;
   if (issue.expected === null) return "is not allowed";
-  return `has to be ${issue.expected.replaceAll('"', "'").toLowerCase()}`;
+  // A bare word is a type such as `Object`; a value stands in quotes.
+  const expected = /^\w+$/.test(issue.expected) ? issue.expected.toLowerCase() : issue.expected;
+  return `has to be ${expected.replaceAll('"', "'")}`;
 }

@@ -1,0 +1,62 @@
+import { operations, SubmitTaskBody, type Operation } from "@agent/wire";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { validate } from "./validate.ts";
+
+const schema = v.object({
+  name: v.string(),
+  currency: v.optional(v.literal("USD")),
+  tags: v.optional(v.array(v.pipe(v.string(), v.minLength(1, "has to be non-empty")))),
+  extra: v.optional(v.custom<object>((value) => typeof value === "object", "has to be an object")),
+  level: v.optional(v.picklist(["low", "high"])),
+});
+
+describe("a value that breaks rules", () => {
+  test.each<[string, unknown, string, string]>([
+    ["a missing member", {}, "name", "is required"],
+    ["another type", { name: 1 }, "name", "has to be string"],
+    ["another structure", { name: "n", tags: {} }, "tags", "has to be array"],
+    ["another literal", { name: "n", currency: "EUR" }, "currency", "has to be 'USD'"],
+    ["another word", { name: "n", level: "mid" }, "level", "has to be ('low' | 'high')"],
+    ["a rule of an element", { name: "n", tags: ["a", ""] }, "tags.1", "has to be non-empty"],
+    ["a rule of ours", { name: "n", extra: 5 }, "extra", "has to be an object"],
+    ["no object at all", 5, "", "has to be object"],
+  ])("is told of %s by its path and the rule", (_, value, path, message) => {
+    expect(validate(schema, value)).toEqual({
+      ok: false,
+      code: "request.invalid",
+      detail: `${path} ${message}`.trim(),
+      issues: [{ path, message }],
+    });
+  });
+
+  test("is told of the first twenty faults, the first three in the text", () => {
+    const tags = Array.from({ length: 30 }, () => "");
+    const result = validate(schema, { name: "n", tags });
+    expect(result).toMatchObject({
+      detail: "tags.0 has to be non-empty; tags.1 has to be non-empty; tags.2 has to be non-empty",
+    });
+    expect("issues" in result && result.issues).toHaveLength(20);
+  });
+
+  test.each<[string, unknown]>([
+    ["a wrong type", { prompt: { secret: "hunter2" } }],
+    ["a wrong element", { prompt: "p", required_capabilities: ["ok", "hunter2".repeat(100)] }],
+    ["a wrong id", { prompt: "p", submitted_by: "hunter2" }],
+    ["a member of that name", { hunter2: 1 }],
+  ])("never sees its input again: %s", (_, value) => {
+    expect(JSON.stringify(validate(SubmitTaskBody, value))).not.toContain("hunter2");
+  });
+});
+
+test("a valid value comes out as the schema makes it, without members that it does not name", () => {
+  const { body }: Operation = operations.deposit;
+  expect(validate(body, { amount: 1, colour: "red" })).toEqual({
+    ok: true,
+    value: { amount: 1, currency: "USD" },
+  });
+});
+
+test("where nothing is asked for, nothing is handed on", () => {
+  expect(validate(undefined, { a: 1 })).toEqual({ ok: true, value: undefined });
+});

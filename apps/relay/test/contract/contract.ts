@@ -1,0 +1,18 @@
+import type { OperationName } from "@agent/wire";
+import { budgetContract } from "./budget.ts";
+import { marketContract } from "./market.ts";
+import type { Contract } from "./outcome.ts";
+import { registryContract } from "./registry.ts";
+import { systemContract } from "./system.ts";
+import { tasksContract } from "./tasks.ts";
+import { trustContract } from "./trust.ts";
+
+/** How every outcome that the operation table declares is brought about. */
+export const contract: Contract<OperationName> = {
+  ...systemContract,
+  ...registryContract,
+  ...tasksContract,
+  ...budgetContract,
+  ...marketContract,
+  ...trustContract,
+};

@@ -1,0 +1,128 @@
+import { mintToken } from "@agent/client";
+import type { TestAgent } from "@agent/testkit";
+import {
+  limits,
+  operations,
+  scopes,
+  type Code,
+  type Operation,
+  type OperationName,
+} from "@agent/wire";
+import { StorageUnavailable } from "../../src/storage/storage.ts";
+import {
+  masterToken,
+  startTestRelay,
+  type Reply,
+  type RequestOptions,
+  type TestRelay,
+} from "../test-relay.ts";
+import { openEdited, revocationOf, type Edited } from "./outcome.ts";
+import { pathOf, samples } from "./samples.ts";
+import { throwingRelay } from "./throwing-relay.ts";
+
+/** The relays on which a row's implied refusals are brought about. */
+export interface Stage {
+  readonly t: TestRelay;
+  /** Known to `t`. */
+  readonly agent: TestAgent;
+  readonly revoked: Edited;
+  /** Allows one call of each tier. */
+  readonly narrow: TestRelay;
+  readonly draining: TestRelay;
+  close(): Promise<void>;
+}
+
+export async function openStage(): Promise<Stage> {
+  const t = await startTestRelay();
+  const narrow = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
+  const draining = await startTestRelay();
+  draining.relay.drain();
+  const revoked = await openEdited(revocationOf);
+  return {
+    t,
+    agent: await t.agent(),
+    revoked,
+    narrow,
+    draining,
+    async close() {
+      await Promise.all([t, revoked, narrow, draining].map((relay) => relay.close()));
+    },
+  };
+}
+
+type Provoke = (stage: Stage, name: OperationName) => Promise<Reply>;
+
+function ask(
+  { request }: Pick<TestRelay, "request">,
+  name: OperationName,
+  options: RequestOptions = {},
+): Promise<Reply> {
+  const { body } = samples[name];
+  return request(operations[name].method, pathOf(name), { body, ...options });
+}
+
+const withToken =
+  (tokenOf: (stage: Stage) => string | Promise<string>): Provoke =>
+  async (stage, name) =>
+    ask(stage.t, name, { token: await tokenOf(stage) });
+
+/** As the operator, so that nothing but the body can be wrong. */
+const withBody =
+  (options: RequestOptions): Provoke =>
+  ({ t }, name) =>
+    ask(t, name, { token: masterToken, body: undefined, ...options });
+
+function mint({ t, agent }: Stage, change: Partial<Parameters<typeof mintToken>[0]>) {
+  const now = t.clock.now();
+  return mintToken({ ...agent, audience: t.did, scope: scopes, now, jti: "1", ...change });
+}
+
+/** The agent's token with every scope but the one that is asked for, on a path of its own. */
+const withoutScope: Provoke = async ({ t, agent }, name) => {
+  const { method, scope }: Operation = operations[name];
+  const token = await t.token(
+    agent,
+    scopes.filter((word) => word !== scope),
+  );
+  const { body } = samples[name];
+  return t.request(method, pathOf(name, agent.agentId), { token, body });
+};
+
+const brokenOff = () =>
+  new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("gone")) });
+
+/** How each refusal is brought about that an operation's row implies without naming it. */
+export const implied: Partial<Record<Code, Provoke>> = {
+  "auth.missing": ({ t }, name) => ask(t, name),
+  "auth.unknown_token": withToken(() => "junk"),
+  "auth.malformed_token": withToken(() => "e30.e30.AAAA"),
+  "auth.expired_token": withToken((stage) =>
+    mint(stage, { now: stage.t.clock.now() - 2_000, lifetimeMs: 1_000 }),
+  ),
+  "auth.verification_failed": withToken((stage) => mint(stage, { audience: stage.agent.did })),
+  "auth.device_not_authorized": withToken(({ t }) => t.token(t.stranger())),
+  "agent.revoked": async ({ revoked: { t, agent } }, name) =>
+    ask(t, name, { token: await t.token(agent) }),
+  "auth.master_only": withToken(({ t, agent }) => t.token(agent)),
+  "auth.not_owner": withToken(({ t, agent }) => t.token(agent)),
+  "auth.scope_missing": withoutScope,
+
+  "request.malformed_json": withBody({ raw: "{" }),
+  "request.too_deep": withBody({ raw: `{"a":${"[".repeat(64)}${"]".repeat(64)}}` }),
+  "request.too_large": withBody({ raw: new Uint8Array(limits.requestBytes + 1) }),
+  "request.media_type": withBody({ raw: "{}", headers: { "content-type": "text/plain" } }),
+  "request.timeout": (stage, name) => withBody({ raw: brokenOff() })(stage, name),
+  "request.invalid": ({ t }, name) => {
+    const { method, path, body }: Operation = operations[name];
+    const broken = body === undefined ? {} : { body: [] };
+    return t.request(method, `${path}?limit=0&wait=-1`, { token: masterToken, ...broken });
+  },
+
+  "rate.exceeded": async ({ narrow }, name) => {
+    await ask(narrow, name);
+    return ask(narrow, name);
+  },
+  "server.draining": ({ draining }, name) => ask(draining, name),
+  "server.failed": (_, name) => ask(throwingRelay(new Error("a cause")), name),
+  "server.unavailable": (_, name) => ask(throwingRelay(new StorageUnavailable("a cause")), name),
+};

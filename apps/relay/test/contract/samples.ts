@@ -1,0 +1,102 @@
+import { operations, type OperationName } from "@agent/wire";
+
+/** An id that no relay has given to anybody. */
+export const unknownId = "019b7d21-53eb-7ccd-926c-3badff397897";
+
+interface Sample {
+  readonly query?: string;
+  readonly body?: Record<string, unknown>;
+}
+
+/** A well-formed request for every operation; whether it is allowed is another matter. */
+export const samples: { readonly [N in OperationName]: Sample } = {
+  health: {},
+  live: {},
+  ready: {},
+  relayInfo: {},
+  openApi: {},
+  reconcile: {},
+  bootstrap: {
+    body: {
+      agent_id: unknownId,
+      public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+      succession: {},
+      proof: { timestamp: 1, signature: "A" },
+    },
+  },
+  registerAgent: {
+    body: {
+      agent_id: unknownId,
+      endpoint_url: "http://127.0.0.1:1/mcp",
+      capabilities: ["summarise"],
+      metadata: { name: "worker", description: "does work" },
+      federation_visible: true,
+      public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+      succession: {},
+    },
+  },
+  heartbeat: { body: { agent_id: unknownId } },
+  discover: { query: "capability=summarise&q=work&limit=10" },
+  getAgent: {},
+  deregisterAgent: {},
+  putListing: {
+    body: {
+      capabilities: ["summarise"],
+      pricing: [{ capability: "summarise", unit_cost: 2, currency: "USD", per: "task" }],
+      sla: { max_latency_ms: 1_000, availability_guarantee: 0.9 },
+      description: "does work",
+      pay_to_address: "0x0000000000000000000000000000000000000001",
+    },
+  },
+  getListing: {},
+  getDevice: {},
+  submitTask: {
+    body: {
+      prompt: "work",
+      submitted_by: unknownId,
+      required_capabilities: ["summarise"],
+      wall_clock_ms: 1_000,
+      step_id: "step-1",
+      exploration_drive: 0.5,
+      exclude_agents: ["another"],
+      max_budget: 3,
+    },
+  },
+  getTask: { query: "wait=0" },
+  listTasks: { query: "status=pending&submitted_by=me" },
+  cancelTask: {},
+  postResult: {
+    body: {
+      task_id: unknownId,
+      relay_task_id: unknownId,
+      agent_id: unknownId,
+      device_id: unknownId,
+      public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+      submitted_at: 1,
+      completed_at: 2,
+      status: "completed",
+      result: "done",
+      tools_used: ["tool"],
+      memories_formed: 0,
+      prompt_hash: "00".repeat(32),
+      result_hash: "00".repeat(32),
+      delegation_receipts: [],
+      delegated_scope: "tool",
+      suite: "agent-jcs-ed25519-b64-v1",
+      signature: "A".repeat(86),
+    },
+  },
+  getBalance: {},
+  listTransactions: { query: "limit=10" },
+  listSettlements: { query: "limit=10" },
+  deposit: { body: { amount: 1, currency: "USD", reference: "r-1", description: "a deposit" } },
+  listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
+  listTrust: { query: "limit=10" },
+};
+
+/** The operation's path with its parameters filled in and its sample's query. */
+export function pathOf(name: OperationName, agentId = unknownId): string {
+  const path = operations[name].path.replace(":agentId", agentId).replaceAll(/:\w+/g, unknownId);
+  const { query } = samples[name];
+  return query === undefined ? path : `${path}?${query}`;
+}

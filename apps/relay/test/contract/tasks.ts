@@ -1,0 +1,139 @@
+import type { ExecutionReceipt, ReceiptBody } from "@agent/receipts";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
+import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
+import type { TestRelay } from "../test-relay.ts";
+import { edited, revocationOf, type Case, type Contract } from "./outcome.ts";
+
+const tasks = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
+
+/** A paid task that waits for its receipt. */
+async function openTask(t: TestRelay) {
+  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  return { boss, worker, task: await delegate(t, boss, worker) };
+}
+
+const deliver = (t: TestRelay, by: TestAgent, { path }: Delegation, receipt: object) =>
+  t.as(by, "POST", `${path}/result`, receipt);
+
+/** The worker delivers; `signed` is changed before it signs, `sent` afterwards. */
+function delivery(
+  signed: Partial<ReceiptBody>,
+  sent: (receipt: ExecutionReceipt) => object = (receipt) => receipt,
+): Case {
+  return async (t) => {
+    const { worker, task } = await openTask(t);
+    return deliver(t, worker, task, sent(receiptOf(worker, task, signed)));
+  };
+}
+
+/** A free task is submitted where the counter of open tasks stands at its limit. */
+function full(scopeOf: (agent: TestAgent) => string, live: number): Case {
+  return edited(
+    (agent) => `INSERT INTO task_counters (scope, live) VALUES ('${scopeOf(agent)}', ${live})`,
+    (t, agent) => submit(t, agent, agent),
+  );
+}
+
+export const tasksContract: Contract<
+  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult"
+> = {
+  submitTask: {
+    201: async (t) => submit(t, await t.agent(), t.stranger()),
+    "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
+    "budget.max_exceeded": async (t) =>
+      submit(t, await buyer(t, 10), await seller(t, 2), { max_budget: 1 }),
+    "budget.no_payer": async (t) =>
+      t.asMaster("POST", tasks(await seller(t, 2)), { prompt: "work" }),
+    "task.relay_full": full(() => "all", limits.liveTasks),
+    "task.submitter_full": full(({ agentId }) => `by:${agentId}`, limits.liveTasksPerSubmitter),
+  },
+
+  getTask: {
+    200: async (t) => {
+      const { boss, task } = await openTask(t);
+      return t.as(boss, "GET", task.path);
+    },
+    "task.not_found": async (t) => {
+      const agent = await t.agent();
+      return t.as(agent, "GET", `${tasks(agent)}/unknown`);
+    },
+    "task.not_participant": async (t) => {
+      const { task } = await openTask(t);
+      return t.as(await t.agent(), "GET", task.path);
+    },
+  },
+
+  listTasks: {
+    200: async (t) => {
+      const { worker } = await openTask(t);
+      return t.as(worker, "GET", `${tasks(worker)}s`);
+    },
+    "request.invalid": (t) => t.asMaster("GET", `${tasks(t.stranger())}s?cursor=%20`),
+  },
+
+  cancelTask: {
+    200: async (t) => {
+      const { boss, task } = await openTask(t);
+      return t.as(boss, "POST", `${task.path}/cancel`);
+    },
+    "task.not_found": async (t) => {
+      const agent = await t.agent();
+      return t.as(agent, "POST", `${tasks(agent)}/unknown/cancel`);
+    },
+    "task.not_participant": async (t) => {
+      const { worker, task } = await openTask(t);
+      return t.as(worker, "POST", `${task.path}/cancel`);
+    },
+    "task.not_pending": async (t) => {
+      const { boss, task } = await openTask(t);
+      await t.as(boss, "POST", `${task.path}/cancel`);
+      return t.as(boss, "POST", `${task.path}/cancel`);
+    },
+  },
+
+  postResult: {
+    200: delivery({}),
+    "task.not_found": async (t) => {
+      const agent = await t.agent();
+      return t.as(agent, "POST", `${tasks(agent)}/unknown/result`, {});
+    },
+    "task.not_participant": async (t) => {
+      const { boss, worker, task } = await openTask(t);
+      return deliver(t, boss, task, receiptOf(worker, task));
+    },
+    "task.already_finished": async (t) => {
+      const { worker, task } = await openTask(t);
+      await deliver(t, worker, task, receiptOf(worker, task));
+      return deliver(t, worker, task, receiptOf(worker, task, { result: "another" }));
+    },
+    "receipt.malformed": delivery({}, () => ({})),
+    "receipt.too_many_nested": delivery({}, (receipt) => ({
+      ...receipt,
+      delegation_receipts: Array.from({ length: limits.nestedReceipts + 1 }, () => receipt),
+    })),
+    "receipt.span": delivery({ submitted_at: 0, completed_at: 3_600_001 }),
+    "receipt.task_mismatch": delivery({ relay_task_id: "another" }),
+    "receipt.suite": delivery({}, (receipt) => ({ ...receipt, suite: "another" })),
+    "receipt.wrong_agent": async (t) => {
+      const { worker, task } = await openTask(t);
+      return deliver(t, worker, task, receiptOf(await t.agent(), task));
+    },
+    "receipt.key_missing": async (t) => {
+      const unknown = t.stranger();
+      const task = await delegate(t, await t.agent(), unknown);
+      const receipt = receiptOf(unknown, task, { public_key: undefined });
+      return t.asMaster("POST", `${task.path}/result`, receipt);
+    },
+    "receipt.signature_invalid": delivery({}, (receipt) => ({ ...receipt, result: "another" })),
+    "receipt.out_of_scope": delivery({ delegated_scope: "read", tools_used: ["write"] }),
+    "agent.revoked": edited(revocationOf, (t, agent) =>
+      t.as(agent, "POST", `${tasks(agent)}/unknown/result`, {}),
+    ),
+    "money.balance_limit": async (t) => {
+      const { worker, task } = await openTask(t);
+      for (let i = 0; i < 9; i += 1) await t.deposit(worker, 1e9);
+      return deliver(t, worker, task, receiptOf(worker, task));
+    },
+  },
+};

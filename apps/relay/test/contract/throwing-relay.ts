@@ -1,0 +1,35 @@
+import { operations, type OperationName } from "@agent/wire";
+import { Hono } from "hono";
+import { createLog } from "../../src/http/log.ts";
+import { mount, type Handlers } from "../../src/http/mount.ts";
+import { createRateLimiter } from "../../src/http/rate-limit.ts";
+import { master } from "../../src/identity/caller.ts";
+import { send, type Reply, type RequestOptions } from "../test-relay.ts";
+
+/** The operation table with a fault in every handler: what is tested is how the mount answers. */
+export function throwingRelay(error: Error) {
+  const lines: string[] = [];
+  const write = (line: string) => void lines.push(line);
+  const now = () => 1_760_000_000_000;
+  const app = new Hono();
+  mount(app, {
+    handlers: Object.fromEntries(
+      (Object.keys(operations) as OperationName[]).map((name) => [
+        name,
+        () => Promise.reject(error),
+      ]),
+    ) as unknown as Handlers,
+    authenticate: async () => ({ ok: true, caller: master }),
+    limiter: createRateLimiter({ scale: 0, now, maxEntries: 1 }),
+    clientIp: () => "127.0.0.1",
+    corsOrigins: "*",
+    runtime: { now, randomBytes: (length) => new Uint8Array(length) },
+    log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
+    draining: () => false,
+  });
+  return {
+    lines,
+    request: (method: string, path: string, options?: RequestOptions): Promise<Reply> =>
+      send(app.fetch, method, path, options),
+  };
+}

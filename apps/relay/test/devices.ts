@@ -1,0 +1,127 @@
+import { once } from "node:events";
+import type { TestAgent } from "@agent/testkit";
+import type { ClientMessage, ServerMessage } from "@agent/wire";
+import { WebSocket, type ClientOptions } from "ws";
+import { serve } from "../src/serve.ts";
+import { startTestRelay, type TestRelay } from "./test-relay.ts";
+
+type Told<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
+
+/** One end of a real socket; what the relay says waits until it is taken. */
+export interface Device {
+  readonly socket: WebSocket;
+  /** The next message, which has to be of this type. */
+  next<T extends ServerMessage["type"]>(type: T): Promise<Told<T>>;
+  /** All that the relay has said by the time when it has nothing more to do. */
+  rest(): Promise<ServerMessage[]>;
+  say(message: ClientMessage | string | Buffer): void;
+  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+}
+
+/** A relay on a real port; its time stands still until it is moved, the network's does not. */
+export interface ServedRelay extends TestRelay {
+  readonly baseUrl: string;
+  /** Connects without a word: what signs the device in is the caller's affair. */
+  dial(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
+  /** Connects with a token, by default a fresh one of the agent, and takes the `ready`. */
+  device(agent: TestAgent, token?: string): Promise<Device>;
+  /** Stops as a process does on SIGTERM. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+export async function serveTestRelay(env: Record<string, string> = {}): Promise<ServedRelay> {
+  const t = await startTestRelay(env);
+  const serving = await serve(t.relay, t.clock, { host: "127.0.0.1", port: 0 });
+  const baseUrl = `http://127.0.0.1:${serving.port}`;
+  const open = new Set<WebSocket>();
+  let stopping: Promise<void> | undefined;
+
+  const dial: ServedRelay["dial"] = async ({ agentId }, options = {}) => {
+    const socket = new WebSocket(socketUrl(baseUrl, agentId), {
+      perMessageDeflate: false,
+      ...options,
+    });
+    open.add(socket);
+    const device = deviceOn(socket);
+    await once(socket, "open");
+    return device;
+  };
+
+  const stop: ServedRelay["stop"] = (graceMs = 1_000) => (stopping ??= serving.stop(graceMs));
+
+  return {
+    ...t,
+    baseUrl,
+    dial,
+    async device(agent, token) {
+      const bearer = token ?? (await t.token(agent));
+      const device = await dial(agent, { headers: { authorization: `Bearer ${bearer}` } });
+      await device.next("ready");
+      return device;
+    },
+    stop,
+    async close() {
+      for (const socket of open) socket.terminate();
+      await stop();
+    },
+  };
+}
+
+export function socketUrl(baseUrl: string, agentId: string): string {
+  return `${baseUrl.replace(/^http/, "ws")}/ws/v1/agents/${agentId}`;
+}
+
+/** How a relay refuses to upgrade a connection at all. */
+export async function refusedUpgrade(
+  url: string,
+  headers: Record<string, string>,
+): Promise<{ status: number | undefined; headers: Record<string, unknown> }> {
+  const socket = new WebSocket(url, { headers });
+  socket.on("error", () => {});
+  const [, response] = (await once(socket, "unexpected-response")) as [
+    unknown,
+    { statusCode?: number; headers: Record<string, unknown> },
+  ];
+  socket.terminate();
+  return { status: response.statusCode, headers: response.headers };
+}
+
+function deviceOn(socket: WebSocket): Device {
+  const told: ServerMessage[] = [];
+  const waiting: ((message: ServerMessage) => void)[] = [];
+  socket.on("message", (data: Buffer) => {
+    const message = JSON.parse(data.toString()) as ServerMessage;
+    const next = waiting.shift();
+    if (next === undefined) told.push(message);
+    else next(message);
+  });
+  socket.on("error", () => {});
+  const { promise: closed, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
+  socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+
+  return {
+    socket,
+    closed,
+    async next<T extends ServerMessage["type"]>(type: T) {
+      const message =
+        told.shift() ?? (await new Promise<ServerMessage>((take) => waiting.push(take)));
+      if (message.type !== type) {
+        throw new Error(`expected ${type}, was told ${JSON.stringify(message)}`);
+      }
+      return message as Told<T>;
+    },
+    async rest() {
+      await quiet();
+      return told.splice(0);
+    },
+    say(message) {
+      const isText = typeof message === "string" || Buffer.isBuffer(message);
+      socket.send(isText ? message : JSON.stringify(message));
+    },
+  };
+}
+
+/** Long enough for what is under way in this process and on its sockets to be done. */
+export function quiet(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 30));
+}
