@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
-import { createLog, type LogLevel } from "./http/log.ts";
+import { createLog, type Log, type LogLevel } from "./http/log.ts";
 import { openRelay } from "./open-relay.ts";
 import { randomPool } from "./random-pool.ts";
 import type { Runtime } from "./runtime.ts";
@@ -55,6 +55,23 @@ function exit(code: number): void {
 
 async function run(config: Config): Promise<void> {
   const log = logAt(config.server.logLevel, secretValues(config));
+  process.on("uncaughtException", (error) => {
+    log.error("process.uncaught", { error: error.stack ?? error.message });
+  });
+  process.on("unhandledRejection", (reason) => {
+    log.error("process.unhandled", { error: String(reason) });
+  });
+  try {
+    await open(config, log);
+  } catch (error) {
+    log.error("relay.start_failed", {
+      error: error instanceof Error ? error.stack : String(error),
+    });
+    exit(1);
+  }
+}
+
+async function open(config: Config, log: Log): Promise<void> {
   const relay = await openRelay(config, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
@@ -76,18 +93,17 @@ async function run(config: Config): Promise<void> {
     if (stopping) return;
     stopping = true;
     log.info("relay.draining", { signal });
-    await serving.stop(graceMs);
-    log.info("relay.stopped", {});
-    exit(0);
+    try {
+      await serving.stop(graceMs);
+      log.info("relay.stopped", {});
+      exit(0);
+    } catch (error) {
+      log.error("relay.stop_failed", { error: String(error) });
+      exit(1);
+    }
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
-  process.on("uncaughtException", (error) => {
-    log.error("process.uncaught", { error: error.stack ?? error.message });
-  });
-  process.on("unhandledRejection", (reason) => {
-    log.error("process.unhandled", { error: String(reason) });
-  });
 }
 
 function start(): Promise<void> | void {

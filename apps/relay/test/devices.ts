@@ -1,11 +1,16 @@
 import { once } from "node:events";
-import type { TestAgent } from "@agent/testkit";
+import { seededRandom, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
 
 type Told<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
 
 /** One end of a real socket; what the relay says waits until it is taken. */
 export interface Device {
@@ -15,7 +20,7 @@ export interface Device {
   /** All that the relay has said by the time when it has nothing more to do. */
   rest(): Promise<ServerMessage[]>;
   say(message: ClientMessage | string | Buffer): void;
-  readonly closed: Promise<{ readonly code: number; readonly reason: string }>;
+  readonly closed: Promise<Closed>;
 }
 
 /** A relay on a real port; its time stands still until it is moved, the network's does not. */
@@ -25,13 +30,22 @@ export interface ServedRelay extends TestRelay {
   dial(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
   /** Connects with a token, by default a fresh one of the agent, and takes the `ready`. */
   device(agent: TestAgent, token?: string): Promise<Device>;
+  /** Moves the clock so that nobody misses a ping for it. */
+  pass(ms: number): Promise<void>;
   /** Stops as a process does on SIGTERM. */
   stop(graceMs?: number): Promise<void>;
 }
 
+/** The relay pings every 30 s. */
+const stepMs = 29_000;
+
 export async function serveTestRelay(env: Record<string, string> = {}): Promise<ServedRelay> {
   const t = await startTestRelay(env);
-  const serving = await serve(t.relay, t.clock, { host: "127.0.0.1", port: 0 });
+  const serving = await serve(
+    t.relay,
+    { ...t.clock, ...seededRandom(2) },
+    { host: "127.0.0.1", port: 0 },
+  );
   const baseUrl = `http://127.0.0.1:${serving.port}`;
   const open = new Set<WebSocket>();
   let stopping: Promise<void> | undefined;
@@ -58,6 +72,12 @@ export async function serveTestRelay(env: Record<string, string> = {}): Promise<
       const device = await dial(agent, { headers: { authorization: `Bearer ${bearer}` } });
       await device.next("ready");
       return device;
+    },
+    async pass(ms) {
+      for (let left = ms; left > 0; left -= stepMs) {
+        await t.clock.advance(Math.min(left, stepMs));
+        await quiet();
+      }
     },
     stop,
     async close() {
@@ -96,8 +116,9 @@ function deviceOn(socket: WebSocket): Device {
     else next(message);
   });
   socket.on("error", () => {});
-  const { promise: closed, resolve } = Promise.withResolvers<{ code: number; reason: string }>();
-  socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+  const closed = new Promise<Closed>((resolve) => {
+    socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+  });
 
   return {
     socket,

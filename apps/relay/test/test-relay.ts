@@ -14,7 +14,7 @@ import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 
 export const masterToken = "test-master-token-0123456789";
 
-const noPayments = "0x0000000000000000000000000000000000000000";
+export const noPayments = "0x0000000000000000000000000000000000000000";
 
 /** An answer with its body parsed. */
 export interface Reply {
