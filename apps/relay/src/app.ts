@@ -68,7 +68,7 @@ export function createRelay(services: Services): Relay {
       draining = true;
       router.stop();
       waiters.releaseAll();
-      for (const connection of [...connections.all()]) {
+      for (const connection of connections.all()) {
         connection.send({ type: "draining" });
         connection.close(1001, "relay is shutting down");
       }

@@ -3,10 +3,10 @@ import { uuidV7 } from "@agent/crypto";
 /** Time, chance and timers: only main.ts has the real ones, so that a relay runs on any clock. */
 export interface Runtime {
   /** Milliseconds since the Unix epoch. */
-  now(): number;
-  randomBytes(length: number): Uint8Array;
+  readonly now: () => number;
+  readonly randomBytes: (length: number) => Uint8Array;
   /** Runs `task` after `ms`; the returned function cancels it. */
-  schedule(ms: number, task: () => void): () => void;
+  readonly schedule: (ms: number, task: () => void) => () => void;
 }
 
 export function newId(runtime: Pick<Runtime, "now" | "randomBytes">): string {

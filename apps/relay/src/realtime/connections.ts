@@ -23,31 +23,24 @@ export interface Connections {
   isOnline(agentId: string): boolean;
   of(agentId: string): readonly Connection[];
   all(): Iterable<Connection>;
-  readonly size: number;
 }
 
 export function createConnections(): Connections {
   const byAgent = new Map<string, Set<Connection>>();
-  let size = 0;
   return {
     add(connection) {
       const own = byAgent.get(connection.agentId) ?? new Set();
       byAgent.set(connection.agentId, own.add(connection));
-      size += 1;
     },
     remove(connection) {
       const own = byAgent.get(connection.agentId);
       if (own?.delete(connection) !== true) return;
-      size -= 1;
       if (own.size === 0) byAgent.delete(connection.agentId);
     },
     isOnline: (agentId) => byAgent.has(agentId),
     of: (agentId) => [...(byAgent.get(agentId) ?? [])],
     *all() {
       for (const own of byAgent.values()) yield* own;
-    },
-    get size() {
-      return size;
     },
   };
 }

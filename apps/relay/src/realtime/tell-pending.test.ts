@@ -1,0 +1,106 @@
+import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveTestRelay, type Device, type ServedRelay } from "../../test/devices.ts";
+import { delegate, seller } from "../../test/market.ts";
+import { masterToken, receiptOf } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await serveTestRelay();
+  [boss, worker] = [await t.agent(), await seller(t, 0)];
+});
+afterEach(() => t.close());
+
+const dial = async (agent: TestAgent): Promise<Device> =>
+  t.dial(agent, { headers: { authorization: `Bearer ${await t.token(agent)}` } });
+
+const assigned = (messages: readonly object[]) =>
+  messages.map((message) =>
+    "task" in message ? (message.task as { task_id: string }).task_id : message,
+  );
+
+describe("a device that connects", () => {
+  test("is told how much is pending, and then each of it once, oldest first", async () => {
+    const tasks = [];
+    for (let i = 0; i < 45; i++) {
+      tasks.push(await delegate(t, boss, worker, { prompt: `work ${i}` }));
+      await t.clock.advance(1);
+    }
+    const device = await dial(worker);
+    expect(await device.next("ready")).toMatchObject({ pending: 45 });
+    const [first, ...rest] = [await device.next("task_assigned"), ...(await device.rest())];
+    expect(first).toMatchObject({
+      task: { prompt: "work 0", status: "pending", agent_id: worker.agentId, assigned_to: null },
+      expires_at: t.clock.now() - 45 + 900_000,
+    });
+    expect(assigned([first, ...rest])).toEqual(tasks.map(({ task_id }) => task_id));
+  });
+
+  test("A10 is told nothing that is another agent's, has begun, is over or has expired", async () => {
+    const expired = await delegate(t, boss, worker);
+    await t.clock.advance(870_000);
+    const names = ["claimed", "done", "cancelled", "pending", "others"] as const;
+    const tasks = {} as Record<(typeof names)[number], Awaited<ReturnType<typeof delegate>>>;
+    for (const name of names) {
+      tasks[name] = await delegate(t, boss, name === "others" ? await seller(t, 0) : worker);
+    }
+    const busy = await t.device(worker, masterToken);
+    busy.say({ type: "claim", task_id: tasks.claimed.task_id });
+    await busy.rest();
+    const receipt = receiptOf(worker, tasks.done);
+    expect(await t.as(worker, "POST", `${tasks.done.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+    expect(await t.as(boss, "POST", `${tasks.cancelled.path}/cancel`)).toMatchObject({
+      status: 200,
+    });
+    // Its time is over, and no sweep has come by.
+    await t.clock.advance(29_999);
+    expect(await t.as(boss, "GET", expired.path)).toMatchObject({ status: 200 });
+    await t.clock.advance(1);
+    const device = await dial(worker);
+    expect(await device.next("ready")).toMatchObject({ pending: 1 });
+    expect(assigned(await device.rest())).toEqual([tasks.pending.task_id]);
+  });
+
+  test("takes more than 4 MiB of waiting prompts without being cut off", async () => {
+    const prompt = "x".repeat(limits.promptBytes);
+    for (let i = 0; i < 24; i++) await delegate(t, boss, worker, { prompt });
+    const device = await dial(worker);
+    await device.next("ready");
+    for (let i = 0; i < 24; i++) await device.next("task_assigned");
+    expect(device.socket.readyState).toBe(device.socket.OPEN);
+  });
+
+  test("misses nothing and hears nothing twice of what comes while it connects", async () => {
+    const early = await Promise.all(Array.from({ length: 30 }, () => delegate(t, boss, worker)));
+    const connecting = dial(worker);
+    const late = await Promise.all(
+      Array.from({ length: 60 }, async (_, i) => {
+        await new Promise((resolve) => setTimeout(resolve, i / 2));
+        return delegate(t, boss, worker);
+      }),
+    );
+    const device = await connecting;
+    await device.next("ready");
+    const told = assigned(await device.rest());
+    const all = [...early, ...late].map(({ task_id }) => task_id);
+    expect(told).toHaveLength(all.length);
+    expect(new Set(told)).toEqual(new Set(all));
+  });
+
+  test("counts at most 1,000, and is told of all", async () => {
+    for (let by = 0; by < 3; by++) {
+      const payer = await t.agent();
+      await Promise.all(Array.from({ length: 400 }, () => delegate(t, payer, worker)));
+    }
+    const device = await dial(worker);
+    expect(await device.next("ready")).toMatchObject({ pending: 1_000 });
+    const told = new Set();
+    while (told.size < 1_200) told.add((await device.next("task_assigned")).task.task_id);
+    expect(await device.rest()).toEqual([]);
+  });
+});

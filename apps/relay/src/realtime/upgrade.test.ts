@@ -1,0 +1,174 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  quiet,
+  refusedUpgrade,
+  serveTestRelay,
+  socketUrl,
+  type ServedRelay,
+} from "../../test/devices.ts";
+import { masterToken } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+beforeEach(async () => {
+  t = await serveTestRelay();
+});
+afterEach(() => t.close());
+
+describe("T1 a token in the upgrade's header", () => {
+  const refused: [
+    string,
+    number,
+    (own: Parameters<ServedRelay["token"]>[0]) => string | Promise<string>,
+  ][] = [
+    ["that is neither the operator's nor a signed one", 403, () => "junk"],
+    ["that is shaped like a signed one and is none", 401, () => "a.b.c"],
+    ["of another agent", 403, async () => t.token(await t.agent())],
+    ["without the scope of sockets", 403, (own) => t.token(own, ["task:read"])],
+    ["of a stranger", 403, () => t.token(t.stranger())],
+    [
+      "that names another agent's device",
+      403,
+      async (own) => t.token({ ...own, agentId: (await t.agent()).agentId }),
+    ],
+    [
+      "signed by another key",
+      401,
+      async (own) => t.token({ ...own, secretKey: t.stranger().secretKey }),
+    ],
+    [
+      "that has ended",
+      401,
+      async (own) => {
+        const token = await t.token(own);
+        await t.clock.advance(300_000);
+        return token;
+      },
+    ],
+  ];
+
+  test.each(refused)("%s: %i, and no socket is opened", async (_, status, mint) => {
+    const own = await t.agent();
+    const authorization = `Bearer ${await mint(own)}`;
+    const url = socketUrl(t.baseUrl, own.agentId);
+    const answer = await refusedUpgrade(url, { authorization });
+    expect(answer.status).toBe(status);
+    expect(answer.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
+    expect(t.logged("ws.connected")).toEqual([]);
+  });
+
+  test("of the agent itself, and of its device", async () => {
+    const own = await t.agent();
+    const headers = { authorization: `Bearer ${await t.token(own, ["socket"])}` };
+    const device = await t.dial(own, { headers });
+    expect(await device.next("ready")).toEqual({
+      type: "ready",
+      agent_id: own.agentId,
+      device_id: own.deviceId,
+      pending: 0,
+    });
+    expect(t.logged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
+  });
+
+  test("of the operator opens anybody's socket", async () => {
+    const { agentId } = await t.agent();
+    const device = await t.dial(
+      { agentId },
+      { headers: { authorization: `Bearer ${masterToken}` } },
+    );
+    expect(await device.next("ready")).toMatchObject({ agent_id: agentId, device_id: null });
+  });
+});
+
+test.each(["/ws/v1/agents", "/ws/v1/agents/a/b", "/ws/v2/agents/a"])(
+  "T8 there is no socket at %s",
+  async (path) => {
+    const url = `${t.baseUrl.replace(/^http/, "ws")}${path}`;
+    const authorization = `Bearer ${masterToken}`;
+    expect(await refusedUpgrade(url, { authorization })).toMatchObject({ status: 404 });
+  },
+);
+
+test("a plain request to the socket's path finds nothing there", async () => {
+  const { agentId } = await t.agent();
+  const answer = await t.asMaster("GET", `/ws/v1/agents/${agentId}`);
+  expect(answer).toMatchObject({ status: 404, body: { code: "route.not_found" } });
+});
+
+test("the 31st upgrade of a minute is 429, and says when to come back", async () => {
+  await t.close();
+  t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
+  const url = socketUrl(t.baseUrl, "anybody");
+  const authorization = "Bearer junk";
+  for (let i = 0; i < 30; i++) {
+    expect(await refusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });
+  }
+  expect(await refusedUpgrade(url, { authorization })).toMatchObject({
+    status: 429,
+    headers: { "retry-after": "60" },
+  });
+});
+
+describe("A15 a relay that shuts down", () => {
+  test("says so to every device, closes with 1001 and lets nobody in", async () => {
+    const [a, b] = [await t.agent(), await t.agent()];
+    const devices = [await t.device(a), await t.device(a), await t.device(b)];
+    const url = socketUrl(t.baseUrl, a.agentId);
+    const stopped = t.stop();
+    for (const device of devices) {
+      await device.next("draining");
+      expect(await device.closed).toMatchObject({ code: 1_001 });
+    }
+    await stopped;
+    expect(t.logged("ws.failed")).toEqual([]);
+    await expect(refusedUpgrade(url, {})).rejects.toThrow("ECONNREFUSED");
+  });
+
+  test("answers 503 with Retry-After while it drains", async () => {
+    const own = await t.agent();
+    t.relay.drain();
+    const answer = await refusedUpgrade(socketUrl(t.baseUrl, own.agentId), {});
+    expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } });
+  });
+
+  test("does not wait longer than its grace for a device that does not answer the close", async () => {
+    const silent = await t.device(await t.agent());
+    // What this end does not read, it does not answer.
+    silent.socket.pause();
+    const stopped = t.stop(8_000);
+    await quiet();
+    expect(silent.socket.readyState).toBe(silent.socket.OPEN);
+    await t.clock.advance(8_000);
+    await expect(stopped).resolves.toBeUndefined();
+  });
+});
+
+describe("a socket whose other side is gone without a word", () => {
+  test("is ended after the second ping of 30 s that nobody answers", async () => {
+    const own = await t.agent();
+    const device = await t.dial(own, {
+      autoPong: false,
+      headers: { authorization: `Bearer ${await t.token(own)}` },
+    });
+    await device.next("ready");
+    await t.clock.advance(59_999);
+    expect(await t.as(own, "GET", `/api/v1/agents/${own.agentId}`)).toMatchObject({
+      body: { online: true },
+    });
+    await t.clock.advance(1);
+    expect(await device.closed).toMatchObject({ code: 1_006 });
+    await quiet();
+    expect(await t.as(own, "GET", `/api/v1/agents/${own.agentId}`)).toMatchObject({
+      body: { online: false },
+    });
+  });
+
+  test("one that answers stays", async () => {
+    const own = await t.agent();
+    const device = await t.device(own);
+    for (let i = 0; i < 4; i++) {
+      await t.clock.advance(30_000);
+      await quiet();
+    }
+    expect(device.socket.readyState).toBe(device.socket.OPEN);
+  });
+});
