@@ -1,0 +1,176 @@
+import { hostileVectors, jsonVectors } from "@agent/testkit";
+import { operations, type Operation, type OperationName } from "@agent/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pathOf, samples, unknownId } from "../../test/contract/samples.ts";
+import { expectConsistentBooks } from "../../test/market.ts";
+import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+const takers = (Object.entries(operations) as [OperationName, Operation][])
+  .filter(([, { body }]) => body !== undefined)
+  .map(([name]) => name);
+const { values, bodies, giants } = hostileVectors();
+
+let t: TestRelay;
+beforeAll(async () => {
+  t = await startTestRelay();
+});
+afterAll(() => t.close());
+
+function post(name: OperationName, raw: string | Uint8Array): Promise<Reply> {
+  const body = typeof raw === "string" ? raw : Uint8Array.from(raw);
+  return t.request("POST", pathOf(name), { token: masterToken, raw: body });
+}
+
+/** Micro-units that the operator's deposits came to. */
+let credited = 0;
+
+function noteDeposit(name: OperationName, { body }: Reply, raw: string): void {
+  if (name !== "deposit" || body["idempotent"] !== false) return;
+  credited += Math.round((JSON.parse(raw) as { amount: number }).amount * 1e6);
+}
+
+/** What must hold after whatever was sent: no fault, no shared state, no money but what was deposited. */
+async function expectUnharmed(): Promise<void> {
+  expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  expect(t.logged("request.failed")).toEqual([]);
+  expect(t.lines.join("")).not.toContain(masterToken);
+  expect(await t.request("GET", "/health")).toMatchObject({ status: 200 });
+  await expectConsistentBooks(t, { deposits: credited / 1e6 });
+}
+
+const isDefined = ({ status }: Reply) => status < 500;
+
+describe("P1, P4 a hostile body gets a client's error, or is plain JSON:", () => {
+  test.each(takers)("%s", async (name) => {
+    const undefinedAnswers: string[] = [];
+    for (const { name: title, bytes } of [...jsonVectors(), ...bodies]) {
+      if (!isDefined(await post(name, bytes))) undefinedAnswers.push(title);
+    }
+    for (const giant of giants()) {
+      const started = performance.now();
+      const { status } = await post(name, giant);
+      expect([400, 413]).toContain(status);
+      expect(performance.now() - started).toBeLessThan(1_000);
+    }
+    expect(undefinedAnswers).toEqual([]);
+    await expectUnharmed();
+  });
+});
+
+type Path = readonly (string | number)[];
+
+/** Where a value stands in a body, objects and arrays themselves included. */
+function* pathsIn(value: unknown, path: Path = []): Iterable<Path> {
+  if (path.length > 0) yield path;
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    yield* pathsIn(member, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+}
+
+/** The body with a JSON text, or what is not quite one, in place of one value. */
+function replaced(body: unknown, [key, ...rest]: Path, text: string): string {
+  if (key === undefined) return text;
+  const entries = Object.entries(body as object).map(([name, member]) => {
+    const value = name === String(key) ? replaced(member, rest, text) : JSON.stringify(member);
+    return [name, value] as const;
+  });
+  return Array.isArray(body)
+    ? `[${entries.map(([, value]) => value).join()}]`
+    : `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
+}
+
+describe("P2, P3 a hostile value in any place does no harm:", () => {
+  test.each(takers)("%s", async (name) => {
+    const undefinedAnswers: string[] = [];
+    for (const path of pathsIn(samples[name].body)) {
+      for (const value of values) {
+        const raw = replaced(samples[name].body, path, value);
+        const reply = await post(name, raw);
+        if (!isDefined(reply)) undefinedAnswers.push(`${path.join(".")} = ${value}`);
+        noteDeposit(name, reply, raw);
+      }
+    }
+    expect(undefinedAnswers).toEqual([]);
+    await expectUnharmed();
+  });
+
+  test.each(takers)("%s, as a member that nobody asked for", async (name) => {
+    for (const member of ["__proto__", "constructor", "toString", "toJSON", "then", "length"]) {
+      for (const value of values) {
+        const text = JSON.stringify(samples[name].body).slice(0, -1);
+        const raw = `${text},"${member}":${value}}`;
+        const reply = await post(name, raw);
+        expect([raw, isDefined(reply)]).toEqual([raw, true]);
+        noteDeposit(name, reply, raw);
+      }
+    }
+    await expectUnharmed();
+  });
+
+  test("no later answer has a member of theirs", async () => {
+    for (const path of [
+      "discover",
+      `${unknownId}`,
+      `${unknownId}/listing`,
+      `${unknownId}/balance`,
+    ]) {
+      const { status, body } = await t.asMaster("GET", `/api/v1/agents/${path}`);
+      expect([path, status]).toEqual([path, 200]);
+      expect(JSON.stringify(body)).not.toContain("polluted");
+    }
+  });
+});
+
+describe("M17 an id that is anything else in JavaScript is an ordinary unknown one:", () => {
+  const ids = [
+    "__proto__",
+    "constructor",
+    "toString",
+    "hasOwnProperty",
+    "%00",
+    "%E0%A4%A",
+    "a%2Fb",
+  ];
+  const withParameter = (Object.entries(operations) as [OperationName, Operation][])
+    .filter(([, { path }]) => path.includes("/:"))
+    .map(([name]) => name);
+
+  test.each(withParameter)("%s", async (name) => {
+    const { body, query } = samples[name];
+    for (const id of ids) {
+      const path = operations[name].path.replaceAll(/:\w+/g, id);
+      const options = { token: masterToken, ...(body !== undefined && { body }) };
+      const to = query === undefined ? path : `${path}?${query}`;
+      const reply = await t.request(operations[name].method, to, options);
+      expect([id, isDefined(reply)]).toEqual([id, true]);
+    }
+  });
+
+  test("with an account of its own", async () => {
+    for (const id of ids.slice(0, 4)) {
+      const path = `/api/v1/agents/${id}`;
+      const { balance } = (await t.asMaster("GET", `${path}/balance`)).body as { balance: number };
+      await t.asMaster("POST", `${path}/deposit`, { amount: 0.5 });
+      const after = await t.asMaster("GET", `${path}/balance`);
+      expect(after.body).toMatchObject({ agent_id: id, balance: balance + 0.5 });
+    }
+    await expectConsistentBooks(t);
+  });
+});
+
+describe("P7 what callers write stays inside its log line:", () => {
+  test("every line is one JSON object", async () => {
+    const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
+    const id = encodeURIComponent(text);
+    const before = t.lines.length;
+    await t.asMaster("POST", `/agent/${id}/task`, { prompt: text, step_id: text });
+    await t.asMaster("POST", `/api/v1/agents/${id}/deposit`, { amount: 1, reference: text });
+    await t.request("GET", `/api/v1/agents/${id}`, { headers: { "x-request-id": "a b" } });
+    for (const line of t.lines.slice(before)) {
+      expect(line.trimEnd()).not.toMatch(/\p{Cc}/u);
+      expect(JSON.parse(line)).not.toMatchObject({ msg: "forged" });
+    }
+    expect(t.logged("forged")).toEqual([]);
+  });
+});
