@@ -1,0 +1,86 @@
+import {
+  canonicalize,
+  concatBytes,
+  didKeyToPublicKey,
+  fromBase58Btc,
+  publicKeyOf,
+  publicKeyToDidKey,
+  sha256,
+  sign,
+  toBase58Btc,
+} from "@agent/crypto";
+import { formatDateTime } from "./date-time.ts";
+import type { DataIntegrityProof } from "./schema.ts";
+import { unlessMalformed } from "./unless-malformed.ts";
+
+export const PROOF_TYPE = "DataIntegrityProof";
+export const CRYPTOSUITE = "eddsa-jcs-2022";
+
+const DID_KEY = "did:key:";
+const BASE58BTC = "z";
+
+/** What a proof is for: a credential is asserted, a presentation authenticates its holder. */
+export type Purpose = "assertionMethod" | "authentication";
+
+interface ProofOptions {
+  readonly secretKey: Uint8Array;
+  readonly purpose: Purpose;
+  /** When the proof is made, in ms since the epoch. */
+  readonly now: number;
+  readonly challenge?: string | undefined;
+  readonly domain?: string | undefined;
+}
+
+/** The did:key of the holder of a secret key. */
+export function didOf(secretKey: Uint8Array): string {
+  return publicKeyToDidKey(publicKeyOf(secretKey));
+}
+
+/** The document with its proof, in a new object. Throws on one that has no canonical JSON. */
+export function withProof<Document extends { "@context": string[] }>(
+  document: Document,
+  { secretKey, purpose, now, challenge, domain }: ProofOptions,
+): Document & { proof: DataIntegrityProof } {
+  const proof = {
+    type: PROOF_TYPE,
+    cryptosuite: CRYPTOSUITE,
+    created: formatDateTime(now),
+    verificationMethod: methodOf(didOf(secretKey)),
+    proofPurpose: purpose,
+    ...(challenge !== undefined && { challenge }),
+    ...(domain !== undefined && { domain }),
+    "@context": document["@context"],
+  };
+  const signature = sign(hashData({ ...document, proof }), secretKey);
+  return { ...document, proof: { ...proof, proofValue: BASE58BTC + toBase58Btc(signature) } };
+}
+
+/** The 64 bytes that are signed: the hash of the proof without its value, then the document's. */
+export function hashData(secured: { readonly proof: object }): Uint8Array {
+  // A member that is undefined is left out of the canonical text.
+  const proof = canonicalize({ ...secured.proof, proofValue: undefined });
+  const document = canonicalize({ ...secured, proof: undefined });
+  return concatBytes(sha256(proof), sha256(document));
+}
+
+/** The key that a verification method names; null unless it is the one of an Ed25519 did:key. */
+export function keyOf(verificationMethod: string): Uint8Array | null {
+  const did = signerOf(verificationMethod);
+  if (verificationMethod !== methodOf(did)) return null;
+  return unlessMalformed(() => didKeyToPublicKey(did));
+}
+
+/** The DID in front of a verification method's fragment. */
+export function signerOf(verificationMethod: string): string {
+  return verificationMethod.split("#", 1)[0]!;
+}
+
+/** The bytes of a proof value; null for other encodings and for texts far too long to decode. */
+export function signatureOf({ proofValue }: DataIntegrityProof): Uint8Array | null {
+  if (!proofValue.startsWith(BASE58BTC)) return null;
+  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC.length)));
+}
+
+function methodOf(did: string): string {
+  return `${did}#${did.slice(DID_KEY.length)}`;
+}

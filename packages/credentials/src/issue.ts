@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import { uuidV7 } from "@agent/crypto";
+import { didOf, withProof } from "./data-integrity.ts";
+import { formatDateTime } from "./date-time.ts";
+import { CREDENTIAL_LIMITS } from "./limits.ts";
+import { CREDENTIALS_CONTEXT, type VerifiableCredential } from "./schema.ts";
+import { type CredentialSubject, type CredentialType, SUBJECT_SCHEMAS } from "./subjects.ts";
+
+export interface IssueOptions<Type extends CredentialType> {
+  readonly type: Type;
+  readonly subject: CredentialSubject<Type>;
+  /** The issuer's 32-byte seed. */
+  readonly secretKey: Uint8Array;
+  /** The moment of issue, from which on it is valid, in ms since the epoch. */
+  readonly now: number;
+  /** How long it is valid, in ms; one hour unless given. */
+  readonly validForMs?: number | undefined;
+  /** At least 10 bytes, which give it the `id` `urn:uuid:` and a UUID v7; else it has no `id`. */
+  readonly randomBytes?: Uint8Array | undefined;
+}
+
+/**
+ * A credential with an `eddsa-jcs-2022` proof of the did:key of `secretKey` (specification,
+ * Credentials). Throws on a subject that its verifiers would refuse.
+ */
+export function issueCredential<Type extends CredentialType>({
+  type,
+  subject,
+  secretKey,
+  now,
+  validForMs = CREDENTIAL_LIMITS.defaultValidityMs,
+  randomBytes,
+}: IssueOptions<Type>): VerifiableCredential<CredentialSubject<Type>> {
+  v.assert(SUBJECT_SCHEMAS[type], subject);
+  const credential = {
+    "@context": [CREDENTIALS_CONTEXT],
+    ...(randomBytes && { id: `urn:uuid:${uuidV7(now, randomBytes)}` }),
+    type: ["VerifiableCredential", type],
+    issuer: didOf(secretKey),
+    validFrom: formatDateTime(now),
+    validUntil: formatDateTime(now + validForMs),
+    credentialSubject: subject,
+  };
+  return withProof(credential, { secretKey, purpose: "assertionMethod", now });
+}

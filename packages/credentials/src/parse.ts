@@ -1,0 +1,87 @@
+import * as v from "valibot";
+import { hashData } from "./data-integrity.ts";
+import { parseJsonText } from "./json-text.ts";
+import type { Kind } from "./refusals.ts";
+import {
+  type DataIntegrityProof,
+  type VerifiableCredential,
+  VerifiableCredentialSchema,
+  type VerifiablePresentation,
+  VerifiablePresentationSchema,
+} from "./schema.ts";
+import { unlessMalformed } from "./unless-malformed.ts";
+
+/** Why a value is no such document: the member at fault and the rule it breaks, never its content. */
+export interface DocumentFault<K extends Kind = Kind> {
+  readonly ok: false;
+  readonly code: `${K}.malformed`;
+  /** The member's name, with dots further in; empty when the fault is in no single member. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface Read<Document> {
+  readonly ok: true;
+  readonly document: Document;
+  /** The bytes that its proof has to sign. */
+  readonly signedBytes: Uint8Array;
+}
+
+/**
+ * Checks the structure of a credential, given as a value or as its JSON text; not its proof, not
+ * its dates, not what it says of its subject. The credential in the answer is the value itself,
+ * unknown members included. Refuses with `credential.malformed`.
+ */
+export function parseCredential(
+  value: unknown,
+): { readonly ok: true; readonly credential: VerifiableCredential } | DocumentFault<"credential"> {
+  const read = readCredential(value);
+  return read.ok ? { ok: true, credential: read.document } : read;
+}
+
+/** As `parseCredential`, keeping the bytes for the signature check. */
+export function readCredential(
+  value: unknown,
+): Read<VerifiableCredential> | DocumentFault<"credential"> {
+  return readDocument("credential", VerifiableCredentialSchema, value);
+}
+
+/** Checks the structure of a presentation, given as a value or as its JSON text. */
+export function readPresentation(
+  value: unknown,
+): Read<VerifiablePresentation> | DocumentFault<"presentation"> {
+  return readDocument("presentation", VerifiablePresentationSchema, value);
+}
+
+function readDocument<K extends Kind, Document extends { proof: DataIntegrityProof }>(
+  kind: K,
+  schema: v.GenericSchema<Document>,
+  input: unknown,
+): Read<Document> | DocumentFault<K> {
+  const malformed = (path: string, message: string): DocumentFault<K> => ({
+    ok: false,
+    code: `${kind}.malformed`,
+    path,
+    message,
+  });
+  const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
+  if (parsed === null) return malformed("", "must be JSON in which no object repeats a member");
+  if (!isPlainObject(parsed.value)) return malformed("", "must be a JSON object");
+  const checked = v.safeParse(schema, parsed.value, { abortEarly: true });
+  if (!checked.success) {
+    const [issue] = checked.issues;
+    return malformed(v.getDotPath(issue) ?? "", issue.message);
+  }
+  // The value and not valibot's output, which lacks members called __proto__: they are signed too.
+  const document = parsed.value as Document;
+  const signedBytes = unlessMalformed(() => hashData(document));
+  return signedBytes === null
+    ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
+    : { ok: true, document, signedBytes };
+}
+
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}

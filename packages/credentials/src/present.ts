@@ -1,0 +1,49 @@
+import { didOf, withProof } from "./data-integrity.ts";
+import { CREDENTIAL_LIMITS } from "./limits.ts";
+import {
+  CREDENTIALS_CONTEXT,
+  type VerifiableCredential,
+  type VerifiablePresentation,
+} from "./schema.ts";
+
+export interface PresentOptions {
+  /** At most 256; they are shown as they are and verified by whom they are shown to. */
+  readonly credentials: readonly VerifiableCredential[];
+  /** The holder's 32-byte seed. */
+  readonly secretKey: Uint8Array;
+  /** When the presentation is made, in ms since the epoch. */
+  readonly now: number;
+  /** What the verifier asked to be signed; it becomes the proof's `challenge`. */
+  readonly challenge?: string | undefined;
+  /** Whom the presentation is made for; it becomes the proof's `domain`. */
+  readonly audience?: string | undefined;
+}
+
+/**
+ * A presentation of credentials under an `authentication` proof of the did:key of `secretKey`
+ * (specification, Credentials). Throws RangeError on more than 256 credentials.
+ */
+export function createPresentation({
+  credentials,
+  secretKey,
+  now,
+  challenge,
+  audience,
+}: PresentOptions): VerifiablePresentation {
+  if (credentials.length > CREDENTIAL_LIMITS.maxPresented) {
+    throw new RangeError(`more than ${CREDENTIAL_LIMITS.maxPresented} credentials`);
+  }
+  const presentation = {
+    "@context": [CREDENTIALS_CONTEXT],
+    type: ["VerifiablePresentation"],
+    holder: didOf(secretKey),
+    verifiableCredential: [...credentials],
+  };
+  return withProof(presentation, {
+    secretKey,
+    purpose: "authentication",
+    now,
+    challenge,
+    domain: audience,
+  });
+}

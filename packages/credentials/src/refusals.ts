@@ -1,0 +1,23 @@
+/** The documents that carry a proof, as their codes name them. */
+export type Kind = "credential" | "presentation";
+
+/** Why a document or its proof is refused, whichever kind it is. */
+export type ProofRefusal<K extends Kind> =
+  `${K}.${"malformed" | "suite" | "purpose" | "key_invalid" | "wrong_signer" | "proof_context" | "signature_invalid" | "expired"}`;
+
+/** Every reason for which a credential is not valid. */
+export type CredentialRefusal =
+  | ProofRefusal<"credential">
+  | "credential.not_yet_valid"
+  | "credential.revoked"
+  | "credential.subject_malformed";
+
+/** What a verdict points out about a credential that stays valid. */
+export type CredentialRemark = "credential.status_unchecked" | "credential.type_unknown";
+
+/** Every reason for which a presentation is not valid. */
+export type PresentationRefusal =
+  | ProofRefusal<"presentation">
+  | "presentation.challenge_mismatch"
+  | "presentation.audience_mismatch"
+  | "presentation.credential_invalid";

@@ -1,0 +1,111 @@
+import * as v from "valibot";
+import { dateTime, text } from "./fields.ts";
+import { CREDENTIAL_LIMITS } from "./limits.ts";
+
+/** The first entry of every `@context`. */
+export const CREDENTIALS_CONTEXT = "https://www.w3.org/ns/credentials/v2";
+
+/** An `eddsa-jcs-2022` proof (specification, Credentials); dates in ISO 8601. */
+export interface DataIntegrityProof {
+  type: string;
+  cryptosuite: string;
+  created: string;
+  /** When given, the proof holds up to then. */
+  expires?: string | undefined;
+  /** The signer's did:key, `#`, and its part behind `did:key:` again. */
+  verificationMethod: string;
+  proofPurpose: string;
+  /** What the verifier asked to be signed, so that no presentation is shown twice. */
+  challenge?: string | undefined;
+  /** The audience that a presentation is made for. */
+  domain?: string | undefined;
+  /** The document's own `@context`, which a proof may repeat. */
+  "@context"?: string[] | undefined;
+  /** `z` and the base58btc of the signature. */
+  proofValue: string;
+}
+
+/** A W3C Verifiable Credential 2.0; members without a name here are signed as well. */
+export interface VerifiableCredential<Subject extends { id: string } = { id: string }> {
+  "@context": string[];
+  id?: string | undefined;
+  type: string[];
+  /** The signer's did:key. */
+  issuer: string;
+  validFrom: string;
+  validUntil?: string | undefined;
+  credentialSubject: Subject;
+  proof: DataIntegrityProof;
+}
+
+/** Credentials that a holder shows, under the holder's own proof. */
+export interface VerifiablePresentation {
+  "@context": string[];
+  type: string[];
+  /** The signer's did:key. */
+  holder: string;
+  verifiableCredential: VerifiableCredential[];
+  proof: DataIntegrityProof;
+}
+
+const listOfTexts = v.array(text, "must be an array");
+const context = v.pipe(
+  listOfTexts,
+  v.check(([first]) => first === CREDENTIALS_CONTEXT, "must begin with the credentials context"),
+);
+const typesWith = (type: string) =>
+  v.pipe(
+    listOfTexts,
+    v.check((types) => types.includes(type), `must include ${type}`),
+  );
+
+const ProofSchema = v.looseObject(
+  {
+    type: text,
+    cryptosuite: text,
+    created: dateTime,
+    expires: v.optional(dateTime),
+    verificationMethod: text,
+    proofPurpose: text,
+    challenge: v.optional(text),
+    domain: v.optional(text),
+    // A chained proof leans on another one, and a document has only this one.
+    previousProof: v.optional(v.never("is not supported")),
+    "@context": v.optional(listOfTexts),
+    proofValue: text,
+  },
+  "must be an object with every member of a proof",
+);
+
+/** The shape of a credential, for contracts; its meaning and its proof are for `verifyCredential`. */
+export const VerifiableCredentialSchema: v.GenericSchema<VerifiableCredential> = v.looseObject(
+  {
+    "@context": context,
+    id: v.optional(text),
+    type: typesWith("VerifiableCredential"),
+    issuer: text,
+    validFrom: dateTime,
+    validUntil: v.optional(dateTime),
+    credentialSubject: v.looseObject({ id: text }, "must be an object with an id"),
+    proof: ProofSchema,
+  },
+  "is missing",
+);
+
+/** The shape of a presentation and of the credentials in it, for contracts. */
+export const VerifiablePresentationSchema: v.GenericSchema<VerifiablePresentation> = v.looseObject(
+  {
+    "@context": context,
+    type: typesWith("VerifiablePresentation"),
+    holder: text,
+    verifiableCredential: v.pipe(
+      v.array(VerifiableCredentialSchema, "must be an array"),
+      v.maxLength(
+        CREDENTIAL_LIMITS.maxPresented,
+        `must hold at most ${CREDENTIAL_LIMITS.maxPresented} credentials`,
+      ),
+    ),
+    proof: ProofSchema,
+  },
+  "is missing",
+);

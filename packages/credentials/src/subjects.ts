@@ -1,0 +1,55 @@
+import * as v from "valibot";
+import { amount, count, didKey, finite, moment, ratio, text } from "./fields.ts";
+
+/** What each type of credential says of its subject (specification, Credentials); times in ms. */
+export const SUBJECT_SCHEMAS = {
+  AgentReputationCredential: v.object({
+    id: didKey,
+    success_rate: ratio,
+    avg_latency_ms: amount,
+    task_count: count,
+    trust_score: ratio,
+    availability: ratio,
+    sample_size: count,
+    measured_at: moment,
+  }),
+  AgentGradientCredential: v.object({
+    id: didKey,
+    gradient: ratio,
+    knowledge_density: finite,
+    knowledge_quality: finite,
+    graph_connectivity: finite,
+    temporal_stability: finite,
+    retrieval_quality: finite,
+    interaction_efficiency: finite,
+    tool_efficiency: finite,
+    curiosity_pressure: finite,
+    measured_at: moment,
+  }),
+  AgentTrustCredential: v.object({
+    id: didKey,
+    trust_level: text,
+    interaction_count: count,
+    successful_tasks: count,
+    failed_tasks: count,
+    first_seen_at: moment,
+    last_seen_at: moment,
+  }),
+} as const;
+
+/** The specific type that stands beside `VerifiableCredential`. */
+export type CredentialType = keyof typeof SUBJECT_SCHEMAS;
+
+/** The `credentialSubject` of a type: `id` is the did:key of the agent that it is about. */
+export type CredentialSubject<Type extends CredentialType = CredentialType> = v.InferOutput<
+  (typeof SUBJECT_SCHEMAS)[Type]
+>;
+
+const knownTypes = Object.keys(SUBJECT_SCHEMAS) as CredentialType[];
+
+/** The types of a credential that are known here: one as a rule, none of a stranger's kind. */
+export function credentialTypesOf(credential: {
+  readonly type: readonly string[];
+}): CredentialType[] {
+  return knownTypes.filter((type) => credential.type.includes(type));
+}
