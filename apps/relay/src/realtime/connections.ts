@@ -51,7 +51,9 @@ export function workerOf(connection: Connection): string {
 }
 
 /** A device that has not declared its capabilities is taken to have those that its agent registered. */
-export function canServe(connection: Connection, required: readonly string[]): boolean {
-  const { capabilities } = connection;
+export function canServe(
+  { capabilities }: Pick<Connection, "capabilities">,
+  required: readonly string[],
+): boolean {
   return capabilities === undefined || required.every((name) => capabilities.includes(name));
 }

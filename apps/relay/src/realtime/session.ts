@@ -15,7 +15,7 @@ import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { pendingTaskIds } from "../tasks/assignment-store.ts";
-import type { Connection } from "./connections.ts";
+import { canServe, type Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
 import { tellPending } from "./tell-pending.ts";
 import { claim, progress, refuse, result } from "./work-messages.ts";
@@ -56,6 +56,7 @@ export function openSession(
   const { runtime, storage, connections, log, router } = services;
   const mayTake = createMessageLimit(services.config.server.rateLimitScale);
   let signedIn: { connection: Connection; caller: Caller } | undefined;
+  let told: Set<string> | undefined;
   let over = false;
   let cancelTimer = runtime.schedule(limits.socketAuthMs, () =>
     end(socketClose.unauthorized, "not signed in within 5 s"),
@@ -111,8 +112,6 @@ export function openSession(
   }
 
   async function start(known: Caller): Promise<void> {
-    const told = new Set<string>();
-    let catchingUp = true;
     const connection: Connection = {
       id: newId(runtime),
       agentId,
@@ -120,10 +119,7 @@ export function openSession(
       capabilities: undefined,
       claimed: new Set(),
       send,
-      offer(task) {
-        if (catchingUp) told.add(task.task_id);
-        send(assigned(task));
-      },
+      offer,
       close: end,
     };
     signedIn = { connection, caller: known };
@@ -136,12 +132,35 @@ export function openSession(
     send({ type: "ready", agent_id: agentId, device_id, pending: pending.length });
     // Before the look at older tasks, so that none falls between the two.
     connections.add(connection);
-    await tellPending(services, {
-      agentId,
-      told,
-      tell: (task) => new Promise((resolve) => send(assigned(task), () => resolve(!over))),
+    await catchUp(() => true);
+  }
+
+  /** Older tasks and new ones come at the same time, and each is told once. */
+  async function catchUp(wants: (task: Task) => boolean): Promise<void> {
+    told = new Set();
+    await tellPending(services, agentId, {
+      wants,
+      tell: (task) => new Promise((resolve) => offer(task, () => resolve(!over))),
     });
-    catchingUp = false;
+    told = undefined;
+  }
+
+  function offer(task: Task, written?: () => void): void {
+    const { task_id, expires_at } = task;
+    if (told?.has(task_id) === true) return written?.();
+    told?.add(task_id);
+    send({ type: "task_assigned", task, expires_at }, written);
+  }
+
+  /** What the device could not do before waits for it; what it could, it has been told. */
+  async function learn(connection: Connection, capabilities: readonly string[]): Promise<void> {
+    const before = { capabilities: connection.capabilities };
+    connection.capabilities = capabilities;
+    if (before.capabilities === undefined) return;
+    await catchUp(
+      ({ required_capabilities: required }) =>
+        canServe(connection, required) && !canServe(before, required),
+    );
   }
 
   async function handle(message: ClientMessage): Promise<void> {
@@ -155,8 +174,7 @@ export function openSession(
     const { connection } = signedIn;
     switch (message.type) {
       case "capabilities":
-        connection.capabilities = message.capabilities;
-        return;
+        return learn(connection, message.capabilities);
       case "claim":
         return claim(services, connection, message);
       case "refuse":
@@ -194,10 +212,6 @@ export function openSession(
     },
     closed: leave,
   };
-}
-
-function assigned(task: Task): ServerMessage {
-  return { type: "task_assigned", task, expires_at: task.expires_at };
 }
 
 type ParsedMessage =

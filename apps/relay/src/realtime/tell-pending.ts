@@ -6,9 +6,7 @@ import { taskOf } from "../tasks/view.ts";
 const page = 20;
 
 export interface Listener {
-  readonly agentId: string;
-  /** What was offered while older tasks were still being told. */
-  readonly told: ReadonlySet<string>;
+  readonly wants: (task: Task) => boolean;
   /** Resolves when the text is on its way; false when the device is gone. */
   readonly tell: (task: Task) => Promise<boolean>;
 }
@@ -16,17 +14,19 @@ export interface Listener {
 /** Tells a device what its agent has not begun, oldest first, no faster than the device takes it. */
 export async function tellPending(
   { storage, runtime, trustGraph }: Pick<Services, "storage" | "runtime" | "trustGraph">,
-  { agentId, told, tell }: Listener,
+  agentId: string,
+  { wants, tell }: Listener,
 ): Promise<void> {
   const query = { executor: agentId, limit: page };
   for (let after = ""; ;) {
-    const tasks = await pendingTasks(storage.read, { ...query, after, now: runtime.now() });
-    for (const task of tasks) {
-      if (told.has(task.task_id) || trustGraph.isBlocked(task.submitted_by, agentId)) continue;
-      if (!(await tell(taskOf(task)))) return;
+    const rows = await pendingTasks(storage.read, { ...query, after, now: runtime.now() });
+    for (const row of rows) {
+      const task = taskOf(row);
+      if (!wants(task) || trustGraph.isBlocked(task.submitted_by, agentId)) continue;
+      if (!(await tell(task))) return;
     }
-    const last = tasks.at(-1);
-    if (last === undefined || tasks.length < page) return;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < page) return;
     after = last.task_id;
   }
 }
