@@ -46,6 +46,7 @@ export async function loadRelayIdentity(
   if (passphrase !== undefined && !isSealed(stored.secret_key)) {
     const sealed = await sealKey(opened.secretKey, passphrase);
     await storage.transaction((tx) => replaceSecretKey(tx, sealed));
+    await storage.scrub();
   }
   return { ok: true, identity: identityOf(stored.relay_id, opened.secretKey) };
 }
