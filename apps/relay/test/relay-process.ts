@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { masterToken, noPayments } from "./test-relay.ts";
 
@@ -44,20 +46,25 @@ export function startRelay(
 ): RelayProcess {
   const options = main === source ? ["--conditions=agent-source"] : [];
   const child = spawn(process.execPath, [...options, main, ...args], {
-    env,
+    // Compiling the sources anew would be most of what a start costs.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "agent-relay-compiled"), ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const { promise: ended, resolve: end } = Promise.withResolvers<Ended>();
-  const { promise: baseUrl, resolve: listen, reject } = Promise.withResolvers<string>();
-  baseUrl.catch(() => {});
   const output = { stdout: "", stderr: "" };
-  for (const name of ["stdout", "stderr"] as const) {
-    child[name].setEncoding("utf8").on("data", (text: string) => {
-      output[name] += text;
+  child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const ended = new Promise<Ended>((end) => {
+    child.once("close", (code, signal) => end({ code, signal }));
+  });
+  const baseUrl = new Promise<string>((listens, ends) => {
+    child.stdout.on("data", () => {
       const port = /"msg":"relay.listening".*"port":(\d+)/.exec(output.stdout)?.[1];
-      if (port !== undefined) listen(`http://127.0.0.1:${port}`);
+      if (port !== undefined) listens(`http://127.0.0.1:${port}`);
     });
-  }
+    void ended.then(() => ends(new Error(`ended before it listened: ${output.stderr}`)));
+  });
+  // Not every test waits for it.
+  baseUrl.catch(() => {});
   const relay: RelayProcess = {
     pid: child.pid ?? 0,
     ended,
@@ -67,11 +74,7 @@ export function startRelay(
     kill: (signal) => void child.kill(signal),
   };
   running.add(relay);
-  child.once("close", (code, signal) => {
-    running.delete(relay);
-    reject(new Error(`the relay ended before it listened: ${output.stderr}`));
-    end({ code, signal });
-  });
+  void ended.then(() => running.delete(relay));
   return relay;
 }
 

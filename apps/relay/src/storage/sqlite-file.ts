@@ -71,6 +71,10 @@ function createStorage(db: Database, snapshot: Database, release: () => void): S
   return {
     read: createReader(snapshot, new Statements(snapshot)),
     transaction: group.transaction,
+    async scrub() {
+      await group.settled();
+      db.pragma("wal_checkpoint(TRUNCATE)");
+    },
     async close() {
       await group.close();
       snapshot.close();

@@ -17,6 +17,7 @@ export function openSqliteMemory(migrations: readonly Migration[]): Opened {
     storage: {
       read: createReader(db, statements, group.settled),
       transaction: group.transaction,
+      scrub: () => Promise.resolve(),
       async close() {
         await group.close();
         db.close();

@@ -24,6 +24,8 @@ export interface Storage {
    * Rejects with `StorageUnavailable` when the database itself failed.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** Takes out of the files what a committed transaction has replaced: a secret leaves no trace. */
+  scrub(): Promise<void>;
   /** Finishes the transactions accepted so far; later calls are rejected. */
   close(): Promise<void>;
 }

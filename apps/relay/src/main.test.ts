@@ -1,0 +1,231 @@
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import {
+  builtMain,
+  endRelays,
+  isBuilt,
+  linesOf,
+  plainEnv,
+  startRelay,
+  type RelayProcess,
+} from "../test/relay-process.ts";
+import { variables } from "./config-variables.ts";
+import { findIdentity } from "./identity/store.ts";
+import { migrations } from "./storage/migrations/index.ts";
+import { openStorage } from "./storage/open.ts";
+import { version } from "./version.ts";
+
+// A start takes half a second of CPU, and the machine may be busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "relay-main-"));
+afterEach(endRelays);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function stop(relay: RelayProcess): Promise<void> {
+  await relay.baseUrl;
+  relay.kill("SIGTERM");
+  expect(await relay.ended).toEqual({ code: 0, signal: null });
+}
+
+/** Does not start: exit 1, nothing on stdout, one JSON line for each reason. */
+async function refusedStart(env: Record<string, string>, args: readonly string[] = []) {
+  const relay = startRelay(env, { args });
+  expect(await relay.ended).toEqual({ code: 1, signal: null });
+  expect(relay.stdout()).toBe("");
+  return linesOf(relay.stderr());
+}
+
+describe("a relay that starts from its environment alone", () => {
+  const everyMain = [
+    ["from source", undefined],
+    ["as built", builtMain],
+  ] as const;
+  if (!isBuilt) console.warn(`SKIPPED: ${builtMain} is not there, run pnpm build`);
+
+  test.each(everyMain.slice(0, isBuilt ? 2 : 1))(
+    "%s is ready when it says so, and ends with 0 on SIGTERM",
+    async (_, main) => {
+      const relay = startRelay(plainEnv, main === undefined ? {} : { main });
+      const url = await relay.baseUrl;
+      for (const probe of ["/health", "/health/live", "/health/ready"]) {
+        expect((await fetch(url + probe)).status).toBe(200);
+      }
+      await stop(relay);
+      expect(relay.stderr()).toBe("");
+      expect(linesOf(relay.stdout()).map(({ msg }) => msg)).toEqual([
+        "relay.listening",
+        "relay.draining",
+        "relay.stopped",
+      ]);
+      await expect(fetch(`${url}/health`)).rejects.toThrow("fetch failed");
+    },
+  );
+});
+
+describe("the command", () => {
+  async function output(args: readonly string[], env: Record<string, string> = {}) {
+    const relay = startRelay(env, { args });
+    const { code } = await relay.ended;
+    return { code, stdout: relay.stdout(), stderr: relay.stderr() };
+  }
+
+  test("--help names every variable and starts nothing", async () => {
+    const { code, stdout, stderr } = await output(["--help"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    for (const name of Object.keys(variables)) expect(stdout).toContain(name);
+  });
+
+  test("--version says which it is", async () => {
+    expect(await output(["--version"])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  test("--check-config says whether the configuration is valid, and starts nothing", async () => {
+    const path = join(folder, "never.db");
+    const checked = await output(["--check-config"], { ...plainEnv, AGENT_DB_PATH: path });
+    expect(checked).toEqual({ code: 0, stdout: "configuration is valid\n", stderr: "" });
+    expect(readdirSync(folder)).not.toContain("never.db");
+  });
+
+  test("refuses an argument that it does not know, and says how it is used", async () => {
+    const { code, stderr } = await output(["--listen"], plainEnv);
+    expect(code).toBe(1);
+    expect(stderr).toContain("Usage: agent-relay");
+  });
+});
+
+describe("A14 a start is refused", () => {
+  test.each([[[]], [["--check-config"]]])(
+    "with every configuration fault named at once, and no value quoted (%j)",
+    async (args) => {
+      const faulty = {
+        PORT: "eighty",
+        LOG_LEVEL: "loud",
+        X402_PAY_TO_ADDRESS: "0xWALLET",
+        AGENT_DATABASE_URL: "postgres://user:hunter2@db/relay",
+        AGENT_PLATFORM_FEE_RATE: "-1",
+      };
+      const lines = await refusedStart({ ...faulty, AGENT_DB_PATH: join(folder, "no.db") }, args);
+      expect(new Set(lines.map(({ variable }) => variable))).toEqual(
+        new Set(["AGENT_API_TOKEN", ...Object.keys(faulty)]),
+      );
+      for (const line of lines)
+        expect(line).toMatchObject({ level: "error", msg: "config.invalid" });
+      const text = JSON.stringify(lines);
+      for (const value of ["eighty", "loud", "WALLET", "hunter2"])
+        expect(text).not.toContain(value);
+    },
+  );
+
+  test("when its port is taken", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((listening) => taken.once("listening", listening));
+    const { port } = taken.address() as { port: number };
+    const lines = await refusedStart({ ...plainEnv, PORT: String(port) });
+    expect(lines).toMatchObject([{ level: "error", msg: "relay.listen_failed" }]);
+    taken.close();
+  });
+
+  test.each<[what: string, code: string, path: () => Promise<string>]>([
+    ["in a folder that is not there", "database.unusable", async () => join(folder, "no", "it.db")],
+    ["that is cut short", "database.damaged", () => spoilt((whole) => whole.subarray(0, 20_000))],
+    [
+      "that is scribbled on",
+      "database.damaged",
+      () => spoilt((whole) => whole.fill(7, 4_096, 9_000)),
+    ],
+  ])("with a database %s, and its file stays as it was", async (_, code, make) => {
+    const path = await make();
+    const before = bytesOf(path);
+    const lines = await refusedStart({ ...plainEnv, AGENT_DB_PATH: path });
+    expect(lines).toMatchObject([{ level: "error", msg: "relay.start_refused", code }]);
+    expect(lines[0]?.["detail"]).toContain(path);
+    expect(bytesOf(path)).toEqual(before);
+  });
+
+  test("with the database of a relay that runs", async () => {
+    const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "shared.db") };
+    const first = startRelay(env);
+    const url = await first.baseUrl;
+    expect(await refusedStart(env)).toMatchObject([
+      { msg: "relay.start_refused", code: "database.locked" },
+    ]);
+    expect((await fetch(`${url}/health/ready`)).status).toBe(200);
+  });
+
+  const bytesOf = (path: string) => (existsSync(path) ? readFileSync(path) : undefined);
+
+  async function spoilt(spoil: (whole: Buffer) => Buffer): Promise<string> {
+    const path = join(mkdtempSync(join(folder, "spoilt-")), "relay.db");
+    const opened = await openStorage({ path, migrations });
+    if (opened.ok) await opened.storage.close();
+    writeFileSync(path, spoil(readFileSync(path)));
+    return path;
+  }
+});
+
+describe("A13 the relay's key", () => {
+  const passphrase = "correct horse battery staple";
+
+  const filesOf = (name: string) => readdirSync(folder).filter((file) => file.startsWith(name));
+
+  async function relayIdOf(relay: RelayProcess): Promise<unknown> {
+    await stop(relay);
+    return linesOf(relay.stdout())[0]?.["relay_id"];
+  }
+
+  async function storedKey(path: string): Promise<string> {
+    const opened = await openStorage({ path, migrations });
+    if (!opened.ok) throw new Error(opened.detail);
+    const identity = await findIdentity(opened.storage.read);
+    await opened.storage.close();
+    return identity!.secret_key;
+  }
+
+  function expectPrivate(files: readonly string[]): void {
+    expect(files).toEqual(expect.arrayContaining(["sealed.db", "sealed.db-shm", "sealed.db-wal"]));
+    for (const file of files) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+  }
+
+  test("is private, is kept, is sealed once there is a passphrase, and no longer in the file", async () => {
+    const path = join(folder, "sealed.db");
+    const plain = { ...plainEnv, AGENT_DB_PATH: path };
+    const first = startRelay(plain);
+    await first.baseUrl;
+    expectPrivate(filesOf("sealed.db"));
+    const relayId = await relayIdOf(first);
+    const key = await storedKey(path);
+    expect(key).toMatch(/^[0-9a-f]{64}$/);
+
+    const sealed = { ...plain, AGENT_RELAY_KEY_PASSPHRASE: passphrase };
+    const relay = startRelay(sealed);
+    await relay.baseUrl;
+    expectPrivate(filesOf("sealed.db"));
+    for (const file of filesOf("sealed.db")) {
+      expect(readFileSync(join(folder, file)).includes(key)).toBe(false);
+      expect(readFileSync(join(folder, file)).includes(Buffer.from(key, "hex"))).toBe(false);
+    }
+    expect(await relayIdOf(relay)).toBe(relayId);
+    expect(await storedKey(path)).toContain("600000");
+
+    const before = readFileSync(path);
+    const wrong = { ...sealed, AGENT_RELAY_KEY_PASSPHRASE: `${passphrase} ` };
+    for (const env of [wrong, plain]) {
+      const lines = await refusedStart(env);
+      expect(lines).toMatchObject([{ msg: "relay.start_refused", code: "identity.unreadable" }]);
+      expect(JSON.stringify(lines)).not.toContain(passphrase);
+    }
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+});
