@@ -99,7 +99,7 @@ export async function delegations(): Promise<void> {
       rates.paid.push(rate);
       rates.free.push(await perSecond(seconds, free.once));
       rates.disk.push(await perSecond(seconds, disk.once));
-      verify.push(verifySeconds());
+      verify.push(await verifySeconds());
     }
   } finally {
     await Promise.all([poster.close(), bare.stop(), paid.close(), free.close(), disk.close()]);
