@@ -11,6 +11,7 @@ import {
   id,
   longText,
   looseObject,
+  noArray,
   page,
   price,
   priceText,
@@ -210,6 +211,17 @@ const cases: Readonly<Record<string, Case>> = {
     refuses: [
       ["61", /from 0 to 60/],
       ["1.5", /from 0 to 60/],
+    ],
+  },
+  "an object whose members may all be left out": {
+    schema: noArray(v.object({ a: v.optional(v.number()) })),
+    takes: [{}, { a: 1 }, { b: 1 }],
+    refuses: [
+      [[], /object/],
+      [[1], /object/],
+      [null, /object/],
+      ["{}", /object/],
+      [{ a: "1" }, /number/i],
     ],
   },
   "an object that is handed on": {

@@ -90,14 +90,23 @@ export const money = v.number();
 /** Only US dollars are kept. */
 export const currency = v.literal("USD");
 
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** As the schema, which alone would take an array where none of its members is required. */
+export function noArray<S extends v.GenericSchema>(schema: S) {
+  return v.pipe(
+    v.custom<v.InferInput<S>>(isObject, "has to be an object"),
+    schema as v.GenericSchema<v.InferInput<S>, v.InferOutput<S>>,
+  );
+}
+
 /**
  * A JSON object of which this contract reads nothing but hands everything on, members named
  * `__proto__` included: what is signed has to stay whole.
  */
-export const looseObject = v.custom<Record<string, unknown>>(
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
-  "has to be an object",
-);
+export const looseObject = v.custom<Record<string, unknown>>(isObject, "has to be an object");
 
 export const capability = v.pipe(
   v.string(),

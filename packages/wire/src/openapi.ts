@@ -33,6 +33,8 @@ const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_byte
 
 const conversion = {
   target: "draft-2020-12",
+  // What validation makes of the input; numbers in a query are numbers there.
+  typeMode: "output",
   ignoreActions,
   // The only custom schema of the contract is the object that is handed on as it is.
   overrideSchema: ({ valibotSchema }) =>
@@ -40,8 +42,8 @@ const conversion = {
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
 } satisfies ConversionConfig;
 
-function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): Json {
-  const converted = toJsonSchema(schema, { ...conversion, typeMode, definitions: named }) as Json;
+function schemaOf(schema: v.GenericSchema): Json {
+  const converted = toJsonSchema(schema, { ...conversion, definitions: named }) as Json;
   const { $schema: _schema, $defs: _defs, ...rest } = converted;
   return rest;
 }
@@ -123,7 +125,7 @@ function successResponses(operation: Operation): Json {
       status,
       {
         description: status === "201" ? "Created" : "Success",
-        content: { "application/json": { schema: schemaOf(schema, "output") } },
+        content: { "application/json": { schema: schemaOf(schema) } },
       },
     ]),
   );
@@ -137,7 +139,7 @@ function parametersOf(operation: Operation): Json[] {
     schema: { type: "string" },
   }));
   if (operation.query === undefined) return path;
-  const { properties = {}, required = [] } = schemaOf(operation.query, "output") as {
+  const { properties = {}, required = [] } = schemaOf(operation.query) as {
     properties?: Json;
     required?: string[];
   };
@@ -165,7 +167,7 @@ function describe(name: string, operation: Operation): Json {
     ...(operation.body !== undefined && {
       requestBody: {
         required: true,
-        content: { "application/json": { schema: schemaOf(operation.body, "input") } },
+        content: { "application/json": { schema: schemaOf(operation.body) } },
       },
     }),
     responses: { ...successResponses(operation), ...refusalResponses(operation) },
@@ -183,7 +185,7 @@ export function openApi(version: string): Json {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(name, operation) };
   }
-  const schemas = toJsonSchemaDefs(named, { ...conversion, typeMode: "output" });
+  const schemas = toJsonSchemaDefs(named, conversion);
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
   return {
     openapi: "3.1.0",

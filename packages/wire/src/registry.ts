@@ -9,6 +9,7 @@ import {
   longText,
   looseObject,
   nextCursor,
+  noArray,
   page,
   price,
   publicKey,
@@ -64,8 +65,7 @@ export const RegisterBody = v.object({
   capabilities,
   metadata: v.optional(
     v.pipe(
-      v.looseObject({ name: v.optional(shortText), description: v.optional(longText) }),
-      v.check((value) => !Array.isArray(value), "has to be an object"),
+      noArray(v.looseObject({ name: v.optional(shortText), description: v.optional(longText) })),
       v.check(
         (value) => JSON.stringify(value).length <= 16_384,
         "has to be at most 16384 characters of JSON",
@@ -101,10 +101,12 @@ export const ListingBody = v.object({
     [],
   ),
   sla: v.optional(
-    v.object({
-      max_latency_ms: v.optional(v.pipe(finite, v.minValue(0, "has to be 0 or more"))),
-      availability_guarantee: v.optional(ratio),
-    }),
+    noArray(
+      v.object({
+        max_latency_ms: v.optional(v.pipe(finite, v.minValue(0, "has to be 0 or more"))),
+        availability_guarantee: v.optional(ratio),
+      }),
+    ),
   ),
   description: v.optional(longText, ""),
   pay_to_address: v.optional(

@@ -33,7 +33,7 @@ export async function discover(
   const rows = await discoverProfiles(services.storage.read, {
     reader: readerOf(caller),
     capability: query.capability ?? "",
-    text: (query.q ?? "").toLowerCase(),
+    text: query.q ?? "",
     after: cursor.value ?? "",
     limit,
   });

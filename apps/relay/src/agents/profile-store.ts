@@ -94,19 +94,21 @@ export interface DiscoverQuery {
   readonly reader: string;
   /** Empty: any. */
   readonly capability: string;
-  /** Lower case; empty: any. */
+  /** Case is looked over in ASCII; empty: any. */
   readonly text: string;
   readonly after: string;
   readonly limit: number;
 }
 
+/** What an agent says of itself in words; the names of its JSON members are not among them. */
+const described = sql`concat_ws(char(10), agents.metadata ->> '$.name',
+  agents.metadata ->> '$.description', listings.body ->> '$.description', agents.capabilities,
+  listings.body ->> '$.capabilities')`;
+
 const registered = profiles
   .where("agents.registered", "=", 1)
   .where("agents.agent_id", ">", p("after"))
-  .where(
-    sql<boolean>`(${p("text")} = '' or instr(lower(agents.metadata), ${p("text")}) > 0
-      or instr(lower(coalesce(listings.body, '')), ${p("text")}) > 0)`,
-  )
+  .where(sql<boolean>`(${p("text")} = '' or instr(lower(${described}), lower(${p("text")})) > 0)`)
   .orderBy("agents.agent_id")
   .limit(p("limit"));
 

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { freshnessOf } from "./freshness.ts";
+
+const MINUTE = 60_000;
+const now = 1_760_000_000_000;
+
+test.each([
+  [0, "awake"],
+  [6 * MINUTE - 1, "awake"],
+  [6 * MINUTE, "recent"],
+  [30 * MINUTE - 1, "recent"],
+  [30 * MINUTE, "dormant"],
+  [24 * 60 * MINUTE - 1, "dormant"],
+  [24 * 60 * MINUTE, "cold"],
+] as const)("an agent that was seen %i ms ago is %s", (age, freshness) => {
+  expect(freshnessOf(now - age, now)).toBe(freshness);
+});

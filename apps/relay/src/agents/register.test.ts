@@ -1,0 +1,281 @@
+import { signSuccession } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+const endpoint_url = "http://127.0.0.1:1/mcp";
+
+const register = (agent: TestAgent, change: Record<string, unknown> = {}): Promise<Reply> =>
+  t.as(agent, "POST", "/api/v1/agents/register", {
+    agent_id: agent.agentId,
+    endpoint_url,
+    capabilities: ["summarise"],
+    metadata: { name: "worker", description: "does work" },
+    ...change,
+  });
+
+const shown = async ({ agentId }: TestAgent): Promise<Reply> =>
+  t.asMaster("GET", `/api/v1/agents/${agentId}`);
+
+const found = async (): Promise<unknown[]> => {
+  const { body } = await t.asMaster("GET", "/api/v1/agents/discover");
+  return (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
+};
+
+describe("a registration", () => {
+  test("puts the agent into the registry as it says, for good", async () => {
+    const agent = await t.agent();
+    expect(await found()).toEqual([]);
+    expect(await register(agent)).toEqual({
+      status: 200,
+      headers: expect.anything() as unknown,
+      body: {
+        registered: true,
+        agent_id: agent.agentId,
+        expires_at: null,
+        checks: [
+          { check: "key", ok: true, detail: "bound" },
+          { check: "endpoint_url", ok: true, detail: "may be called" },
+          { check: "listing", ok: false, detail: "no listing: the agent is free" },
+        ],
+      },
+    });
+    expect(await found()).toEqual([agent.agentId]);
+    expect((await shown(agent)).body).toMatchObject({
+      endpoint_url,
+      capabilities: ["summarise"],
+      metadata: { name: "worker", description: "does work" },
+      online: true,
+      freshness: "awake",
+    });
+  });
+
+  test("again replaces what was said before", async () => {
+    const agent = await t.agent();
+    await register(agent);
+    await register(agent, {
+      capabilities: ["translate"],
+      metadata: undefined,
+      endpoint_url: "https://a.example",
+    });
+    expect((await shown(agent)).body).toMatchObject({
+      endpoint_url: "https://a.example",
+      capabilities: ["translate"],
+      metadata: {},
+    });
+    expect(await found()).toEqual([agent.agentId]);
+  });
+
+  test.each([
+    [[], "free"],
+    [[{ capability: "summarise", unit_cost: 0 }], "free"],
+    [[{ capability: "summarise", unit_cost: 0.000001 }], "paid"],
+  ])("with a listing says whether the agent is paid: %j is %s", async (pricing, detail) => {
+    const agent = await t.agent();
+    const listing = { capabilities: ["summarise"], pricing };
+    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, listing);
+    const { body } = await register(agent);
+    expect(body["checks"]).toContainEqual({ check: "listing", ok: true, detail });
+  });
+
+  test("by the operator without a key says that one is missing", async () => {
+    const { agentId: agent_id } = t.stranger();
+    const body = { agent_id, endpoint_url, capabilities: [] };
+    const answer = await t.asMaster("POST", "/api/v1/agents/register", body);
+    expect(answer.body["checks"]).toContainEqual({
+      check: "key",
+      ok: false,
+      detail: "no key: bootstrap first",
+    });
+  });
+
+  test("tells of an address that the relay will not call, and never calls it", async () => {
+    const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
+    const { agentId: agent_id } = t.stranger();
+    for (const url of [endpoint_url, "http://169.254.169.254/latest", "http://[::1]/"]) {
+      const body = { agent_id, endpoint_url: url, capabilities: [] };
+      const answer = await strict.asMaster("POST", "/api/v1/agents/register", body);
+      expect(answer.status).toBe(200);
+      expect(answer.body["checks"]).toContainEqual({
+        check: "endpoint_url",
+        ok: false,
+        detail: "the relay will not call this address",
+      });
+    }
+    await strict.close();
+  });
+
+  test("I8 of another agent is 403, and nothing is registered", async () => {
+    const [agent, other] = [await t.agent(), await t.agent()];
+    expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
+      status: 403,
+      body: { code: "auth.not_owner" },
+    });
+    expect(await found()).toEqual([]);
+  });
+});
+
+describe("I9 an endpoint_url is refused", () => {
+  test.each([
+    ["ftp://a.example/"],
+    ["file:///etc/passwd"],
+    ["javascript:alert(1)"],
+    ["data:text/plain,x"],
+    ["a.example/mcp"],
+    ["//a.example/mcp"],
+    ["http:/a.example"],
+    ["http://"],
+    ["http:///mcp"],
+    ["http://user@a.example/"],
+    ["http://user:secret@a.example/"],
+    ["http://a.example:99999/"],
+    ["http://[::1/"],
+    ["http://:80/"],
+    ["http://a b.example/"],
+    ["http://a.example/a b"],
+    ["http://a.example/\n"],
+    [" http://a.example/"],
+    [`http://a.example/${"x".repeat(10_000)}`],
+    [""],
+    [1],
+    [null],
+    [undefined],
+  ])("%j", async (url) => {
+    const agent = await t.agent();
+    const { status, body } = await register(agent, { endpoint_url: url });
+    expect([status, body["code"]]).toEqual([400, "request.invalid"]);
+    expect(body["error"]).toContain("endpoint_url");
+    expect(JSON.stringify(body)).not.toContain("secret");
+    expect(await found()).toEqual([]);
+  });
+});
+
+describe("the other members of a registration", () => {
+  test.each([
+    ["capabilities", "summarise"],
+    ["capabilities", [""]],
+    ["capabilities", Array.from({ length: 101 }, (_, i) => `c${i}`)],
+    ["capabilities", undefined],
+    ["metadata", []],
+    ["metadata", "worker"],
+    ["metadata", { name: 1 }],
+    ["metadata", { description: "x".repeat(4_097) }],
+    ["metadata", { more: "x".repeat(16_400) }],
+    ["federation_visible", "true"],
+    ["public_key", "ab"],
+    ["agent_id", undefined],
+  ])("%s is refused as %j", async (member, value) => {
+    const agent = await t.agent();
+    const { status, body } = await register(agent, { [member]: value });
+    expect([status, body["code"]]).toEqual([400, "request.invalid"]);
+    expect(body["error"]).toContain(member);
+  });
+
+  test("metadata is kept as it is, whatever its members are called", async () => {
+    const agent = await t.agent();
+    const metadata = { name: "w", toString: "x", nested: { deep: [1, { a: null }] }, "": "" };
+    await register(agent, { metadata });
+    expect((await shown(agent)).body["metadata"]).toEqual(metadata);
+  });
+});
+
+describe("a registration with a key", () => {
+  test("changes it by a succession, as a bootstrap does", async () => {
+    const agent = await t.agent();
+    const { secretKey, publicKey } = t.stranger();
+    const succession = signSuccession({
+      agent_id: agent.agentId,
+      oldSecretKey: agent.secretKey,
+      newSecretKey: secretKey,
+      timestamp: t.clock.now(),
+    });
+    const old = await t.token(agent);
+    expect(await register(agent, { public_key: publicKey, succession })).toMatchObject({
+      status: 200,
+    });
+    const path = `/api/v1/agents/${agent.agentId}/balance`;
+    expect(await t.request("GET", path, { token: old })).toMatchObject({ status: 401 });
+    expect(await t.as({ ...agent, secretKey }, "GET", path)).toMatchObject({ status: 200 });
+    expect((await shown(agent)).body["public_key"]).toBe(publicKey);
+  });
+
+  test("of its own is taken, of another one without a succession is 409 and registers nothing", async () => {
+    const agent = await t.agent();
+    expect(await register(agent, { public_key: t.stranger().publicKey })).toMatchObject({
+      status: 409,
+      body: { code: "agent.key_changed" },
+    });
+    expect(await found()).toEqual([]);
+    expect(await register(agent, { public_key: agent.publicKey })).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a heartbeat", () => {
+  test("says that the agent is alive, under its token or in its name", async () => {
+    const worker = await t.worker(0);
+    await t.clock.advance(7 * 60_000);
+    expect((await shown(worker)).body).toMatchObject({ freshness: "recent", online: false });
+    expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat", {})).toMatchObject({
+      status: 200,
+      body: { agent_id: worker.agentId, last_seen_at: t.clock.now() },
+    });
+    expect((await shown(worker)).body).toMatchObject({ freshness: "awake", online: true });
+    const named = { agent_id: worker.agentId };
+    expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat", named)).toMatchObject({
+      status: 200,
+    });
+    expect(await t.asMaster("POST", "/api/v1/agents/heartbeat", named)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test("needs no body", async () => {
+    const worker = await t.worker(0);
+    expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat")).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a deregistration", () => {
+  test("takes agent and listing out of discovery; key and account stay", async () => {
+    const worker = await t.worker(2);
+    await t.deposit(worker, 5);
+    const path = `/api/v1/agents/${worker.agentId}`;
+    expect(await t.as(worker, "DELETE", path)).toMatchObject({
+      status: 200,
+      body: { agent_id: worker.agentId, registered: false },
+    });
+    expect(await found()).toEqual([]);
+    expect(await t.request("GET", `${path}/listing`)).toMatchObject({ status: 404 });
+    const market = await t.asMaster("GET", "/api/v1/market/candidates?capability=summarise");
+    expect(market.body).toEqual({ candidates: [] });
+    expect(await t.balance(worker)).toBe(5);
+    expect(await t.as(worker, "DELETE", path)).toMatchObject({ status: 404 });
+    expect(await register(worker)).toMatchObject({ status: 200 });
+    expect(await found()).toEqual([worker.agentId]);
+  });
+});
+
+describe("a device", () => {
+  test("is resolved for any agent with a token", async () => {
+    const [agent, other] = [await t.agent(), await t.agent()];
+    const { status, body } = await t.as(other, "GET", `/api/v1/devices/${agent.deviceId}`);
+    expect([status, body]).toEqual([
+      200,
+      {
+        device_id: agent.deviceId,
+        agent_id: agent.agentId,
+        public_key: agent.publicKey,
+        did: agent.did,
+        device_name: null,
+        registered_at: t.clock.now(),
+        revoked: false,
+      },
+    ]);
+  });
+});
