@@ -71,8 +71,8 @@ export async function openRelay(
     relayId: identity.relayId,
     async close() {
       relay.drain();
+      await router.close();
       await egress.close();
-      await router.idle();
       await storage.close();
     },
   };

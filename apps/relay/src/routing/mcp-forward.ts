@@ -8,6 +8,7 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { version } from "../version.ts";
+import { watchedFetch } from "./watched-fetch.ts";
 
 export interface CallableAgent {
   readonly agentId: string;
@@ -39,36 +40,52 @@ export async function forwardOverMcp(
   services: Forwarder,
   task: TaskRow,
   agent: CallableAgent,
+  stopping: AbortSignal,
 ): Promise<Forwarded> {
   const { runtime, egress } = services;
   const url = egress.checkUrl(agent.endpoint);
   if (!url.ok) return failure(url.detail);
+  const authorization = `Bearer agent:${await tokenFor(agent, services)}`;
   const timeout = forwardTime(task, runtime.now());
-  const deadline = runtime.now() + timeout;
+  const over = new AbortController();
+  const end = (error: unknown) => over.abort(error);
+  const cancelTimer = runtime.schedule(timeout, () => end(new Error("did not answer in time")));
   const transport = new StreamableHTTPClientTransport(new URL(agent.endpoint), {
-    // One bound on all requests of a forward together.
-    fetch: (address, init) =>
-      egress.withTimeout(Math.max(1, deadline - runtime.now()))(address, init),
-    requestInit: { headers: { authorization: `Bearer agent:${await tokenFor(agent, services)}` } },
+    fetch: watchedFetch(egress.withTimeout(timeout), end),
+    requestInit: { headers: { authorization } },
   });
   const client = new Client(
     { name: "agent-relay", version },
     { versionNegotiation: { mode: "auto" } },
   );
-  try {
+  const call = async () => {
     await client.connect(transport, { timeout });
-    const result = await client.callTool(
-      { name: "agent_task", arguments: argumentsOf(task) },
-      { timeout, maxTotalTimeout: timeout },
-    );
-    return receiptIn(result);
+    const params = { name: "agent_task", arguments: argumentsOf(task) };
+    return client.callTool(params, { timeout, maxTotalTimeout: timeout });
+  };
+  try {
+    return receiptIn(await unlessAborted(call(), AbortSignal.any([over.signal, stopping])));
   } catch (error) {
     return failure(error instanceof Error ? error.message : String(error));
   } finally {
-    // Servers of the older revisions keep a session for each client until it says goodbye.
-    await transport.terminateSession().catch(() => undefined);
-    await client.close().catch(() => undefined);
+    cancelTimer();
+    void leave(client, transport);
   }
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    const stop = () => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  return Promise.race([work, aborted]);
+}
+
+/** Servers of the older revisions keep a session for each client until it says goodbye. */
+async function leave(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+  await transport.terminateSession().catch(() => undefined);
+  await client.close().catch(() => undefined);
 }
 
 function tokenFor({ publicKey }: CallableAgent, { identity, runtime }: Forwarder): Promise<string> {

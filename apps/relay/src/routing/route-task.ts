@@ -27,8 +27,8 @@ export type RouteParts = Pick<
 
 export type RouteServices = RouteParts & {
   readonly backoff: EndpointBackoff;
-  /** The relay is shutting down: what fails now says nothing about an executor. */
-  readonly stopped: () => boolean;
+  /** Fires when the relay closes: what fails then says nothing about an executor. */
+  readonly closing: AbortSignal;
 };
 
 /** The relay's own part of an endpoint's lease: by then its answer has come or never will. */
@@ -43,7 +43,7 @@ export async function routeTask(services: RouteServices, taskId: string): Promis
   let task = await findPending(services, taskId);
   while (task !== undefined) {
     if (await handOver(services, task)) return;
-    if (services.stopped()) return;
+    if (services.closing.aborted) return;
     task = await advance(services, task);
   }
 }
@@ -158,9 +158,9 @@ async function forward(services: RouteServices, task: TaskRow): Promise<boolean>
   // Somebody was faster, so the task is in good hands.
   if (!claimed) return true;
 
-  const answer = await forwardOverMcp(services, task, agent);
+  const answer = await forwardOverMcp(services, task, agent, services.closing);
   if (answer.ok || answer.answered) backoff.succeeded(endpoint);
-  else if (!services.stopped()) backoff.failed(endpoint, agentId);
+  else if (!services.closing.aborted) backoff.failed(endpoint, agentId);
   const reason = answer.ok ? await deliver(services, task, answer) : answer.reason;
   if (reason === undefined) return true;
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });

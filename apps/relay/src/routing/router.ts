@@ -14,10 +14,10 @@ export interface Router {
   readonly bringWaiting: (agentId: string) => void;
   /** The same for everybody: a relay that stopped in between takes it up again. */
   readonly bringAllWaiting: () => Promise<void>;
-  /** Begins nothing from now on, and tries nobody else where a try fails. */
+  /** Begins nothing from now on. */
   readonly stop: () => void;
-  /** Resolves when nothing is under way. */
-  readonly idle: () => Promise<void>;
+  /** Breaks off what is under way, so that it can be begun again, and resolves when it has ended. */
+  readonly close: () => Promise<void>;
 }
 
 const broughtAtOnce = 1_000;
@@ -29,7 +29,8 @@ export function createRouter(parts: RouteParts): Router {
   const underWay = new Set<Promise<void>>();
   let stopped = false;
   const backoff = createEndpointBackoff(runtime, bringWaiting);
-  const services: RouteServices = { ...parts, backoff, stopped: () => stopped };
+  const closing = new AbortController();
+  const services: RouteServices = { ...parts, backoff, closing: closing.signal };
 
   function begin(work: () => Promise<void>, about: Record<string, string>): void {
     if (stopped) return;
@@ -39,6 +40,11 @@ export function createRouter(parts: RouteParts): Router {
       )
       .finally(() => underWay.delete(running));
     underWay.add(running);
+  }
+
+  function stop(): void {
+    stopped = true;
+    backoff.stop();
   }
 
   function bringWaiting(agentId: string): void {
@@ -71,11 +77,10 @@ export function createRouter(parts: RouteParts): Router {
         bringWaiting(executor);
       }
     },
-    stop() {
-      stopped = true;
-      backoff.stop();
-    },
-    async idle() {
+    stop,
+    async close() {
+      stop();
+      closing.abort(new Error("the relay is closing"));
       while (underWay.size > 0) await Promise.all(underWay);
     },
   };

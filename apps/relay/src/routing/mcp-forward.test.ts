@@ -1,0 +1,336 @@
+import { checkToken } from "@agent/client";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { TestAgent } from "@agent/testkit";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { ServerResponse } from "node:http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  httpEndpoint,
+  mcpEndpoint,
+  register,
+  sessionEndpoint,
+  text,
+  type Endpoint,
+  type TaskArguments,
+} from "../../test/endpoint.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  seller,
+  taskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { masterToken, receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+const endpoints: Endpoint[] = [];
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+});
+afterEach(async () => {
+  await t.close();
+  for (const endpoint of endpoints.splice(0)) await endpoint.close();
+});
+
+function opened<E extends Endpoint>(endpoint: E): E {
+  endpoints.push(endpoint);
+  return endpoint;
+}
+
+const receiptFor = ({ relay_task_id, prompt }: TaskArguments): ExecutionReceipt =>
+  receiptOf(worker, { task_id: relay_task_id, prompt, submitted_at: t.clock.now() });
+
+const proves = (args: TaskArguments) => text(JSON.stringify(receiptFor(args)));
+
+const ended = async ({ path }: Delegation, status = "completed") =>
+  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+
+const failures = (count = 1) =>
+  expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(count);
+
+describe("a task for an agent that has only an endpoint", () => {
+  test("is done by its agent_task, and the receipt that comes back settles it", async () => {
+    const endpoint = opened(await mcpEndpoint(proves));
+    await register(t, worker, endpoint.url);
+    const task = await delegate(t, boss, worker, {
+      prompt: "count the words",
+      required_capabilities: ["summarise"],
+    });
+    await ended(task);
+    expect(endpoint.calls).toEqual([
+      {
+        prompt: "count the words",
+        relay_task_id: task.task_id,
+        required_capabilities: ["summarise"],
+      },
+    ]);
+    const { body } = await t.as(boss, "GET", task.path);
+    expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
+    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
+  });
+
+  test.each<[string, (receipt: string) => CallToolResult]>([
+    ["followed by a text block with the identity tag", (r) => text(r, "[agent:0123 tester]")],
+    ["with the identity tag as its last line", (r) => text(`${r}\n[agent:0123 tester]`)],
+    [
+      "behind a block that is no text",
+      (r) => ({
+        content: [{ type: "image", data: "AAAA", mimeType: "image/png" }, ...text(r).content],
+      }),
+    ],
+  ])("a receipt %s is read", async (_, wrap) => {
+    const answer = (args: TaskArguments) => wrap(JSON.stringify(receiptFor(args)));
+    await register(t, worker, opened(await mcpEndpoint(answer)).url);
+    await ended(await delegate(t, boss, worker));
+  });
+
+  test("one that failed at the task is failed, and nothing is paid", async () => {
+    const answer = ({ relay_task_id: task_id, prompt }: TaskArguments) =>
+      text(
+        JSON.stringify(
+          receiptOf(worker, { task_id, prompt, submitted_at: t.clock.now() }, { status: "failed" }),
+        ),
+      );
+    await register(t, worker, opened(await mcpEndpoint(answer)).url);
+    await ended(await delegate(t, boss, worker), "failed");
+    expect(await t.balance(boss)).toBe(10);
+  });
+
+  test("servers of the older revisions are understood, and their sessions ended", async () => {
+    const endpoint = opened(await sessionEndpoint(proves));
+    await register(t, worker, endpoint.url);
+    await ended(await delegate(t, boss, worker));
+    await expect.poll(() => endpoint.sessions()).toBe(0);
+    expect(endpoint.asked.at(-1)).toMatchObject({ method: "DELETE" });
+  });
+});
+
+describe("A12 the relay signs in at an endpoint", () => {
+  test("with a token of its own, for this agent alone", async () => {
+    const endpoint = opened(await mcpEndpoint(proves));
+    await register(t, worker, endpoint.url);
+    await ended(await delegate(t, boss, worker));
+    const info = (await t.request("GET", "/.well-known/agent-relay.json")).body;
+    const bearers = new Set(endpoint.asked.map(({ headers }) => headers.authorization));
+    expect(bearers.size).toBe(1);
+    const [token = ""] = [...bearers].map((bearer) => bearer?.replace("Bearer agent:", ""));
+    const expected = { publicKey: info["public_key"] as string, now: t.clock.now() };
+    expect(await checkToken(token, { ...expected, audience: worker.did })).toMatchObject({
+      ok: true,
+      claims: { agentId: info["relay_id"], scopes: ["task:submit"] },
+    });
+    expect(await checkToken(token, { ...expected, audience: t.did })).toMatchObject({ ok: false });
+  });
+
+  test("a token for one agent is none for the next", async () => {
+    const endpoint = opened(await mcpEndpoint(() => text("no")));
+    const other = await seller(t, 1);
+    await register(t, worker, endpoint.url);
+    await register(t, other, endpoint.url);
+    await delegate(t, boss, worker);
+    await delegate(t, boss, other);
+    await failures(2);
+    expect(new Set(endpoint.asked.map(({ headers }) => headers.authorization)).size).toBe(2);
+  });
+
+  test.each<[string, (response: ServerResponse) => void]>([
+    ["takes the task", () => {}],
+    ["asks for other credentials", (r) => r.writeHead(401, { "www-authenticate": "Basic" }).end()],
+    ["redirects", (r) => r.writeHead(307, { location: "/other" }).end()],
+  ])("N2 one that %s never sees the operator's token", async (_, answer) => {
+    const bodies: string[] = [];
+    const endpoint = opened(
+      await httpEndpoint(async (request, response) => {
+        for await (const chunk of request) bodies.push(String(chunk));
+        answer(response);
+        if (!response.writableEnded) response.writeHead(500).end();
+      }),
+    );
+    await register(t, worker, endpoint.url);
+    await delegate(t, boss, worker);
+    await failures();
+    expect(endpoint.asked.length).toBeGreaterThan(0);
+    expect(JSON.stringify([endpoint.asked, bodies])).not.toContain(masterToken);
+    expect(t.lines.join("\n")).not.toContain(masterToken);
+  });
+});
+
+/** The task waits for its agent, its money is held, and the right receipt is still taken. */
+async function expectWaiting(task: Delegation): Promise<void> {
+  await failures();
+  await ended(task, "pending");
+  expect([await t.balance(boss), await t.balance(worker)]).toEqual([7.6, 0]);
+  const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
+  expect(body["records"]).toEqual([]);
+  const receipt = receiptOf(worker, task);
+  expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
+  expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+}
+
+describe("N3 a forward that fails is logged, changes nothing, and the task waits", () => {
+  const changed = (args: TaskArguments) => ({ ...receiptFor(args), result: "better" });
+  const others = (args: TaskArguments) => receiptFor({ ...args, relay_task_id: "another" });
+  const deep = (args: TaskArguments) =>
+    `{"deep":${"[".repeat(5_000)}${"]".repeat(5_000)},${JSON.stringify(receiptFor(args)).slice(1)}`;
+
+  test.each<[string, string, (args: TaskArguments) => CallToolResult | Promise<CallToolResult>]>([
+    ["the tool fails", "out of memory", () => ({ ...text("out of memory"), isError: true })],
+    ["the tool throws", "broken", () => Promise.reject(new Error("broken"))],
+    ["it answers nothing", "", () => ({ content: [] })],
+    [
+      "it answers no text",
+      "",
+      () => ({ content: [{ type: "image", data: "AA", mimeType: "a/b" }] }),
+    ],
+    ["it answers prose", "holds no receipt", () => text("Here you are!")],
+    ["it answers a list", "holds no receipt", () => text("[1]")],
+    ["it answers null", "holds no receipt", () => text("null")],
+    ["it answers JSON that is too deep", "holds no receipt", (a) => text(deep(a))],
+    ["the receipt is malformed", "receipt.malformed", () => text('{"task_id":"t"}')],
+    [
+      "the receipt is another task's",
+      "receipt.task_mismatch",
+      (a) => text(JSON.stringify(others(a))),
+    ],
+    [
+      "the receipt was changed",
+      "receipt.signature_invalid",
+      (a) => text(JSON.stringify(changed(a))),
+    ],
+    [
+      "the receipt is the submitter's",
+      "receipt.wrong_agent",
+      ({ relay_task_id: task_id, prompt }) =>
+        text(JSON.stringify(receiptOf(boss, { task_id, prompt, submitted_at: t.clock.now() }))),
+    ],
+  ])("because %s: %s", async (_, reason, tool) => {
+    await register(t, worker, opened(await mcpEndpoint(tool)).url);
+    const task = await delegate(t, boss, worker);
+    await failures();
+    const [failure] = t.logged("mcp.forward_failed");
+    expect(failure).toMatchObject({ correlationId: task.task_id, agent_id: worker.agentId });
+    expect(failure?.["reason"]).toContain(reason);
+    await expectWaiting(task);
+  });
+
+  const json = { "content-type": "application/json" };
+  test.each<[string, (response: ServerResponse) => unknown]>([
+    ["401", (r) => r.writeHead(401).end("x".repeat(5_000))],
+    ["403", (r) => r.writeHead(403).end()],
+    ["404", (r) => r.writeHead(404).end()],
+    ["500", (r) => r.writeHead(500).end()],
+    ["a page", (r) => r.writeHead(200, { "content-type": "text/html" }).end("<html>")],
+    ["no JSON", (r) => r.writeHead(200, json).end("{")],
+    ["JSON that is no JSON-RPC", (r) => r.writeHead(200, json).end("{}")],
+    ["an empty body", (r) => r.writeHead(200, json).end()],
+    ["3 MB", (r) => r.writeHead(200, json).end(`{"a":"${"x".repeat(3_000_000)}"}`)],
+    [
+      "3 MB of events",
+      (r) =>
+        r
+          .writeHead(200, { "content-type": "text/event-stream" })
+          .end(`data: ${"x".repeat(3_000_000)}\n\n`),
+    ],
+    [
+      "half an answer",
+      (r) => r.writeHead(200, { ...json, "content-length": "99" }).end("{", () => r.destroy()),
+    ],
+    ["a closed connection", (r) => r.destroy()],
+  ])("because its endpoint answers %s", async (_, answer) => {
+    const endpoint = opened(await httpEndpoint((_request, response) => answer(response)));
+    await register(t, worker, endpoint.url);
+    const task = await delegate(t, boss, worker);
+    await failures();
+    const [failure] = t.logged("mcp.forward_failed");
+    expect(String(failure?.["reason"]).length).toBeLessThanOrEqual(200);
+    await expectWaiting(task);
+  });
+
+  test("because nobody listens", async () => {
+    const endpoint = await mcpEndpoint(proves);
+    await endpoint.close();
+    await register(t, worker, endpoint.url);
+    await expectWaiting(await delegate(t, boss, worker));
+  });
+
+  test("A11 because it redirects: nobody is asked at the other address", async () => {
+    const other = opened(await mcpEndpoint(proves));
+    const endpoint = opened(
+      await httpEndpoint((_, response) => response.writeHead(308, { location: other.url }).end()),
+    );
+    await register(t, worker, endpoint.url);
+    await expectWaiting(await delegate(t, boss, worker));
+    expect(other.asked).toEqual([]);
+  });
+
+  test.each(["http://169.254.169.254/mcp", "http://[fe80::1]/mcp", "http://100.100.100.200/"])(
+    "A11 because %s is never called",
+    async (url) => {
+      await register(t, worker, url);
+      await expectWaiting(await delegate(t, boss, worker));
+    },
+  );
+
+  test("A11 because private addresses are blocked", async () => {
+    await t.close();
+    t = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
+    [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const endpoint = opened(await mcpEndpoint(proves));
+    await register(t, worker, endpoint.url);
+    await expectWaiting(await delegate(t, boss, worker));
+    expect(endpoint.asked).toEqual([]);
+  });
+});
+
+describe("the time of a forward", () => {
+  const silent = () => new Promise<CallToolResult>(() => {});
+  test.each<[string, Record<string, unknown>, number]>([
+    ["330 s", {}, 330_000],
+    ["what the submitter allows", { wall_clock_ms: 5_000 }, 5_000],
+  ])("is %s", async (_, body, ms) => {
+    const endpoint = opened(await mcpEndpoint(silent));
+    await register(t, worker, endpoint.url);
+    const task = await delegate(t, boss, worker, body);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    await t.clock.advance(ms - 1);
+    await ended(task, "claimed");
+    await t.clock.advance(1);
+    await expectWaiting(task);
+  });
+
+  test("is what is left of the task's life, if that is less", async () => {
+    const endpoint = opened(await mcpEndpoint(silent));
+    const task = await delegate(t, boss, worker);
+    await t.clock.advance(890_000);
+    await register(t, worker, endpoint.url);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    await t.clock.advance(10_000);
+    await t.relay.tick();
+    await failures();
+    expect(await t.as(boss, "GET", task.path)).toMatchObject({ status: 404 });
+    expect(await t.balance(boss)).toBe(10);
+  });
+
+  test("is not longer for a body that comes byte by byte", async () => {
+    const endpoint = opened(
+      await httpEndpoint((_, response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        const drip = setInterval(() => response.write(":\n"), 5);
+        response.on("close", () => clearInterval(drip));
+      }),
+    );
+    await register(t, worker, endpoint.url);
+    const task = await delegate(t, boss, worker);
+    await expect.poll(() => endpoint.asked.length).toBeGreaterThan(0);
+    for (let s = 0; s < 330; s += 110) {
+      await ended(task, "claimed");
+      await t.clock.advance(110_000);
+    }
+    await expectWaiting(task);
+  });
+});

@@ -1,0 +1,126 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { getRequestListener } from "@hono/node-server";
+import {
+  createMcpHandler,
+  Server,
+  WebStandardStreamableHTTPServerTransport,
+  type CallToolResult,
+} from "@modelcontextprotocol/server";
+import type { TestAgent } from "@agent/testkit";
+import type { TestRelay } from "./test-relay.ts";
+
+/** What an agent's endpoint was asked over HTTP. */
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+}
+
+export interface Endpoint {
+  readonly url: string;
+  readonly asked: Asked[];
+  close(): Promise<void>;
+}
+
+export interface TaskArguments {
+  readonly prompt: string;
+  readonly relay_task_id: string;
+  readonly required_capabilities?: string[];
+}
+
+/** An HTTP server on a free port that remembers what it was asked. */
+export async function httpEndpoint(
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown,
+): Promise<Endpoint> {
+  const asked: Asked[] = [];
+  const server = createServer((request, response) => {
+    const { method = "", url = "", headers } = request;
+    asked.push({ method, url, headers });
+    void answer(request, response);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/mcp`,
+    asked,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+type Tool = (args: TaskArguments, signal: AbortSignal) => CallToolResult | Promise<CallToolResult>;
+
+export interface McpEndpoint extends Endpoint {
+  readonly calls: TaskArguments[];
+}
+
+function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments[] } {
+  const calls: TaskArguments[] = [];
+  const newServer = () => {
+    const server = new Server({ name: "worker", version: "1" }, { capabilities: { tools: {} } });
+    server.setRequestHandler("tools/list", () => ({
+      tools: [{ name: "agent_task", inputSchema: { type: "object" as const } }],
+    }));
+    server.setRequestHandler("tools/call", ({ params }, context) => {
+      if (params.name !== "agent_task") throw new Error(`no tool ${params.name}`);
+      const args = params.arguments as unknown as TaskArguments;
+      calls.push(args);
+      return tool(args, context.mcpReq.signal);
+    });
+    return server;
+  };
+  return { newServer, calls };
+}
+
+/** An MCP server of the current revision with one tool, `agent_task`. */
+export async function mcpEndpoint(tool: Tool): Promise<McpEndpoint> {
+  const { newServer, calls } = mcpServers(tool);
+  const { fetch } = createMcpHandler(newServer, { legacy: "reject" });
+  const endpoint = await httpEndpoint(getRequestListener((request) => fetch(request)));
+  return { ...endpoint, calls };
+}
+
+/** The same of the revisions that keep a session for each client. */
+export async function sessionEndpoint(
+  tool: Tool,
+): Promise<McpEndpoint & { readonly sessions: () => number }> {
+  const { newServer, calls } = mcpServers(tool);
+  const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  const listener = getRequestListener(async (request) => {
+    const id = request.headers.get("mcp-session-id");
+    const kept = id === null ? undefined : transports.get(id);
+    if (kept !== undefined) return kept.handleRequest(request);
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => `session-${calls.length}-${transports.size}`,
+      onsessioninitialized: (session) => void transports.set(session, transport),
+      onsessionclosed: (session) => void transports.delete(session),
+    });
+    await newServer().connect(transport);
+    return transport.handleRequest(request);
+  });
+  const endpoint = await httpEndpoint(listener);
+  return { ...endpoint, calls, sessions: () => transports.size };
+}
+
+export const text = (...texts: string[]): CallToolResult => ({
+  content: texts.map((each) => ({ type: "text", text: each })),
+});
+
+/** Registers where the agent is called; what waits for it is brought there. */
+export async function register(
+  t: TestRelay,
+  agent: TestAgent,
+  endpointUrl: string,
+  capabilities: readonly string[] = ["summarise"],
+): Promise<void> {
+  const { status, body } = await t.as(agent, "POST", "/api/v1/agents/register", {
+    agent_id: agent.agentId,
+    endpoint_url: endpointUrl,
+    capabilities,
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+}
