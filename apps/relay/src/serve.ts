@@ -1,15 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer, type Server, type ServerOptions } from "node:http";
+import type { AddressInfo } from "node:net";
 import { serve as serveHono, type WebSocketServerLike } from "@hono/node-server";
 import { limits } from "@agent/wire";
 import { WebSocketServer } from "ws";
-import { brokenRequestAnswer } from "./http/broken-request.ts";
+import { answerBrokenRequests } from "./http/broken-request.ts";
+import { prepareClosing } from "./http/closing.ts";
 import type { OpenRelay } from "./open-relay.ts";
 import { newId, type Runtime } from "./runtime.ts";
 
@@ -20,7 +15,7 @@ export interface Serving {
   stop(graceMs: number): Promise<void>;
 }
 
-/** How long a client may take; Node looks at its connections every `connectionsCheckingInterval`. */
+/** How long a client may take; who takes longer is found out at the checking interval. */
 export type Patience = Required<
   Pick<
     ServerOptions,
@@ -28,7 +23,7 @@ export type Patience = Required<
   >
 >;
 
-const patience: Patience = {
+export const patience: Patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
@@ -36,7 +31,6 @@ const patience: Patience = {
 };
 
 const tickMs = 1_000;
-const closeIdleMs = 50;
 
 /** Listens for HTTP and WebSocket, and runs the background jobs. */
 export async function serve(
@@ -59,7 +53,8 @@ export async function serve(
     resolve,
   ) as Server;
   server.once("error", reject);
-  answerBrokenRequests(server, runtime);
+  answerBrokenRequests(server, () => newId(runtime));
+  const close = prepareClosing(server, sockets, runtime);
   const { port } = await promise;
   const ticking = startTicking(relay, runtime);
   await ticking.round();
@@ -70,38 +65,11 @@ export async function serve(
     async stop(graceMs) {
       ticking.end();
       relay.drain();
-      const closed = new Promise((done) => server.close(done));
-      // A connection that is kept alive would otherwise keep the server from closing.
-      server.prependListener("request", (_: IncomingMessage, answer: ServerResponse) => {
-        answer.shouldKeepAlive = false;
-      });
-      const cancelClosing = every(runtime, closeIdleMs, () => server.closeIdleConnections());
-      const cancelGrace = runtime.schedule(graceMs, () => {
-        server.closeAllConnections();
-        for (const socket of sockets.clients) socket.terminate();
-      });
-      await closed;
-      cancelGrace();
-      cancelClosing();
+      await close(graceMs);
       await ticking.round();
       await relay.close();
     },
   };
-}
-
-/** What is no HTTP, or comes too slowly, is answered like any other refusal. */
-function answerBrokenRequests(server: Server, runtime: Runtime): void {
-  const answers = new WeakMap<Socket, ServerResponse>();
-  server.on("request", (request, answer) => void answers.set(request.socket, answer));
-  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
-    const answer = answers.get(socket);
-    const isAnswering = answer !== undefined && answer.headersSent && !answer.writableFinished;
-    // Nothing may be written into an answer that has begun.
-    if (socket.writable && !isAnswering) {
-      socket.write(brokenRequestAnswer(error, newId(runtime)));
-    }
-    socket.destroy(error);
-  });
 }
 
 interface Ticking {
@@ -130,15 +98,4 @@ function startTicking(relay: OpenRelay, { schedule }: Pick<Runtime, "schedule">)
       cancel();
     },
   };
-}
-
-/** Calls `task` again and again until the answer is called. */
-function every({ schedule }: Pick<Runtime, "schedule">, ms: number, task: () => void): () => void {
-  let cancel = () => {};
-  const again = () => {
-    task();
-    cancel = schedule(ms, again);
-  };
-  again();
-  return () => cancel();
 }

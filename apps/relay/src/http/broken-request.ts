@@ -1,14 +1,24 @@
-import { STATUS_CODES } from "node:http";
+import { STATUS_CODES, type Server, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { errorBody, errors, refuse, type Refusal } from "@agent/wire";
 
 /**
- * The answer to bytes that never became a request, in HTTP as it goes over the wire: no route is
- * asked, and the caller gets the same error body as everywhere.
+ * Answers bytes that never became a request, because they are no HTTP or came too slowly, with the
+ * same error body as everywhere: no route is asked for these.
  */
-export function brokenRequestAnswer(
-  error: { readonly code?: string | undefined },
-  requestId: string,
-): string {
+export function answerBrokenRequests(server: Server, newRequestId: () => string): void {
+  const answers = new WeakMap<Socket, ServerResponse>();
+  server.on("request", (request, answer) => void answers.set(request.socket, answer));
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
+    const answer = answers.get(socket);
+    const isAnswering = answer !== undefined && answer.headersSent && !answer.writableFinished;
+    // Nothing may be written into an answer that has begun.
+    if (socket.writable && !isAnswering) socket.write(answerTo(error, newRequestId()));
+    socket.destroy(error);
+  });
+}
+
+function answerTo(error: NodeJS.ErrnoException, requestId: string): string {
   const refusal = refusalOf(error);
   const { status } = errors[refusal.code];
   const body = JSON.stringify(errorBody(refusal, requestId));
@@ -23,8 +33,8 @@ export function brokenRequestAnswer(
   ].join("\r\n");
 }
 
-function refusalOf({ code }: { readonly code?: string | undefined }): Refusal {
+function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refuse("request.timeout");
   if (code === "HPE_HEADER_OVERFLOW") return refuse("request.invalid", "headers are too large");
-  return refuse("request.invalid", "not HTTP");
+  return refuse("request.invalid", "it is not HTTP");
 }

@@ -1,0 +1,46 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { drive, missing, openLoad } from "../test/load.ts";
+import {
+  builtMain,
+  endRelays,
+  isBuilt,
+  linesOf,
+  plainEnv,
+  startRelay,
+} from "../test/relay-process.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "relay-crash-"));
+afterEach(endRelays);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm build`);
+const options = isBuilt ? { main: builtMain } : {};
+
+test("M13 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
+  const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
+  let relay = startRelay(env, options);
+  const load = await openLoad(await relay.baseUrl);
+  const relayIds = new Set<unknown>();
+  for (let round = 1; round <= 2; round += 1) {
+    const driven = drive(await relay.baseUrl, load, () => false);
+    await vi.waitFor(() => expect(load.acknowledged.receipts.size).toBeGreaterThan(round * 150), {
+      timeout: 20_000,
+      interval: 5,
+    });
+    relay.kill("SIGKILL");
+    expect(await relay.ended).toEqual({ code: null, signal: "SIGKILL" });
+    await driven;
+    relayIds.add(linesOf(relay.stdout())[0]?.["relay_id"]);
+
+    relay = startRelay(env, options);
+    expect(await missing(await relay.baseUrl, load)).toEqual([]);
+  }
+  relayIds.add(linesOf(relay.stdout())[0]?.["relay_id"]);
+  expect(relayIds.size).toBe(1);
+  expect(load.acknowledged.receipts.size).toBeGreaterThan(300);
+});

@@ -1,0 +1,48 @@
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { WebSocketServer } from "ws";
+import type { Runtime } from "../runtime.ts";
+
+const closeIdleMs = 50;
+/** How long a device may take to answer the closing frame. */
+const closingFrameMs = 2_000;
+
+/** Closes a server for good: what runs may finish for up to `graceMs`, nothing else keeps it open. */
+export function prepareClosing(
+  server: Server,
+  sockets: WebSocketServer,
+  { schedule }: Pick<Runtime, "schedule">,
+): (graceMs: number) => Promise<void> {
+  const silent = silentConnections(server);
+  return async (graceMs) => {
+    const closed = new Promise((done) => server.close(done));
+    server.prependListener("request", (_: IncomingMessage, answer: ServerResponse) => {
+      answer.shouldKeepAlive = false;
+    });
+    for (const socket of silent) socket.destroy();
+    let cancelIdle = () => {};
+    const closeIdle = () => {
+      server.closeIdleConnections();
+      cancelIdle = schedule(closeIdleMs, closeIdle);
+    };
+    closeIdle();
+    const cancelSockets = schedule(Math.min(graceMs, closingFrameMs), () => {
+      for (const socket of sockets.clients) socket.terminate();
+    });
+    const cancelAll = schedule(graceMs, () => server.closeAllConnections());
+    await closed;
+    for (const cancel of [cancelIdle, cancelSockets, cancelAll]) cancel();
+  };
+}
+
+/** The connections that have not said anything yet: to Node these are not idle. */
+function silentConnections(server: Server): Iterable<Socket> {
+  const silent = new Set<Socket>();
+  const heard = ({ socket }: IncomingMessage) => void silent.delete(socket);
+  server.on("connection", (socket) => {
+    silent.add(socket);
+    socket.once("close", () => silent.delete(socket));
+  });
+  server.on("request", heard).on("upgrade", heard);
+  return silent;
+}

@@ -1,0 +1,208 @@
+import { gzipSync } from "node:zlib";
+import { connect } from "node:net";
+import { seededRandom } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { masterToken, startTestRelay, type TestRelay } from "../test/test-relay.ts";
+import { patience, serve, type Serving } from "./serve.ts";
+
+/** The clients of these tests are as slow as real ones, the relay is less patient. */
+const impatient = {
+  headersTimeout: 200,
+  requestTimeout: 400,
+  keepAliveTimeout: 100,
+  connectionsCheckingInterval: 20,
+};
+/** Node adds a second to what an answer promises. */
+const longest = 3_000;
+
+let t: TestRelay;
+let serving: Serving;
+beforeEach(async () => {
+  t = await startTestRelay();
+  const runtime = { ...t.clock, ...seededRandom(2) };
+  serving = await serve(t.relay, runtime, { host: "127.0.0.1", port: 0 }, impatient);
+});
+afterEach(async () => {
+  await serving.stop(0);
+  const failed = t.logged("request.failed");
+  if (failed.length > 0) throw new Error(JSON.stringify(failed));
+});
+
+interface Said {
+  /** All that the relay said until it closed the connection. */
+  readonly answer: string;
+  readonly ms: number;
+}
+
+/** Sends each piece `everyMs` after the last, and never hangs up by itself. */
+function say(pieces: Iterable<string | Buffer>, everyMs = 0): Promise<Said> {
+  const { promise, resolve } = Promise.withResolvers<Said>();
+  const began = performance.now();
+  let answer = "";
+  const socket = connect(serving.port, "127.0.0.1");
+  socket.setEncoding("latin1").on("data", (text: string) => (answer += text));
+  socket.on("error", () => {});
+  const left = pieces[Symbol.iterator]();
+  const timer = setInterval(() => {
+    const next = left.next();
+    if (next.done === true) clearInterval(timer);
+    else socket.write(next.value);
+  }, everyMs);
+  socket.once("close", () => {
+    clearInterval(timer);
+    resolve({ answer, ms: performance.now() - began });
+  });
+  return promise;
+}
+
+const post = (headers: readonly string[], path = "/agent/nobody/task") =>
+  [
+    `POST ${path} HTTP/1.1`,
+    "Host: relay",
+    `Authorization: Bearer ${masterToken}`,
+    "Content-Type: application/json",
+    ...headers,
+    "",
+    "",
+  ].join("\r\n");
+
+const spaces = Array.from({ length: 500 }, () => " ");
+
+const statusesIn = ({ answer }: Said) =>
+  [...answer.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => Number(status));
+
+/** The JSON body of the last answer. */
+const bodyIn = ({ answer }: Said) =>
+  JSON.parse(answer.slice(answer.lastIndexOf("\r\n\r\n") + 4)) as Record<string, unknown>;
+
+const task = '{"prompt": "work"}';
+
+test("clients have 10 s for headers, 30 s for a request, 60 s between two; looked at every second", () => {
+  expect(patience).toEqual({
+    headersTimeout: 10_000,
+    requestTimeout: 30_000,
+    keepAliveTimeout: 60_000,
+    connectionsCheckingInterval: 1_000,
+  });
+});
+
+describe("P5 a slow client is closed and told why", () => {
+  const slow: [who: string, pieces: () => Iterable<string>, everyMs: number][] = [
+    ["that says nothing", () => [], 0],
+    ["that sends its headers a byte at a time", () => post(["X-Long: 1".repeat(100)]), 10],
+    ["whose headers never end", () => ["GET /health HTTP/1.1\r\nHost: relay\r\n"], 0],
+    ["that sends its body a byte at a time", () => [post(["Content-Length: 500"]), ...spaces], 10],
+    ["that sends less than it declared", () => [post(["Content-Length: 500"]), task], 0],
+    [
+      "whose chunks never end",
+      () => [post(["Transfer-Encoding: chunked"]), `12\r\n${task}\r\n`],
+      0,
+    ],
+  ];
+  test.each(slow)("%s", async (_, pieces, everyMs) => {
+    const said = await say(pieces(), everyMs);
+    expect(said.ms).toBeLessThan(longest);
+    expect(statusesIn(said)).toEqual([408]);
+    expect(bodyIn(said)).toMatchObject({ code: "request.timeout", status: 408 });
+  });
+
+  test("that is idle after its answer, without another word", async () => {
+    const said = await say(["GET /health HTTP/1.1\r\nHost: relay\r\n\r\n"]);
+    expect(said.ms).toBeLessThan(longest);
+    expect(statusesIn(said)).toEqual([200]);
+  });
+
+  test("and 100 of them at once keep nobody else from being served", async () => {
+    const crowd = Array.from({ length: 100 }, (_, i) => say(slow[i % slow.length]![1](), 20));
+    for (let i = 0; i < 10; i += 1) {
+      const began = performance.now();
+      const answer = await fetch(`http://127.0.0.1:${serving.port}/health/ready`);
+      expect(answer.status).toBe(200);
+      expect(performance.now() - began).toBeLessThan(1_000);
+    }
+    const said = await Promise.all(crowd);
+    expect(new Set(said.flatMap(statusesIn))).toEqual(new Set([408]));
+  });
+
+  test("but a long poll is no slow client", async () => {
+    const open = await t.asMaster("POST", "/agent/nobody/task", { prompt: "work" });
+    const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
+    const polled = fetch(`http://127.0.0.1:${serving.port}${path}?wait=60`, {
+      headers: { authorization: `Bearer ${masterToken}` },
+    });
+    await new Promise((later) => setTimeout(later, 2 * impatient.requestTimeout));
+    await t.clock.advance(60_000);
+    expect((await polled).status).toBe(200);
+  });
+});
+
+describe("P6 an odd request", () => {
+  test("with a compressed body is 415", async () => {
+    const body = gzipSync(task);
+    const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`];
+    const said = await say([Buffer.concat([Buffer.from(post(headers)), body])]);
+    expect(statusesIn(said)).toEqual([415]);
+  });
+
+  test("with more than it declared is 400, and takes no effect", async () => {
+    const path = "/agent/excess/task";
+    const said = await say([post([`Content-Length: ${task.length - 1}`], path) + task]);
+    expect(statusesIn(said)).toEqual([400]);
+    expect((await t.asMaster("GET", "/agent/excess/tasks")).body).toMatchObject({ tasks: [] });
+  });
+
+  test("that expects 100 is told to go on", async () => {
+    const headers = ["Expect: 100-continue", `Content-Length: ${task.length}`];
+    expect(statusesIn(await say([post(headers), task], 50))).toEqual([100, 201]);
+  });
+
+  test("in chunks is taken", async () => {
+    const chunks = task.replaceAll(/./g, (byte) => `1\r\n${byte}\r\n`);
+    const said = await say([post(["Transfer-Encoding: chunked"]), `${chunks}0\r\n\r\n`]);
+    expect(statusesIn(said)).toEqual([201]);
+  });
+
+  test("above 1 MiB in chunks is 413, however much is still to come", async () => {
+    const piece = `10000\r\n${" ".repeat(65_536)}\r\n`;
+    const said = await say([post(["Transfer-Encoding: chunked"]), piece.repeat(20)]);
+    expect(statusesIn(said)[0]).toBe(413);
+  });
+
+  test.each<[what: string, text: string]>([
+    ["that is no HTTP", "hello\r\n\r\n"],
+    ["of TLS", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"],
+    ["with a length that is none", post(["Content-Length: many"])],
+    ["with two lengths", post(["Content-Length: 5", "Content-Length: 6"])],
+    ["with a length and chunks", post(["Content-Length: 5", "Transfer-Encoding: chunked"])],
+    ["with a chunk that is none", `${post(["Transfer-Encoding: chunked"])}zz\r\n`],
+    ["with a control character in a header", post(["X-Odd: a\x00b"])],
+    ["with 100 kB of headers", post([`X-Long: ${"a".repeat(100_000)}`])],
+  ])("%s is 400, as JSON", async (_, text) => {
+    const said = await say([text]);
+    expect(statusesIn(said)).toEqual([400]);
+    expect(bodyIn(said)).toMatchObject({ code: "request.invalid", status: 400 });
+    expect(said.answer).toMatch(/^X-Request-Id: [0-9a-f-]{36}\r$/m);
+  });
+});
+
+describe("P9 a client that goes away", () => {
+  test("in the middle of its request leaves nothing behind", async () => {
+    const socket = connect(serving.port, "127.0.0.1");
+    socket.write(post(["Content-Length: 500"]) + task, () => socket.destroy());
+    await new Promise((closed) => socket.once("close", closed));
+    expect((await fetch(`http://127.0.0.1:${serving.port}/health/ready`)).status).toBe(200);
+  });
+
+  test("during a long poll leaves no timer behind", async () => {
+    const open = await t.asMaster("POST", "/agent/nobody/task", { prompt: "work" });
+    const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
+    const before = t.clock.pending();
+    const socket = connect(serving.port, "127.0.0.1");
+    socket.write(
+      `GET ${path}?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${masterToken}\r\n\r\n`,
+    );
+    await vi.waitFor(() => expect(t.clock.pending()).toContain(60_000), { interval: 5 });
+    socket.destroy();
+    await vi.waitFor(() => expect(t.clock.pending()).toEqual(before), { interval: 5 });
+  });
+});

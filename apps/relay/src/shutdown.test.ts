@@ -1,0 +1,98 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { WebSocket } from "ws";
+import { call, drive, missing, openLoad } from "../test/load.ts";
+import { endRelays, linesOf, plainEnv, startRelay } from "../test/relay-process.ts";
+import { masterToken } from "../test/test-relay.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "relay-shutdown-"));
+const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
+afterEach(endRelays);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test("A15 on SIGTERM under load it stops taking, finishes, and loses nothing acknowledged", async () => {
+  const relay = startRelay(env);
+  const url = await relay.baseUrl;
+  const load = await openLoad(url);
+  const driven = drive(url, load, () => false);
+  await vi.waitFor(() => expect(load.acknowledged.receipts.size).toBeGreaterThan(100), {
+    timeout: 20_000,
+    interval: 5,
+  });
+
+  // Who holds a connection: a long poll, a device, a client that says nothing.
+  const open = await call(`${url}/agent/nobody/task`, masterToken, "POST", { prompt: "wait" });
+  const path = `${url}/agent/nobody/task/${String(open.body["task_id"])}`;
+  const polled = call(`${path}?wait=60`, masterToken);
+  const { closed } = await deviceOf(url, load.worker.agentId);
+  const idle = await connected(url);
+
+  const asked = performance.now();
+  relay.kill("SIGTERM");
+  expect(await relay.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - asked).toBeLessThan(5_000);
+  await driven;
+  expect(await polled).toMatchObject({ status: 200, body: { task: { status: "pending" } } });
+  expect(await closed).toBe(1001);
+  expect(relay.stderr()).toBe("");
+  expect(linesOf(relay.stdout()).at(-1)).toMatchObject({ msg: "relay.stopped" });
+  idle.destroy();
+
+  const again = startRelay(env);
+  expect(await missing(await again.baseUrl, load)).toEqual([]);
+});
+
+test("A15 a device that never answers the closing frame does not hold it up", async () => {
+  const relay = startRelay(env);
+  const url = await relay.baseUrl;
+  const { worker } = await openLoad(url);
+  const socket = await deafSocket(url, worker.agentId);
+  await vi.waitFor(() => expect(relay.stdout()).toContain("ws.connected"));
+  const asked = performance.now();
+  relay.kill("SIGTERM");
+  expect(await relay.ended).toEqual({ code: 0, signal: null });
+  expect(performance.now() - asked).toBeLessThan(5_000);
+  socket.destroy();
+});
+
+const socketUrl = (url: string, agentId: string) => `${url}/ws/v1/agents/${agentId}`;
+
+/** Connects a device; answers the code with which its socket will be closed. */
+async function deviceOf(url: string, agentId: string): Promise<{ closed: Promise<number> }> {
+  const socket = new WebSocket(socketUrl(url, agentId).replace("http", "ws"), {
+    headers: { authorization: `Bearer ${masterToken}` },
+  });
+  await new Promise((opened) => socket.once("open", opened));
+  return { closed: new Promise((end) => socket.once("close", (code: number) => end(code))) };
+}
+
+async function connected(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname).on("error", () => {});
+  await new Promise((done) => socket.once("connect", done));
+  return socket;
+}
+
+/** Speaks the upgrade and nothing after it. */
+async function deafSocket(url: string, agentId: string): Promise<Socket> {
+  const socket = await connected(url);
+  socket.write(
+    [
+      `GET ${new URL(socketUrl(url, agentId)).pathname} HTTP/1.1`,
+      "Host: relay",
+      "Connection: Upgrade",
+      "Upgrade: websocket",
+      "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+      `Authorization: Bearer ${masterToken}`,
+      "",
+      "",
+    ].join("\r\n"),
+  );
+  return socket;
+}
