@@ -18,7 +18,7 @@ export interface Settleable {
 export async function settle(
   tx: Tx,
   { runtime, config }: Pick<Services, "runtime" | "config">,
-  task: TaskRow,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
   { receiptHash, payeeId, status }: Settleable,
 ): Promise<{ readonly ok: true; readonly settlement: SettlementRow | undefined } | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;

@@ -5,10 +5,10 @@ import { settle } from "../budget/settle.ts";
 import type { PostRefusal } from "../budget/post.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow, TaskRow, TrustRecordRow } from "../storage/tables.ts";
+import type { SettlementRow, TrustRecordRow } from "../storage/tables.ts";
 import { recordOutcome } from "../trust/record-outcome.ts";
 import { leavePlace } from "./counters.ts";
-import { archiveReceipt, finishTask } from "./store.ts";
+import { archiveReceipt, finishTask, type EndedTask } from "./store.ts";
 
 /** A verified receipt and what is known of it. */
 export interface Verified {
@@ -23,7 +23,7 @@ export interface Verified {
 /** What one receipt changed. */
 export interface Completed {
   readonly ok: true;
-  readonly task: TaskRow;
+  readonly task: EndedTask;
   readonly settlement: SettlementRow | undefined;
   readonly trust: TrustRecordRow | undefined;
 }

@@ -44,6 +44,12 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
 /** Of a task that has not ended. */
 export const open = sql<boolean>`status in ('pending', 'claimed')`;
 
+/** What settling needs of a task that has ended; its prompt can be long. */
+export type EndedTask = Pick<
+  TaskRow,
+  "task_id" | "submitted_by" | "submitted_at" | "charge" | "locked" | "allocation_id"
+>;
+
 const finish = prepare<
   Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string }
 >()(
@@ -54,7 +60,7 @@ const finish = prepare<
     .where(open)
     .where("expires_at", ">", p("now"))
     .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
-    .returningAll(),
+    .returning(["task_id", "submitted_by", "submitted_at", "charge", "locked", "allocation_id"]),
 );
 
 /**
@@ -64,7 +70,7 @@ const finish = prepare<
 export function finishTask(
   tx: Tx,
   end: Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string },
-): Promise<TaskRow | undefined> {
+): Promise<EndedTask | undefined> {
   return tx.get(finish, end);
 }
 
