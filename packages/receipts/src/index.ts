@@ -1,4 +1,13 @@
 export { SUITE } from "@agent/crypto";
+export {
+  type AttestationOptions,
+  type AttestationRefusal,
+  type RelayAttestation,
+  type RelayAttestationBody,
+  RelayAttestationSchema,
+  signAttestation,
+  verifyAttestation,
+} from "./attestation.ts";
 export { type ChainLink, flattenChain, type ReceiptChain, verdictAt } from "./chain.ts";
 export { staysInScope, toolsInScope } from "./delegated-scope.ts";
 export {
