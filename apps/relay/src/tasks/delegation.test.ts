@@ -40,4 +40,26 @@ describe("one paid delegation", () => {
       totals: { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 },
     });
   });
+
+  test("is told in the log by the names of the specification", async () => {
+    const boss = await t.agent();
+    const worker = await t.worker(2);
+    await t.deposit(boss, 3);
+    const path = `/agent/${worker.agentId}/task`;
+    const { body } = await t.as(boss, "POST", path, { prompt: "work" });
+    const { task_id } = body as { task_id: string };
+    await t.as(boss, "POST", path, { prompt: "more than there is money for" });
+    const task = await t.as(boss, "GET", `${path}/${task_id}`);
+    const receipt = receiptOf(worker, task.body["task"] as ReceiptedTask);
+    await t.as(worker, "POST", `${path}/${task_id}/result`, receipt);
+
+    expect(t.logged("account.debit")).toMatchObject([
+      { service: "relay", correlationId: task_id, agent_id: boss.agentId, price: 2, ok: true },
+      { agent_id: boss.agentId, price: 2, ok: false },
+    ]);
+    expect(t.logged("receipt.verified")).toMatchObject([{ correlationId: task_id }]);
+    expect(t.logged("settlement.created")).toMatchObject([
+      { correlationId: task_id, net: 1.9, fee: 0.1 },
+    ]);
+  });
 });

@@ -31,7 +31,7 @@ type Submit = Operations["submitTask"];
  * then is anything routed. `route` is called with the id of a task that is stored.
  */
 export async function submit(
-  services: Pick<Services, "storage" | "runtime" | "config" | "connections" | "trustGraph">,
+  services: Pick<Services, "storage" | "runtime" | "config" | "log" | "connections" | "trustGraph">,
   route: (taskId: string) => void,
   { targetId, body, caller }: Submission,
 ): Promise<Answer<Submit>> {
@@ -84,6 +84,14 @@ export async function submit(
     await insertTask(tx, { ...row, locked, allocation_id });
     return { ok: true as const, locked };
   });
+  if (payerId !== null && first.charge > 0) {
+    services.log.debug("account.debit", {
+      correlationId: taskId,
+      agent_id: payerId,
+      price: fromMicro(asMicro(first.charge)),
+      ok: stored.ok,
+    });
+  }
   if (!stored.ok) return stored;
   route(taskId);
   return {
