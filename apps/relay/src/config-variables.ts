@@ -116,7 +116,8 @@ export const variables = {
   },
   AGENT_PLATFORM_FEE_RATE: {
     purpose: "Share of a charge that the relay keeps",
-    kind: decimal(0, 1),
+    // A worker always earns something: the split knows no rate of 1.
+    kind: decimal(0, 0.999999),
     default: "0.05",
   },
   PAYMENT_SECRET_KEY: {

@@ -127,7 +127,7 @@ test.each<[VariableName, ...string[]]>([
   ["AGENT_REQUIRE_BOOTSTRAP_PROOF", "on"],
   ["AGENT_TASK_TTL_MS", "0", "1.5", "604800001"],
   ["AGENT_PRIVATE_ENDPOINTS", "deny"],
-  ["AGENT_PLATFORM_FEE_RATE", "1.1", "-0.05", "0.0000001", "5%"],
+  ["AGENT_PLATFORM_FEE_RATE", "1", "1.1", "-0.05", "0.0000001", "5%"],
   ["PAYMENT_SECRET_KEY", "sk test"],
   ["AGENT_FEDERATION_ENDPOINT_URL", "relay.example", "https://relay.example/#a"],
   ["AGENT_FEDERATION_MAX_PEERS", "-1", "many"],

@@ -35,7 +35,7 @@ export interface Config {
   };
   readonly tasks: { readonly ttlMs: number };
   readonly payments: {
-    /** A fraction from 0 to 1 with at most 6 decimals. */
+    /** A fraction from 0 to below 1 with at most 6 decimals. */
     readonly platformFeeRate: number;
     readonly payToAddress: string;
     /** False with the all-zero address: only virtual accounts then. */
