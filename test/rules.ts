@@ -12,14 +12,14 @@ const pure = {
   "@agent/receipts": ["crypto"],
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
-  "@agent/wire": ["budget", "crypto", "receipts", "routing-semiring"],
+  "@agent/wire": ["budget", "credentials", "crypto", "receipts", "routing-semiring"],
 };
-const shared = ["client", "crypto", "receipts", "wire"];
+const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 
 /** Every package from the bottom up, and what it may depend on. */
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
-  "@agent/client": ["crypto", "receipts", "wire"],
+  "@agent/client": ["credentials", "crypto", "receipts", "wire"],
   "@agent/testkit": [...shared, "budget", "routing-semiring"],
   "@agent/agent-server": shared,
   "@agent/relay": [...shared, "budget", "routing-semiring"],
