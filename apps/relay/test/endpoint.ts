@@ -76,11 +76,15 @@ function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments
   return { newServer, calls };
 }
 
-/** An MCP server of the current revision with one tool, `agent_task`. */
-export async function mcpEndpoint(tool: Tool): Promise<McpEndpoint> {
+/** An MCP server of the current revision with one tool, `agent_task`; 503 while it is not up. */
+export async function mcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
   const { newServer, calls } = mcpServers(tool);
   const { fetch } = createMcpHandler(newServer, { legacy: "reject" });
-  const endpoint = await httpEndpoint(getRequestListener((request) => fetch(request)));
+  const endpoint = await httpEndpoint(
+    getRequestListener((request) =>
+      isUp() ? fetch(request) : new Response(null, { status: 503 }),
+    ),
+  );
   return { ...endpoint, calls };
 }
 

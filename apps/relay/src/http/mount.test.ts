@@ -242,6 +242,19 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
+  test("T9 is not escaped by naming other addresses in X-Forwarded-For", async () => {
+    const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
+    const statuses: number[] = [];
+    for (let i = 0; i < 31; i += 1) {
+      const headers = { "x-forwarded-for": `203.0.113.${i}`, forwarded: `for=203.0.113.${i}` };
+      statuses.push(
+        (await limited.request("POST", "/api/v1/agents/bootstrap", { headers })).status,
+      );
+    }
+    expect(statuses).toEqual([...Array.from({ length: 30 }, () => 400), 429]);
+    await limited.close();
+  });
+
   test("of 0 is none, and then nothing is said of it", async () => {
     for (let i = 0; i < 70; i += 1) {
       expect(await t.request("GET", "/health")).toMatchObject({ status: 200 });

@@ -9,6 +9,7 @@ import {
   type OperationName,
 } from "@agent/wire";
 import { StorageUnavailable } from "../../src/storage/storage.ts";
+import { openEdited, revocationOf, type Edited } from "../edited-relay.ts";
 import {
   masterToken,
   startTestRelay,
@@ -16,7 +17,6 @@ import {
   type RequestOptions,
   type TestRelay,
 } from "../test-relay.ts";
-import { openEdited, revocationOf, type Edited } from "./outcome.ts";
 import { pathOf, samples } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 

@@ -1,5 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
-import { configured, edited, revocationOf, type Contract } from "./outcome.ts";
+import { revocationOf } from "../edited-relay.ts";
+import { configured, edited, type Contract } from "./outcome.ts";
 
 const agents = "/api/v1/agents";
 const bootstrap = `${agents}/bootstrap`;

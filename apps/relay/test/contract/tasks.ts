@@ -1,9 +1,10 @@
 import type { ExecutionReceipt, ReceiptBody } from "@agent/receipts";
 import { receiptOf, type TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
+import { revocationOf } from "../edited-relay.ts";
 import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
 import type { TestRelay } from "../test-relay.ts";
-import { edited, revocationOf, type Case, type Contract } from "./outcome.ts";
+import { edited, type Case, type Contract } from "./outcome.ts";
 
 const tasks = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
 

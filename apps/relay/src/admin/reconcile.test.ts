@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { openEdited } from "../../test/edited-relay.ts";
+import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const reconcile = async (t: TestRelay) =>
+  (await t.asMaster("GET", "/api/v1/admin/reconciliation")).body as {
+    consistent: boolean;
+    checks: { name: string; ok: boolean; detail: string }[];
+    totals: Record<string, number>;
+  };
+
+describe("the books", () => {
+  test("of a new relay are consistent and all at 0", async () => {
+    const t = await startTestRelay();
+    const { consistent, totals } = await reconcile(t);
+    expect([consistent, totals]).toEqual([
+      true,
+      { deposits: 0, withdrawals: 0, balances: 0, holds: 0, fees: 0, peers: 0 },
+    ]);
+    await t.close();
+  });
+
+  test("show where money lies at every step of a task", async () => {
+    const t = await startTestRelay();
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    await expectConsistentBooks(t, { deposits: 10, balances: 10, holds: 0, fees: 0 });
+    const task = await delegate(t, boss, worker);
+    await expectConsistentBooks(t, { deposits: 10, balances: 7.6, holds: 2.4, fees: 0 });
+    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    await expectConsistentBooks(t, { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 });
+    await delegate(t, boss, worker);
+    await t.clock.advance(900_000);
+    await t.relay.tick();
+    await expectConsistentBooks(t, { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 });
+    await t.close();
+  });
+
+  test("are the operator's alone", async () => {
+    const t = await startTestRelay();
+    const path = "/api/v1/admin/reconciliation";
+    expect(await t.as(await t.agent(), "GET", path)).toMatchObject({ status: 403 });
+    expect(await t.request("GET", path)).toMatchObject({ status: 401 });
+    await t.close();
+  });
+
+  const account = (name: string, balance: number) =>
+    `INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
+       VALUES ('${name}', ${balance}, 0, 0, 1);`;
+  const posting = (name: string, amount: number) =>
+    `INSERT INTO postings (account, sequence, transaction_id, type, amount, balance_after, created_at)
+       VALUES ('${name}', 1, 't', 'deposit', ${amount}, ${amount}, 1);`;
+  const moved = (name: string, amount: number) => account(name, amount) + posting(name, amount);
+
+  test.each([
+    ["money out of nothing", moved("agent:a", 5), ["all accounts together hold 0"]],
+    [
+      "a balance that its postings do not make",
+      account("agent:a", 5) + account("world", -5),
+      ["balances are the sums of their postings"],
+    ],
+    ["an agent that owes", moved("agent:a", -5) + moved("agent:b", 5), ["no agent owes"]],
+    [
+      "a hold without a task",
+      moved("world", -5) + moved("held:t", 5),
+      ["every hold is that of an open task"],
+    ],
+  ])("tell of %s, and by which check", async (_, sql, failing) => {
+    const state = await openEdited(() => sql);
+    const { consistent, checks } = await reconcile(state.t);
+    expect(consistent).toBe(false);
+    expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(failing);
+    await state.close();
+  });
+});

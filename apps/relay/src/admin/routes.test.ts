@@ -1,0 +1,82 @@
+import { readFileSync } from "node:fs";
+import { openApi } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+const manifest = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+) as { version: string };
+
+const get = (path: string, relay = t) => relay.request("GET", path);
+
+describe("the probes", () => {
+  test.each([
+    ["/health", "ok"],
+    ["/health/live", "ok"],
+    ["/health/ready", "ready"],
+  ])("%s says %s to everybody", async (path, status) => {
+    expect(await get(path)).toMatchObject({ status: 200, body: { status } });
+  });
+
+  test("of a relay that shuts down: alive, not ready", async () => {
+    t.relay.drain();
+    expect(await get("/health/live")).toMatchObject({ status: 200 });
+    expect(await get("/health/ready")).toMatchObject({
+      status: 503,
+      body: { code: "server.draining" },
+    });
+  });
+
+  test("of a relay without its database: alive, not ready", async () => {
+    await t.close();
+    expect(await get("/health/live")).toMatchObject({ status: 200 });
+    expect(await get("/health/ready")).toMatchObject({
+      status: 503,
+      body: { code: "server.unavailable" },
+    });
+  });
+});
+
+describe("what the relay says of itself", () => {
+  test("is its identity, its address, its fee and its version", async () => {
+    const configured = await startTestRelay({
+      AGENT_BASE_URL: "https://relay.example/",
+      AGENT_RELAY_NAME: "north",
+      AGENT_PLATFORM_FEE_RATE: "0.1",
+    });
+    const { status, body } = await get("/.well-known/agent-relay.json", configured);
+    expect([status, body]).toEqual([
+      200,
+      {
+        relay_id: configured.relay.relayId,
+        did: configured.did,
+        public_key: body["public_key"],
+        name: "north",
+        base_url: "https://relay.example",
+        fee_rate: 0.1,
+        features: ["tasks", "budget", "websocket", "mcp-forward"],
+        version: manifest.version,
+      },
+    ]);
+    expect(body["public_key"]).toMatch(/^[0-9a-f]{64}$/);
+    await configured.close();
+  });
+
+  test("never comes from the Host header", async () => {
+    const { body } = await t.request("GET", "/.well-known/agent-relay.json", {
+      headers: { host: "evil.example", "x-forwarded-host": "evil.example" },
+    });
+    expect(body["base_url"]).toBeNull();
+    expect(JSON.stringify(body)).not.toContain("evil");
+  });
+
+  test("is its contract, under its own version", async () => {
+    expect((await get("/openapi.json")).body).toEqual(openApi(manifest.version));
+  });
+});

@@ -1,0 +1,39 @@
+import { newTrustRecord, type TrustLevel } from "@agent/routing-semiring";
+import { describe, expect, test } from "vitest";
+import { BLOCKED, levelName, recordOf, rowOf, scoreOf, UNKNOWN } from "./levels.ts";
+
+const levels: readonly TrustLevel[] = [
+  "blocked",
+  "unknown",
+  "first_contact",
+  "verified",
+  "trusted",
+];
+
+describe("a stored level", () => {
+  test.each([...levels.entries()])(
+    "%i is %s, so that rows can be ordered by it",
+    (index, level) => {
+      expect(levelName(index)).toBe(level);
+      const record = { ...newTrustRecord("a", "b", 1), trust_level: level };
+      expect(rowOf(record, 0).trust_level).toBe(index);
+    },
+  );
+
+  test("has a score that grows with it, 0 when blocked", () => {
+    const scores = levels.map((_, index) => scoreOf(index));
+    expect(scores).toEqual([0, 0.1, 0.3, 0.6, 0.9]);
+    expect([levelName(BLOCKED), levelName(UNKNOWN)]).toEqual(["blocked", "unknown"]);
+  });
+
+  test("of another build reads as unknown", () => {
+    expect(levelName(9)).toBe("unknown");
+  });
+});
+
+test("a record comes back as it was stored, without what only the relay counts", () => {
+  const record = { ...newTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
+  const row = rowOf(record, 2);
+  expect(row.paid_tasks).toBe(2);
+  expect(recordOf(row)).toEqual(record);
+});

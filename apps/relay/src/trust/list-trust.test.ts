@@ -1,0 +1,103 @@
+import type { TestAgent } from "@agent/testkit";
+import type { TrustRecord } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buyer, delegate, seller } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, worker] = [await buyer(t, 1_000), await seller(t, 1)];
+});
+afterEach(() => t.close());
+
+/** A task that takes `ms` by the relay's clock, whatever its receipt says. */
+async function work(
+  status: "completed" | "failed" | "denied",
+  { by = worker, ms = 0 }: { by?: TestAgent; ms?: number } = {},
+): Promise<void> {
+  const task = await delegate(t, boss, by);
+  await t.clock.advance(ms);
+  const answer = await t.as(by, "POST", `${task.path}/result`, receiptOf(by, task, { status }));
+  expect(answer).toMatchObject({ status: 200 });
+}
+
+async function records(of = boss): Promise<TrustRecord[]> {
+  const { body } = await t.as(of, "GET", `/api/v1/agents/${of.agentId}/trust`);
+  return body["records"] as TrustRecord[];
+}
+
+describe("an agent's trust records", () => {
+  test("are none before its first task, and none of the one that works", async () => {
+    expect(await records()).toEqual([]);
+    await work("completed");
+    expect(await records(worker)).toEqual([]);
+  });
+
+  test("say what its tasks showed of the executor, times by the relay's clock", async () => {
+    const first = t.clock.now();
+    await work("completed", { ms: 300 });
+    await work("completed", { ms: 100 });
+    await work("failed", { ms: 5_000 });
+    await work("denied", { ms: 7_000 });
+    expect(await records()).toMatchObject([
+      {
+        agent_id: boss.agentId,
+        remote_agent_id: worker.agentId,
+        trust_level: "first_contact",
+        first_seen_at: first + 300,
+        last_seen_at: t.clock.now(),
+        interaction_count: 4,
+        successful_tasks: 2,
+        failed_tasks: 1,
+        trust_score: 0.3,
+      },
+    ]);
+  });
+
+  test.each([
+    ["completed", 1, "first_contact", 0.3],
+    ["completed", 4, "first_contact", 0.3],
+    ["completed", 5, "verified", 0.6],
+    ["completed", 20, "trusted", 0.9],
+    ["failed", 1, "first_contact", 0.3],
+    ["failed", 3, "unknown", 0.1],
+    ["denied", 3, "unknown", 0.1],
+  ] as const)(
+    "after %s x %i stand at %s with %d",
+    async (status, times, trust_level, trust_score) => {
+      for (let i = 0; i < times; i += 1) await work(status);
+      expect(await records()).toMatchObject([{ trust_level, trust_score }]);
+    },
+  );
+
+  test("do not come from work for oneself, nor from tasks that nobody submitted", async () => {
+    await work("completed", { by: boss });
+    const free = await seller(t, 0);
+    const path = `/agent/${free.agentId}/task`;
+    const { body } = await t.asMaster("POST", path, { prompt: "work" });
+    const task = { task_id: String(body["task_id"]), prompt: "work", submitted_at: t.clock.now() };
+    const result = `${path}/${task.task_id}/result`;
+    expect(await t.as(free, "POST", result, receiptOf(free, task))).toMatchObject({ status: 200 });
+    expect([await records(), await records(free)]).toEqual([[], []]);
+  });
+
+  test("come page by page, each once, and to nobody else", async () => {
+    const workers = [worker, await seller(t, 1), await seller(t, 0)];
+    for (const by of workers) await work("completed", { by });
+    const path = `/api/v1/agents/${boss.agentId}/trust`;
+    const seen: string[] = [];
+    let cursor: string | null = "";
+    while (cursor !== null) {
+      const query = cursor === "" ? "limit=2" : `limit=2&cursor=${cursor}`;
+      const { body } = await t.as(boss, "GET", `${path}?${query}`);
+      seen.push(...(body["records"] as TrustRecord[]).map((record) => record.remote_agent_id));
+      cursor = body["next_cursor"] as string | null;
+    }
+    expect(seen).toEqual(workers.map(({ agentId }) => agentId).toSorted());
+    expect(await t.as(worker, "GET", path)).toMatchObject({ status: 403 });
+    expect(await t.asMaster("GET", path)).toMatchObject({ status: 200 });
+  });
+});
