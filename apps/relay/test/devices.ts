@@ -39,8 +39,11 @@ export interface ServedRelay extends TestRelay {
 /** The relay pings every 30 s. */
 const stepMs = 29_000;
 
-export async function serveTestRelay(env: Record<string, string> = {}): Promise<ServedRelay> {
-  const t = await startTestRelay(env);
+export async function serveTestRelay(
+  env: Record<string, string> = {},
+  seed = 1,
+): Promise<ServedRelay> {
+  const t = await startTestRelay(env, seed);
   const serving = await serve(
     t.relay,
     { ...t.clock, ...seededRandom(2) },

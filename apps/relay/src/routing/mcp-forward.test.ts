@@ -87,6 +87,7 @@ describe("a task for an agent that has only an endpoint", () => {
     const answer = (args: TaskArguments) => wrap(JSON.stringify(receiptFor(args)));
     await register(t, worker, opened(await mcpEndpoint(answer)).url);
     await ended(await delegate(t, boss, worker));
+    expect(await t.balance(worker)).toBe(1.9);
   });
 
   test("one that failed at the task is failed, and nothing is paid", async () => {

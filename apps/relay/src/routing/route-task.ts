@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { master } from "../identity/caller.ts";
-import { canServe } from "../realtime/connections.ts";
+import { canServe, type Connection } from "../realtime/connections.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
@@ -40,12 +40,8 @@ const leaseMarginMs = 30_000;
  * that was chosen first (specification, "Routing phases").
  */
 export async function routeTask(services: RouteServices, taskId: string): Promise<void> {
-  let task = await findPending(services, taskId);
-  while (task !== undefined) {
-    if (await handOver(services, task)) return;
-    if (services.closing.aborted) return;
-    task = await advance(services, task);
-  }
+  const task = await findPending(services, taskId);
+  if (task !== undefined) await tryInTurn(services, task, async () => task);
 }
 
 /** An executor will not do a task: the next one is tried at once. */
@@ -56,7 +52,7 @@ export async function passOn(
 ): Promise<void> {
   const task = await findPending(services, taskId);
   if (task === undefined || executorOf(task) !== executorId) return;
-  if ((await advance(services, task)) !== undefined) await routeTask(services, taskId);
+  await tryInTurn(services, task, () => advance(services, task));
 }
 
 /** An executor has gone silent: the next one is tried, and where there is none, it itself again. */
@@ -64,6 +60,26 @@ export async function takeBack(services: RouteServices, taskId: string): Promise
   const task = await findPending(services, taskId);
   if (task !== undefined) await advance(services, task);
   await routeTask(services, taskId);
+}
+
+async function tryInTurn(
+  services: RouteServices,
+  task: TaskRow,
+  begin: () => Promise<TaskRow | undefined>,
+): Promise<void> {
+  const { connections, closing } = services;
+  const [home] = attemptsOf(task);
+  const devices = () => connections.of(home?.agent_id ?? task.agent_id);
+  const before = new Set(devices());
+  let current = await begin();
+  while (current !== undefined) {
+    if ((await handOver(services, current)) || closing.aborted) return;
+    current = await advance(services, current);
+  }
+  // Who has come while others were tried has not been told.
+  const newcomers = devices().filter((device) => !before.has(device));
+  const waiting = newcomers.length > 0 ? await findPending(services, task.task_id) : undefined;
+  if (waiting !== undefined && !isBlocked(services, waiting)) offer(newcomers, waiting);
 }
 
 async function findPending(
@@ -115,17 +131,21 @@ async function nextReachable(
 
 /** Over the sockets of the task's executor, else over its endpoint; whom its payer blocked gets none. */
 async function handOver(services: RouteServices, task: TaskRow): Promise<boolean> {
-  if (services.trustGraph.isBlocked(task.submitted_by, executorOf(task))) return false;
-  return offer(services, task) || forward(services, task);
+  if (isBlocked(services, task)) return false;
+  return offer(services.connections.of(executorOf(task)), task) || (await forward(services, task));
 }
 
-/** Writes a task to the live sockets of its executor; the first to claim it has it. */
-function offer({ connections }: Pick<Services, "connections">, task: TaskRow): boolean {
+function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow): boolean {
+  return trustGraph.isBlocked(task.submitted_by, executorOf(task));
+}
+
+/** Writes a task to those live sockets of its executor that can do it; the first to claim it has it. */
+function offer(devices: readonly Connection[], task: TaskRow): boolean {
   const view = taskOf(task);
-  const able = connections
-    .of(executorOf(task))
-    .filter((connection) => canServe(connection, view.required_capabilities));
-  for (const connection of able) connection.offer(view);
+  const able = devices.filter(
+    (device) => device.agentId === executorOf(task) && canServe(device, view.required_capabilities),
+  );
+  for (const device of able) device.offer(view);
   return able.length > 0;
 }
 

@@ -1,0 +1,414 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { TestAgent } from "@agent/testkit";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import {
+  httpEndpoint,
+  mcpEndpoint,
+  register,
+  text,
+  type Endpoint,
+  type McpEndpoint,
+  type TaskArguments,
+} from "../../test/endpoint.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  list,
+  seller,
+  submit,
+  taskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { receiptOf, type Reply } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let boss: TestAgent;
+const endpoints: Endpoint[] = [];
+beforeEach(async () => {
+  t = await serveTestRelay();
+  boss = await buyer(t, 100);
+});
+afterEach(async () => {
+  await t.close();
+  for (const endpoint of endpoints.splice(0)) await endpoint.close();
+});
+
+function opened<E extends Endpoint>(endpoint: E): E {
+  endpoints.push(endpoint);
+  return endpoint;
+}
+
+const receiptBy = (agent: TestAgent, args: TaskArguments): ExecutionReceipt =>
+  receiptOf(agent, {
+    task_id: args.relay_task_id,
+    prompt: args.prompt,
+    submitted_at: t.clock.now(),
+  });
+
+type Tool = (args: TaskArguments) => CallToolResult | Promise<CallToolResult>;
+
+/** Gives an agent an endpoint, by default one that does the task. */
+async function endpointOf(agent: TestAgent, tool?: Tool): Promise<McpEndpoint> {
+  const answer: Tool = tool ?? ((args) => text(JSON.stringify(receiptBy(agent, args))));
+  const endpoint = opened(await mcpEndpoint(answer));
+  await register(t, agent, endpoint.url);
+  return endpoint;
+}
+
+const fails: Tool = () => ({ ...text("no"), isError: true });
+const hangs: Tool = () => new Promise<CallToolResult>(() => {});
+
+const assigneeOf = async ({ path }: Delegation) => (await taskAt(t, path)).assigned_to;
+
+function delegated(target: TestAgent, { status, body }: Reply): Delegation {
+  expect(status).toBe(201);
+  const task_id = body["task_id"] as string;
+  const path = `/agent/${target.agentId}/task/${task_id}`;
+  return { task_id, path, prompt: "work", submitted_at: t.clock.now() };
+}
+
+const becomes = ({ path }: Delegation, status: string) =>
+  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+
+const required = { required_capabilities: ["summarise"] };
+
+interface Rivals {
+  /** Sells nothing itself. */
+  readonly target: TestAgent;
+  /** Ranks first: it has worked for the boss before. */
+  readonly first: TestAgent;
+  readonly second: TestAgent;
+}
+
+async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rivals> {
+  const target = await t.agent();
+  const [first, second] = [await seller(t, 0), await seller(t, prices[1])];
+  const before = await delegate(t, boss, first);
+  await t.as(first, "POST", `${before.path}/result`, receiptOf(first, before));
+  await list(t, first, prices[0]);
+  return { target, first, second };
+}
+
+describe("T1 a task has one assignee at a time", () => {
+  test("the one that scored routing chose, whoever else could do it", async () => {
+    const { target, first, second } = await rivals([1, 1]);
+    const devices = [await t.device(second), await t.device(target), await t.device(boss)];
+    const chosen = await t.device(first);
+    const task = await delegate(t, boss, target, required);
+    expect(await chosen.next("task_assigned")).toMatchObject({
+      task: { task_id: task.task_id, agent_id: target.agentId, assigned_to: first.agentId },
+    });
+    for (const device of devices) expect(await device.rest()).toEqual([]);
+  });
+
+  test("its sockets come before its endpoint", async () => {
+    const worker = await seller(t, 1);
+    const endpoint = await endpointOf(worker);
+    const device = await t.device(worker);
+    await delegate(t, boss, worker);
+    await device.next("task_assigned");
+    await quiet();
+    expect(endpoint.asked).toEqual([]);
+  });
+
+  test("its endpoint comes in where no socket can do it", async () => {
+    const worker = await seller(t, 1);
+    const endpoint = await endpointOf(worker);
+    const device = await t.device(worker);
+    device.say({ type: "capabilities", capabilities: ["translate"] });
+    await quiet();
+    const task = await delegate(t, boss, worker, required);
+    await becomes(task, "completed");
+    expect(endpoint.calls).toHaveLength(1);
+    expect(await device.rest()).toEqual([]);
+  });
+
+  test("while an endpoint does it, nobody can claim or cancel it, and it is offered to nobody", async () => {
+    const worker = await seller(t, 1);
+    const endpoint = await endpointOf(worker, hangs);
+    const task = await delegate(t, boss, worker);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    const device = await t.device(worker);
+    device.say({ type: "claim", task_id: task.task_id });
+    expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
+    expect(await t.as(boss, "POST", `${task.path}/cancel`)).toMatchObject({ status: 409 });
+    expect(await device.rest()).toEqual([]);
+    // Its executor may still deliver it another way.
+    const receipt = receiptOf(worker, task);
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test("a task addressed to oneself is delivered", async () => {
+    const device = await t.device(boss);
+    const task = await delegate(t, boss, boss);
+    expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
+  });
+});
+
+describe("an executor that does not do it", () => {
+  type GiveUp = (task: Delegation) => Promise<void>;
+  const atOnce: GiveUp = async () => {};
+  const ways: [string, (first: TestAgent) => Promise<GiveUp>][] = [
+    ["has neither socket nor endpoint", async () => atOnce],
+    [
+      "has an endpoint that refuses connections",
+      async (first) => {
+        const endpoint = await mcpEndpoint(fails);
+        await endpoint.close();
+        await register(t, first, endpoint.url);
+        return atOnce;
+      },
+    ],
+    [
+      "has an endpoint that answers 401",
+      async (first) => {
+        const endpoint = await httpEndpoint((_, response) => response.writeHead(401).end());
+        await register(t, first, opened(endpoint).url);
+        return atOnce;
+      },
+    ],
+    [
+      "has an endpoint whose tool fails",
+      async (first) => {
+        await endpointOf(first, fails);
+        return atOnce;
+      },
+    ],
+    [
+      "has an endpoint that answers another's receipt",
+      async (first) => {
+        await endpointOf(first, (args) => text(JSON.stringify(receiptBy(boss, args))));
+        return atOnce;
+      },
+    ],
+    [
+      "has an endpoint that is silent until the submitter's patience is over",
+      async (first) => {
+        const endpoint = await endpointOf(first, hangs);
+        return async () => {
+          await expect.poll(() => endpoint.calls).toHaveLength(1);
+          await t.clock.advance(5_000);
+        };
+      },
+    ],
+    [
+      "refuses it",
+      async (first) => {
+        const device = await t.device(first);
+        return async ({ task_id }) => {
+          await device.next("task_assigned");
+          device.say({ type: "refuse", task_id });
+        };
+      },
+    ],
+    [
+      "refuses it after a claim",
+      async (first) => {
+        const device = await t.device(first);
+        return async ({ task_id }) => {
+          await device.next("task_assigned");
+          device.say({ type: "claim", task_id });
+          await device.next("claimed");
+          device.say({ type: "refuse", task_id });
+        };
+      },
+    ],
+    [
+      "closes its socket before a claim",
+      async (first) => {
+        const device = await t.device(first);
+        return async () => {
+          await device.next("task_assigned");
+          device.socket.close();
+        };
+      },
+    ],
+    [
+      "goes silent after a claim",
+      async (first) => {
+        const device = await t.device(first);
+        return async ({ task_id }) => {
+          await device.next("task_assigned");
+          device.say({ type: "claim", task_id });
+          await device.next("claimed");
+          device.socket.terminate();
+          await t.pass(66_000);
+        };
+      },
+    ],
+  ];
+
+  test.each(ways)("%s: the next one gets it, and is paid its own price", async (_, prepare) => {
+    const { target, first, second } = await rivals([3, 2]);
+    const giveUp = await prepare(first);
+    const device = await t.device(second);
+    const answer = await submit(t, boss, target, { ...required, wall_clock_ms: 5_000 });
+    expect(answer.body).toMatchObject({
+      routing_choice: { selected_agent: first.agentId },
+      estimated_cost: 3,
+      amount_locked: 3.6,
+    });
+    const task = delegated(target, answer);
+    await giveUp(task);
+    expect(await device.next("task_assigned")).toMatchObject({
+      task: { task_id: task.task_id, assigned_to: second.agentId, estimated_cost: 2 },
+    });
+    device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(second, task) } });
+    await device.next("result_accepted");
+    expect([await t.balance(boss), await t.balance(first), await t.balance(second)]).toEqual([
+      98, 0, 1.9,
+    ]);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
+  test.each(ways)(
+    "%s, and neither does anybody else: the task stays its own",
+    async (_, prepare) => {
+      const { target, first, second } = await rivals([3, 2]);
+      const giveUp = await prepare(first);
+      await endpointOf(second, fails);
+      const answer = await submit(t, boss, target, { ...required, wall_clock_ms: 5_000 });
+      const task = delegated(target, answer);
+      await giveUp(task);
+      await becomes(task, "pending");
+      await expect.poll(() => assigneeOf(task)).toBe(first.agentId);
+      expect(await taskAt(t, task.path)).toMatchObject({ estimated_cost: 3, amount_locked: 3.6 });
+      const device = await t.device(first);
+      expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
+      device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(first, task) } });
+      await device.next("result_accepted");
+      expect([await t.balance(boss), await t.balance(first)]).toEqual([97, 2.85]);
+    },
+  );
+
+  test("is never followed by one above the price that the payer was told", async () => {
+    const { target, first, second } = await rivals([2, 3]);
+    const dear = await t.device(second);
+    await endpointOf(first, fails);
+    const task = await delegate(t, boss, target, required);
+    await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
+    expect(await dear.rest()).toEqual([]);
+    expect(await assigneeOf(task)).toBe(first.agentId);
+  });
+
+  test("is followed by the target itself in the end", async () => {
+    const { target } = await rivals();
+    const device = await t.device(target);
+    const task = await delegate(t, boss, target, required);
+    expect(await device.next("task_assigned")).toMatchObject({
+      task: { task_id: task.task_id, assigned_to: null, estimated_cost: 0 },
+    });
+  });
+
+  test("cannot deliver any more once the next one has the task", async () => {
+    const { target, first, second } = await rivals();
+    const device = await t.device(second);
+    const task = await delegate(t, boss, target, required);
+    await device.next("task_assigned");
+    const late = await t.as(first, "POST", `${task.path}/result`, receiptOf(first, task));
+    expect(late).toMatchObject({ status: 403 });
+    expect(await assigneeOf(task)).toBe(second.agentId);
+  });
+
+  test.each(["T8 the submitter", "one that it excludes"])(
+    "is never followed by %s",
+    async (who) => {
+      const { target, first, second } = await rivals();
+      const payer = who.startsWith("T8") ? second : boss;
+      await t.deposit(second, 10);
+      const device = await t.device(second);
+      const excluded = who.startsWith("T8") ? {} : { exclude_agents: [second.agentId] };
+      const task = await delegate(t, payer, target, { ...required, ...excluded });
+      await endpointOf(first, fails);
+      await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
+      expect(await device.rest()).toEqual([]);
+      expect(await assigneeOf(task)).toBe(first.agentId);
+    },
+  );
+});
+
+describe("an endpoint that does not answer", () => {
+  test("is spared for a while, and then what waits is brought to it", async () => {
+    const worker = await seller(t, 1);
+    let up = false;
+    const endpoint = opened(
+      await mcpEndpoint(
+        (args) => text(JSON.stringify(receiptBy(worker, args))),
+        () => up,
+      ),
+    );
+    await register(t, worker, endpoint.url);
+    const tasks = [await delegate(t, boss, worker)];
+    await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
+    const asked = endpoint.asked.length;
+    tasks.push(await delegate(t, boss, worker));
+    await t.clock.advance(999);
+    await quiet();
+    expect(endpoint.asked).toHaveLength(asked);
+    up = true;
+    await t.clock.advance(1);
+    for (const task of tasks) await becomes(task, "completed");
+  });
+
+  test("is tried again at once when its agent registers anew", async () => {
+    const worker = await seller(t, 1);
+    const dead = await mcpEndpoint(fails);
+    await dead.close();
+    await register(t, worker, dead.url);
+    const tasks = [];
+    for (let i = 0; i < 20; i++) tasks.push(await delegate(t, boss, worker));
+    await expect.poll(() => t.logged("mcp.forward_failed").length).toBeGreaterThan(0);
+    const endpoint = await endpointOf(worker);
+    for (const task of tasks) await becomes(task, "completed");
+    expect(endpoint.calls).toHaveLength(20);
+  });
+
+  test("gets few tries, however much waits for it", async () => {
+    const worker = await seller(t, 0);
+    for (let i = 0; i < 50; i++) await delegate(t, boss, worker);
+    const endpoint = opened(await httpEndpoint((_, response) => response.writeHead(503).end()));
+    await register(t, worker, endpoint.url);
+    await quiet();
+    await quiet();
+    expect(t.logged("mcp.forward_failed").length).toBeLessThanOrEqual(8);
+  });
+
+  test("of an agent that left discovery is not called", async () => {
+    const worker = await seller(t, 0);
+    const endpoint = await endpointOf(worker);
+    await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}`);
+    await delegate(t, boss, worker);
+    await quiet();
+    expect(endpoint.asked).toEqual([]);
+  });
+
+  test("does not hold up leases, expiry or other tasks", async () => {
+    const [slow, other] = [await seller(t, 0), await seller(t, 0)];
+    const { target, first } = await rivals();
+    const device = await t.device(first);
+    const endpoint = await endpointOf(slow, hangs);
+    await list(t, slow, { summarise: 0 });
+    const lapsing = await delegate(t, boss, target, required);
+    await device.next("task_assigned");
+    device.say({ type: "claim", task_id: lapsing.task_id });
+    await device.next("claimed");
+    const expiring = await delegate(t, boss, other);
+    device.socket.terminate();
+    await t.pass(66_000);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    const prompt = await t.device(other);
+    expect(await prompt.next("task_assigned")).toMatchObject({
+      task: { task_id: expiring.task_id },
+    });
+    await t.pass(230_000);
+    await t.pass(230_000);
+    await t.pass(230_000);
+    await t.pass(150_000);
+    expect(await t.as(boss, "GET", expiring.path)).toMatchObject({ status: 404 });
+  });
+});

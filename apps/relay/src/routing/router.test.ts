@@ -1,0 +1,145 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestAgent } from "@agent/testkit";
+import type { CallToolResult } from "@modelcontextprotocol/server";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { quiet, serveTestRelay } from "../../test/devices.ts";
+import { mcpEndpoint, register, text, type McpEndpoint } from "../../test/endpoint.ts";
+import { delegate, seller, taskAt, type Delegation } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let folder: string;
+let file: string;
+const running: { close(): Promise<void> }[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "relay-"));
+  file = join(folder, "relay.db");
+});
+afterEach(async () => {
+  for (const each of running.splice(0)) await each.close();
+  await rm(folder, { recursive: true });
+});
+
+function closedAfter<C extends { close(): Promise<void> }>(one: C): C {
+  running.push(one);
+  return one;
+}
+
+/** Each start of the relay draws on other chance, as real ones do. */
+async function start(seed: number): Promise<TestRelay> {
+  return closedAfter(await startTestRelay({ AGENT_DB_PATH: file }, seed));
+}
+
+async function stop(t: TestRelay): Promise<void> {
+  running.splice(running.indexOf(t), 1);
+  await t.close();
+}
+
+const doing = async (t: () => TestRelay, agent: TestAgent): Promise<McpEndpoint> =>
+  closedAfter(
+    await mcpEndpoint(({ relay_task_id: task_id, prompt }) => {
+      const task = { task_id, prompt, submitted_at: t().clock.now() };
+      return text(JSON.stringify(receiptOf(agent, task)));
+    }),
+  );
+
+const becomes = (t: TestRelay, { path }: Delegation, status: string) =>
+  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+
+describe("a relay that starts again", () => {
+  test("takes up what waits for endpoints, once", async () => {
+    let t = await start(1);
+    const [boss, worker] = [await t.agent(), await seller(t, 0)];
+    const waiting = [await delegate(t, boss, worker), await delegate(t, boss, worker)];
+    const endpoint = await doing(() => t, worker);
+    // Registered by another hand, so that nothing brings the tasks there yet.
+    const database = new Sqlite(file);
+    database
+      .prepare("update agents set endpoint_url = ?, registered = 1 where agent_id = ?")
+      .run(endpoint.url, worker.agentId);
+    database.close();
+    await stop(t);
+
+    t = await start(2);
+    expect(endpoint.calls).toEqual([]);
+    await t.relay.tick();
+    for (const task of waiting) await becomes(t, task, "completed");
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    await quiet();
+    expect(endpoint.calls).toHaveLength(2);
+  });
+
+  test("takes up what an endpoint was doing when it closed, without waiting for the lease", async () => {
+    let t = await start(1);
+    const [boss, worker] = [await t.agent(), await seller(t, 0)];
+    let answer: () => Promise<CallToolResult> = () => new Promise(() => {});
+    const endpoint = closedAfter(await mcpEndpoint(() => answer()));
+    await register(t, worker, endpoint.url);
+    const task = await delegate(t, boss, worker);
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    await stop(t);
+    expect(t.logged("task.routing_failed")).toEqual([]);
+    expect(t.clock.pending()).toEqual([]);
+
+    answer = async () => text(JSON.stringify(receiptOf(worker, task)));
+    t = await start(2);
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await t.relay.tick();
+    await becomes(t, task, "completed");
+    expect(endpoint.calls).toHaveLength(2);
+  });
+});
+
+test("a relay that shuts down hands nothing on because its sockets close", async () => {
+  const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }));
+  const [boss, worker] = [await t.agent(), await seller(t, 0)];
+  const endpoint = await doing(() => t, worker);
+  await register(t, worker, endpoint.url);
+  const device = await t.device(worker);
+  const task = await delegate(t, boss, worker);
+  await device.next("task_assigned");
+  await t.stop();
+  expect(endpoint.asked).toEqual([]);
+  const again = await start(2);
+  expect(await taskAt(again, task.path)).toMatchObject({ status: "pending" });
+});
+
+describe("T8 whom a payer has blocked", () => {
+  async function block(t: TestRelay, payer: TestAgent, blocked: TestAgent): Promise<void> {
+    await stop(t);
+    const database = new Sqlite(file);
+    database
+      .prepare(`insert into trust_records values (?, ?, 0, 1, 1, 0, 0, 0, 0, null)`)
+      .run(payer.agentId, blocked.agentId);
+    database.close();
+  }
+
+  test("is not chosen, and is offered nothing of that payer's, on no way", async () => {
+    const first = await start(1);
+    const [boss, other] = [await first.agent(), await first.agent()];
+    const [blocked, target] = [await seller(first, 0), await first.agent()];
+    await block(first, boss, blocked);
+
+    const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }, 2));
+    const device = await t.device(blocked);
+    const endpoint = await doing(() => t, blocked);
+    await delegate(t, boss, blocked);
+    await delegate(t, boss, blocked, { required_capabilities: ["summarise"] });
+    const scored = await delegate(t, boss, target, { required_capabilities: ["summarise"] });
+    expect(await taskAt(t, scored.path)).toMatchObject({ routing_choice: null, assigned_to: null });
+    expect(await device.rest()).toEqual([]);
+    const again = await t.device(blocked);
+    expect(await again.rest()).toEqual([]);
+    device.socket.terminate();
+    again.socket.terminate();
+    await register(t, blocked, endpoint.url);
+    await quiet();
+    expect(endpoint.asked).toEqual([]);
+
+    const task = await delegate(t, other, blocked);
+    await becomes(t, task, "completed");
+  });
+});
