@@ -32,6 +32,9 @@ const runtime: Runtime = {
 const out = bufferedWriter(process.stdout, setImmediate);
 const err = bufferedWriter(process.stderr, setImmediate);
 
+// Who read the log may go away; to log that would only fail again, without end.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+
 function flush(): void {
   out.flush();
   err.flush();

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +59,32 @@ test("A15 a device that never answers the closing frame does not hold it up", as
   expect(performance.now() - asked).toBeLessThan(5_000);
   socket.destroy();
 });
+
+test.runIf(process.platform === "linux")(
+  "P9 a relay whose log nobody reads any more serves on, and does not turn in circles",
+  async () => {
+    const relay = startRelay({ ...plainEnv, LOG_LEVEL: "debug" });
+    const url = await relay.baseUrl;
+    relay.deafen();
+    const load = await openLoad(url);
+    await drive(url, load, ({ receipts }) => receipts.size > 10);
+    expect(load.acknowledged.receipts.size).toBeGreaterThan(10);
+    await sleep(500);
+    const before = cpuTicks(relay.pid);
+    await sleep(500);
+    expect(cpuTicks(relay.pid) - before).toBeLessThan(20);
+    relay.kill("SIGTERM");
+    expect(await relay.ended).toEqual({ code: 0, signal: null });
+  },
+);
+
+const sleep = (ms: number) => new Promise((done) => setTimeout(done, ms));
+
+/** The processor time of a process in hundredths of a second. */
+function cpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(" ");
+  return Number(fields[13]) + Number(fields[14]);
+}
 
 const socketUrl = (url: string, agentId: string) => `${url}/ws/v1/agents/${agentId}`;
 

@@ -27,6 +27,8 @@ export interface RelayProcess {
   /** Resolves once it listens. */
   readonly baseUrl: Promise<string>;
   kill(signal: NodeJS.Signals): void;
+  /** Stops reading what it writes, as a log collector that has died. */
+  deafen(): void;
 }
 
 /** The least that a relay has to be told, on a free port. */
@@ -72,6 +74,10 @@ export function startRelay(
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     kill: (signal) => void child.kill(signal),
+    deafen() {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    },
   };
   running.add(relay);
   void ended.then(() => running.delete(relay));
