@@ -12,6 +12,7 @@ export {
   toBase58Btc,
   toBase64Url,
 } from "./formats.ts";
+export { parseJsonText } from "./json-text.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./signed-json.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession.ts";
 export { signSuccession } from "./succession.ts";

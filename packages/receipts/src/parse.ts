@@ -1,6 +1,5 @@
 import * as v from "valibot";
-import { canonicalize, CanonicalJsonError } from "@agent/crypto";
-import { parseJsonText } from "./json-text.ts";
+import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import type { StructureRefusal } from "./refusals.ts";
 import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";

@@ -1,4 +1,11 @@
-import { EncodingError, hexToBytes, isAcceptablePublicKey, SUITE, verifyJson } from "@agent/crypto";
+import {
+  EncodingError,
+  hexToBytes,
+  isAcceptablePublicKey,
+  parseJsonText,
+  SUITE,
+  verifyJson,
+} from "@agent/crypto";
 import * as v from "valibot";
 import { staysInScope, toolsInScope } from "./delegated-scope.ts";
 import {
@@ -6,7 +13,6 @@ import {
   type DelegationToken,
   DelegationTokenSchema,
 } from "./delegation-token.ts";
-import { parseJsonText } from "./json-text.ts";
 import { judgeInOrder, type Verdict } from "./verdict.ts";
 
 /** Every reason for which a delegation token is not valid. */

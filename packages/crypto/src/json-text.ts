@@ -1,4 +1,7 @@
-/** The value of a JSON text; null when it is no JSON or names a member of one object twice. */
+/**
+ * The value of a JSON text; null when it is no JSON or names a member of one object twice: readers
+ * differ on which of the two they take, so a signature over it would mean two things.
+ */
 export function parseJsonText(text: string): { readonly value: unknown } | null {
   try {
     const value: unknown = JSON.parse(text);
