@@ -129,7 +129,7 @@ export function removeExpired(tx: Tx, task_id: string, now: number): Promise<Tas
   return tx.get(removeOpen, { task_id, now });
 }
 
-const removeFinished = prepare<{ before: string; limit: number }>()(
+const removeFinished = prepare<{ before: string; until: number; limit: number }>()(
   db
     .deleteFrom("tasks")
     .where(
@@ -139,14 +139,20 @@ const removeFinished = prepare<{ before: string; limit: number }>()(
         .selectFrom("tasks")
         .select("task_id")
         .where("task_id", "<", p("before"))
-        .where("finished_at", "is not", null)
+        .where("finished_at", "<=", p("until"))
         .limit(p("limit")),
     ),
 );
 
-/** Forgets finished tasks older than an id; receipts, settlements and postings are kept. */
-export function forgetFinished(tx: Tx, before: string, limit: number): Promise<number> {
-  return tx.run(removeFinished, { before, limit });
+/**
+ * Forgets tasks that were finished by `until`; receipts, settlements and postings are kept. `before`
+ * is the least id of that time: what was finished by then has a smaller one.
+ */
+export function forgetFinished(
+  tx: Tx,
+  old: { before: string; until: number; limit: number },
+): Promise<number> {
+  return tx.run(removeFinished, old);
 }
 
 /** Which tasks a list shows: addressed or assigned to an agent, or submitted by it. */

@@ -1,0 +1,81 @@
+import { receiptOf } from "@agent/testkit";
+import { afterEach, describe, expect, test } from "vitest";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  holdingsOf,
+  seller,
+  submit,
+  type Delegation,
+} from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const DAY = 86_400_000;
+
+let t: TestRelay;
+afterEach(() => t.close());
+
+async function statusAfter(ms: number, { path }: Delegation): Promise<number> {
+  await t.clock.advance(ms);
+  await t.relay.tick();
+  return (await t.asMaster("GET", path)).status;
+}
+
+describe("a finished task", () => {
+  async function finished(env: Record<string, string>) {
+    t = await startTestRelay(env);
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    await t.clock.advance(60_000);
+    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    return { boss, worker, task };
+  }
+
+  test("can be polled for 30 days, and what it moved is kept", async () => {
+    const { boss, worker, task } = await finished({});
+    const before = await holdingsOf(t, [boss, worker]);
+    expect(await statusAfter(30 * DAY - 1, task)).toBe(200);
+    expect(await statusAfter(60_001, task)).toBe(404);
+    expect(await holdingsOf(t, [boss, worker])).toEqual(before);
+    await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
+  });
+
+  test("can be polled for the configured days since it was finished, however long it took", async () => {
+    t = await startTestRelay({
+      AGENT_RETENTION_DAYS: "1",
+      AGENT_TASK_TTL_MS: String(3 * DAY),
+    });
+    const [boss, worker] = [await t.agent(), await t.agent()];
+    const slow = await delegate(t, boss, worker);
+    expect(await statusAfter(2 * DAY, slow)).toBe(200);
+    await t.as(worker, "POST", `${slow.path}/result`, receiptOf(worker, slow));
+    expect(await statusAfter(DAY - 1, slow)).toBe(200);
+    expect(await statusAfter(60_001, slow)).toBe(404);
+  });
+
+  test("can be polled for ever with 0 days", async () => {
+    const { task } = await finished({ AGENT_RETENTION_DAYS: "0" });
+    expect(await statusAfter(1_000 * DAY, task)).toBe(200);
+  });
+
+  test("is forgotten with all its kind: a round takes thousands", async () => {
+    t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
+    const [boss, worker] = [await t.agent(), await t.agent()];
+    for (let i = 0; i < 3; i += 1) {
+      const many = await Promise.all(Array.from({ length: 400 }, () => submit(t, boss, worker)));
+      const token = await t.token(boss);
+      await Promise.all(
+        many.map(({ body }) => {
+          const path = `/agent/${worker.agentId}/task/${String(body["task_id"])}/cancel`;
+          return t.request("POST", path, { token });
+        }),
+      );
+    }
+    const list = () => t.asMaster("GET", `/agent/${worker.agentId}/tasks?limit=200`);
+    expect((await list()).body["tasks"]).toHaveLength(200);
+    await t.clock.advance(DAY + 60_000);
+    await t.relay.tick();
+    expect((await list()).body["tasks"]).toEqual([]);
+  });
+});
