@@ -1,1 +1,34 @@
-export {};
+export { extendsTimeline } from "./append-only.ts";
+export { contentHash } from "./content-hash.ts";
+export { crossCheckGoal } from "./cross-check-goal.ts";
+export { crossCheckSteps } from "./cross-check-steps.ts";
+export {
+  LEDGER_EVENT_TYPES,
+  type LedgerEvent,
+  LedgerEventSchema,
+  type LedgerEventType,
+} from "./events.ts";
+export { type LedgerFault, parseLedger } from "./parse.ts";
+export { type SignedReceipt, summarizeReceipt } from "./receipt-summary.ts";
+export { reconstructLedger } from "./reconstruct.ts";
+export type { DelegatedTask, EventRecord, GoalRecord, GoalRecords, PlanRecord } from "./records.ts";
+export { argsHash, redactToolCall, type ToolCall } from "./redact.ts";
+export type {
+  Contradiction,
+  GoalContradiction,
+  LedgerRefusal,
+  LedgerRemark,
+  StepContradiction,
+} from "./refusals.ts";
+export {
+  type Ledger,
+  LEDGER_SPEC,
+  LedgerSchema,
+  type LedgerStep,
+  type ReceiptSummary,
+} from "./schema.ts";
+export { type LedgerBody, type SignedLedger, signLedger } from "./sign.ts";
+export { LEDGER_STATUSES, type LedgerStatus, STEP_STATUSES, type StepStatus } from "./statuses.ts";
+export { stepCount } from "./step-count.ts";
+export type { Check, LedgerVerdict } from "./verdict.ts";
+export { verifyLedger, type VerifyOptions } from "./verify.ts";

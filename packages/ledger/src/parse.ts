@@ -1,0 +1,91 @@
+import * as v from "valibot";
+import { canonicalize, CanonicalJsonError } from "@agent/crypto";
+import { contentHash } from "./content-hash.ts";
+import { parseJsonText } from "./json-text.ts";
+import { type Ledger, LedgerMembersSchema } from "./schema.ts";
+
+/** Why a value is no ledger: the member at fault and the rule it breaks, never what it holds. */
+export interface LedgerFault {
+  readonly ok: false;
+  readonly code: "ledger.malformed";
+  /** The member's name, with dots further in; empty when the fault is in no single member. */
+  readonly path: string;
+  readonly message: string;
+}
+
+interface ReadLedger {
+  readonly ok: true;
+  readonly ledger: Ledger;
+  /** The hash of the timeline as it is, whatever the ledger says that it is. */
+  readonly hash: string;
+}
+
+/**
+ * Checks the structure of a ledger, given as a value or as its JSON text; not its `spec`, its hash
+ * or its signature. The ledger in the answer is the value itself, unknown members included.
+ *
+ * Refuses with `ledger.malformed`.
+ */
+export function parseLedger(
+  value: unknown,
+): { readonly ok: true; readonly ledger: Ledger } | LedgerFault {
+  const read = readLedger(value);
+  return read.ok ? { ok: true, ledger: read.ledger } : read;
+}
+
+/** As `parseLedger`, keeping the hash for the verifier. */
+export function readLedger(input: unknown): ReadLedger | LedgerFault {
+  const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
+  if (parsed === null) return malformed("", "must be JSON in which no object repeats a member");
+  if (!isPlainObject(parsed.value)) return malformed("", "must be a JSON object");
+  const checked = v.safeParse(LedgerMembersSchema, parsed.value, { abortEarly: true });
+  if (!checked.success) {
+    const [issue] = checked.issues;
+    return malformed(v.getDotPath(issue) ?? "", issue.message);
+  }
+  // The value and not valibot's output, which lacks members called `__proto__`.
+  const ledger = parsed.value as Ledger;
+  for (const [path, value] of objectsIn(ledger)) {
+    if (Array.isArray(value)) return malformed(path, "must be a JSON object");
+  }
+  const hash = hashOf(ledger);
+  return hash === null
+    ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
+    : { ok: true, ledger, hash };
+}
+
+function isPlainObject(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+/** What has to be an object, and where: valibot takes a list for one. */
+function* objectsIn(ledger: Ledger): Iterable<[path: string, value: unknown]> {
+  for (const [index, event] of ledger.timeline.entries()) {
+    yield [`timeline.${index}`, event];
+    yield [`timeline.${index}.payload`, event.payload];
+  }
+  for (const [index, step] of ledger.steps.entries()) {
+    yield [`steps.${index}`, step];
+    yield [`steps.${index}.delegation`, step.delegation];
+  }
+  for (const [index, summary] of (ledger.delegation_receipts ?? []).entries()) {
+    yield [`delegation_receipts.${index}`, summary];
+  }
+}
+
+function hashOf(ledger: Ledger): string | null {
+  try {
+    // Whoever stores or hands on a ledger needs the canonical form of its unsigned members too.
+    canonicalize({ ...ledger, timeline: undefined });
+    return contentHash(ledger.timeline);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return null;
+    throw error;
+  }
+}
+
+function malformed(path: string, message: string): LedgerFault {
+  return { ok: false, code: "ledger.malformed", path, message };
+}

@@ -1,0 +1,44 @@
+import type { SignedReceipt } from "./receipt-summary.ts";
+import type { LedgerStep } from "./schema.ts";
+import type { LedgerStatus } from "./statuses.ts";
+
+/** What a relay has stored about one goal of one agent; times are in ms since the epoch. */
+export interface GoalRecords {
+  readonly agentId: string;
+  readonly goalId: string;
+  /** What is known of the goal itself, such as the task whose id it is. */
+  readonly goal?: GoalRecord | undefined;
+  /** Oldest first; of a step that several tell of, the newest counts. */
+  readonly plans: readonly PlanRecord[];
+  /** The tasks that the agent delegated for this goal. */
+  readonly tasks: readonly DelegatedTask[];
+  /** In the order of the log; what is no event of a ledger is passed over. */
+  readonly events: readonly EventRecord[];
+}
+
+export interface GoalRecord {
+  readonly started_at?: number | null | undefined;
+  readonly completed_at?: number | null | undefined;
+  readonly status?: LedgerStatus | undefined;
+}
+
+export interface PlanRecord {
+  readonly plan_id: string;
+  readonly title: string;
+  readonly status: LedgerStatus;
+  readonly created_at: number;
+  readonly steps: readonly LedgerStep[];
+}
+
+export interface DelegatedTask {
+  readonly task_id: string;
+  readonly step_id?: string | null | undefined;
+  readonly submitted_at: number;
+  readonly receipt?: SignedReceipt | null | undefined;
+}
+
+export interface EventRecord {
+  readonly type: string;
+  readonly timestamp: number;
+  readonly payload: unknown;
+}

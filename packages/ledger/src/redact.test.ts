@@ -1,0 +1,31 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import { describe, expect, test } from "vitest";
+import { argsHash, redactToolCall } from "./index.ts";
+
+describe("arguments", () => {
+  test("are told by the SHA-256 of their canonical JSON", () => {
+    expect(argsHash({ b: 1, a: [true] })).toBe(sha256Hex('{"a":[true],"b":1}'));
+    expect(argsHash({ a: [true], b: 1 })).toBe(argsHash({ b: 1, a: [true] }));
+    expect(argsHash({ a: [true], b: 2 })).not.toBe(argsHash({ b: 1, a: [true] }));
+  });
+
+  test("have to have one", () => {
+    expect(() => argsHash({ a: NaN })).toThrow("not finite");
+    expect(() => argsHash(undefined)).toThrow("not JSON");
+  });
+});
+
+describe("a call of a tool", () => {
+  const call = { tool: "search", args: { q: "s3cret" }, call_id: "c" };
+
+  test("keeps the hash of its arguments and nothing of them", () => {
+    const payload = redactToolCall(call);
+    expect(payload).toEqual({ tool: "search", args_hash: argsHash(call.args), call_id: "c" });
+    expect(canonicalize(payload)).not.toContain("s3cret");
+  });
+
+  test("keeps its step, and no member that a tool's author put beside it", () => {
+    const more = { ...call, step_id: "s", result: "s3cret" };
+    expect(redactToolCall(more)).toEqual({ ...redactToolCall(call), step_id: "s" });
+  });
+});

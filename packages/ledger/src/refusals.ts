@@ -1,0 +1,40 @@
+/** Every reason for which a ledger is not valid. */
+export type LedgerRefusal =
+  | "ledger.malformed"
+  | "ledger.spec"
+  | "ledger.wrong_agent"
+  | "ledger.content_hash_mismatch"
+  | "ledger.unordered"
+  | "ledger.key_missing"
+  | "ledger.signature_invalid";
+
+/** What a verdict points out about a ledger that stays valid. */
+export type LedgerRemark =
+  | "ledger.unsigned"
+  | "ledger.goal_contradicted"
+  | "ledger.steps_contradicted"
+  | "ledger.steps_unrecorded";
+
+/** How a member that nobody signed differs from the timeline. */
+export interface Contradiction<Code extends string = GoalContradiction | StepContradiction> {
+  readonly code: Code;
+  /** Where in the ledger, with dots further in. */
+  readonly path: string;
+}
+
+export type GoalContradiction =
+  | "ledger.goal_mismatch"
+  | "ledger.plan_mismatch"
+  | "ledger.status_mismatch";
+
+export type StepContradiction =
+  | "ledger.step_repeated"
+  | "ledger.step_missing"
+  | "ledger.step_unlisted"
+  | "ledger.step_unrecorded"
+  | "ledger.step_status_mismatch"
+  | "ledger.step_ordinal_mismatch"
+  | "ledger.step_tools_mismatch"
+  | "ledger.step_tool_calls_mismatch"
+  | "ledger.step_delegation_mismatch"
+  | "ledger.event_without_step";
