@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { Heap } from "./heap.ts";
 import { NumberHeap } from "./number-heap.ts";
 
-const keys = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300 });
+const keys = fc.array(fc.integer({ min: 0, max: 50 }), { maxLength: 300, size: "max" });
 
 test("a heap gives back its items in order", () => {
   fc.assert(

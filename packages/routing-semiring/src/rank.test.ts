@@ -282,6 +282,15 @@ describe("equal scores are ordered by", () => {
     expect(order(candidates, { weights })).toEqual(["b", "a"]);
   });
 
+  test("lower cost, though floats make the dearer one better by a hair", () => {
+    const slim = { trust_score: 0.3, successes: 6 };
+    const candidates = [
+      agent("a", { ...slim, avg_latency_ms: 5_000, unit_cost: 3 }),
+      agent("b", { ...slim, avg_latency_ms: 15_000, unit_cost: 2 }),
+    ];
+    expect(order(candidates, { maxBudget: 4 })).toEqual(["b", "a"]);
+  });
+
   test("agent id at last", () => {
     expect(order([agent("b"), agent("c"), agent("a")])).toEqual(["a", "b", "c"]);
   });
@@ -364,7 +373,7 @@ test("whatever the figures are, every score is in 0..1 and none is NaN", () => {
           explorationDrive,
         });
         for (const { composite_score, sub_scores } of [...ranked, ...(choice ? [choice] : [])]) {
-          for (const score of [composite_score, ...Object.values(sub_scores)]) {
+          for (const score of [composite_score, ...Object.values<number>({ ...sub_scores })]) {
             expect(score).toBeGreaterThanOrEqual(0);
             expect(score).toBeLessThanOrEqual(1);
           }

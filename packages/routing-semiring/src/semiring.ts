@@ -79,35 +79,22 @@ export const compareFigures = (a: RouteFigures, b: RouteFigures): number =>
 /** For sorting; unlike a difference it orders infinities too. */
 export const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
-const noRoute: RouteFigures = {
-  trust: 0,
-  cost: Infinity,
-  latency: Infinity,
-  reliability: 0,
-  hops: Infinity,
-};
-
 /**
  * All figures of one route at once: `plus` keeps a whole route (the one of the highest trust; ties:
  * fewer hops, lower cost, lower latency, higher reliability) and never mixes figures of two routes.
  */
 export const product: Semiring<RouteFigures> = {
-  zero: noRoute,
+  zero: { trust: 0, cost: Infinity, latency: Infinity, reliability: 0, hops: Infinity },
   one: { trust: 1, cost: 0, latency: 0, reliability: 1, hops: 0 },
   plus: (a, b) => (compareFigures(a, b) <= 0 ? a : b),
-  times: (a, b) => {
-    const chain = a.trust * b.trust;
-    // Without trust there is no route. Distributivity depends on this: among routes of trust 0
-    // the number of hops would decide, against the choice made before the trust was lost.
-    if (chain < NEGLIGIBLE) return noRoute;
-    return {
-      trust: chain,
-      cost: a.cost + b.cost,
-      latency: a.latency + b.latency,
-      reliability: a.reliability * b.reliability,
-      hops: a.hops + b.hops,
-    };
-  },
+  times: (a, b) => ({
+    trust: a.trust * b.trust,
+    cost: a.cost + b.cost,
+    latency: a.latency + b.latency,
+    reliability: a.reliability * b.reliability,
+    hops: a.hops + b.hops,
+  }),
+  // Without trust there is no route, whatever the other figures are.
   equal: (a, b) =>
     (a.trust < NEGLIGIBLE && b.trust < NEGLIGIBLE) ||
     (close(a.trust, b.trust) &&
