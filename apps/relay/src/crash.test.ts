@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { drive, missing, openLoad } from "../test/load.ts";
+import { call, drive, missing, openLoad, type Load } from "../test/load.ts";
 import {
   builtMain,
   endRelays,
@@ -11,6 +11,7 @@ import {
   plainEnv,
   startRelay,
 } from "../test/relay-process.ts";
+import { masterToken } from "../test/test-relay.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -21,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm build`);
 const options = isBuilt ? { main: builtMain } : {};
 
-test("M13 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
+test("M13 R2 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
   const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
   let relay = startRelay(env, options);
   const load = await openLoad(await relay.baseUrl);
@@ -42,5 +43,26 @@ test("M13 after kill -9 under load every acknowledged task, receipt and posting 
   }
   relayIds.add(linesOf(relay.stdout())[0]?.["relay_id"]);
   expect(relayIds.size).toBe(1);
+  await expectRepeatsToBeKnown(await relay.baseUrl, load);
+  expect(await missing(await relay.baseUrl, load)).toEqual([]);
   expect(load.acknowledged.receipts.size).toBeGreaterThan(300);
 });
+
+/** What was answered before the crash and is sent once more moves nothing. */
+async function expectRepeatsToBeKnown(baseUrl: string, load: Load): Promise<void> {
+  const { payer, worker, acknowledged } = load;
+  const [reference] = acknowledged.deposits;
+  const account = `${baseUrl}/api/v1/agents/${payer.agentId}/deposit`;
+  const again = { amount: 10, reference };
+  expect(await call(account, masterToken, "POST", again)).toMatchObject({
+    status: 200,
+    body: { idempotent: true, transaction_id: null },
+  });
+  for (const [taskId, receipt] of [...acknowledged.receipts].slice(0, 3)) {
+    const result = `${baseUrl}/agent/${worker.agentId}/task/${taskId}/result`;
+    expect(await call(result, masterToken, "POST", receipt)).toEqual({
+      status: 200,
+      body: { status: "completed" },
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { receiptOf } from "@agent/testkit";
+import { buyer, delegate, seller } from "../test/market.ts";
+import { startTestRelay, type TestRelay } from "../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+describe("a relay that shuts down", () => {
+  test("says so to whoever asks whether it is ready, and is alive", async () => {
+    expect((await t.request("GET", "/health/ready")).status).toBe(200);
+    t.relay.drain();
+    expect((await t.request("GET", "/health/ready")).status).toBe(503);
+    expect((await t.request("GET", "/health/live")).status).toBe(200);
+  });
+
+  test("takes no request any more, and says when to come back", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    t.relay.drain();
+    const refused = await Promise.all([
+      t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" }),
+      t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task)),
+      t.as(boss, "GET", task.path),
+      t.request("GET", "/health"),
+      t.request("GET", `/ws/v1/agents/${boss.agentId}`),
+    ]);
+    for (const { status, headers, body } of refused) {
+      expect({ status, code: body["code"] }).toEqual({ status: 503, code: "server.draining" });
+      expect(headers.get("retry-after")).toBe("10");
+    }
+  });
+});
