@@ -48,6 +48,16 @@ export class Adjacency {
     this.#next = [];
   }
 
+  /** The edges of a node, one after the other. */
+  *edgesOf(node: number): Generator<number> {
+    const rowEnd = this.rowEnd(node);
+    let edge = this.first(node);
+    while (edge !== NONE) {
+      yield edge;
+      edge = edge + 1 < rowEnd ? edge + 1 : this.afterRow(edge, node);
+    }
+  }
+
   /** The end of a node's row: below it the next edge is the next number, then see `afterRow`. */
   rowEnd(node: number): number {
     return this.#starts[node + 1] ?? 0;

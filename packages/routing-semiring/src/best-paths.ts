@@ -23,12 +23,12 @@ interface Label<T> {
  *
  * Ties: fewer hops, then lower cost, then the smaller ids from the start on.
  */
-export const bestPath = <T>(
+export function bestPath<T>(
   graph: Graph,
   semiring: Semiring<T>,
   from: string,
   to: string,
-): BestPath<T> | null => {
+): BestPath<T> | null {
   const source = graph.nodeOf(from);
   const goal = graph.nodeOf(to);
   if (source === NONE || goal === NONE) return null;
@@ -45,12 +45,7 @@ export const bestPath = <T>(
   for (let label = open.pop(); label !== undefined && label.node !== goal; label = open.pop()) {
     if (settled[label.node] === 1) continue;
     settled[label.node] = 1;
-    const rowEnd = adjacency.rowEnd(label.node);
-    for (
-      let edge = adjacency.first(label.node);
-      edge !== NONE;
-      edge = edge + 1 < rowEnd ? edge + 1 : adjacency.afterRow(edge, label.node)
-    ) {
+    for (const edge of adjacency.edgesOf(label.node)) {
       if (settled[adjacency.edges.to[edge]!] === 1) continue;
       const offer = extend(semiring, label, adjacency.edges, edge);
       if (semiring.equal(offer.value, semiring.zero)) continue;
@@ -68,14 +63,14 @@ export const bestPath = <T>(
   return label === undefined
     ? null
     : { path: pathTo(graph.ids, previous, goal), value: label.value };
-};
+}
 
-const extend = <T>(
+function extend<T>(
   { of, times }: Semiring<T>,
   label: Label<T>,
   edges: EdgeColumns,
   edge: number,
-): Label<T> => {
+): Label<T> {
   const figures = edges.read(edge);
   return {
     node: edges.to[edge]!,
@@ -83,12 +78,12 @@ const extend = <T>(
     hops: label.hops + 1,
     cost: label.cost + figures.cost,
   };
-};
+}
 
-const compareLabels =
-  <T>({ equal, plus }: Semiring<T>) =>
-  (a: Label<T>, b: Label<T>): number => {
+function compareLabels<T>({ equal, plus }: Semiring<T>) {
+  return (a: Label<T>, b: Label<T>): number => {
     if (!equal(a.value, b.value)) return equal(plus(a.value, b.value), a.value) ? -1 : 1;
     if (a.hops !== b.hops) return a.hops - b.hops;
     return ascending(sumKey(a.cost), sumKey(b.cost));
   };
+}

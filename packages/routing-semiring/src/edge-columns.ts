@@ -71,7 +71,7 @@ export class EdgeColumns {
   }
 }
 
-const doubled = <A extends Int32Array | Float64Array>(old: A, bigger: A): A => {
+function doubled<A extends Int32Array | Float64Array>(old: A, bigger: A): A {
   bigger.set(old);
   return bigger;
-};
+}

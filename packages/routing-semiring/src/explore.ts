@@ -7,7 +7,7 @@ const LARGEST_SHIFT = 0.5;
  * The weights under an exploration drive (0..1): at 1, half the weight of trust and success rate is
  * moved, in equal parts, to availability and capability match. The sum stays the same.
  */
-export const shiftWeights = (weights: Weights, drive: number): Weights => {
+export function shiftWeights(weights: Weights, drive: number): Weights {
   const kept = 1 - LARGEST_SHIFT * drive;
   const moved = (1 - kept) * (weights.trust + weights.success_rate);
   return {
@@ -17,7 +17,7 @@ export const shiftWeights = (weights: Weights, drive: number): Weights => {
     capability_match: weights.capability_match + moved / 2,
     availability: weights.availability + moved / 2,
   };
-};
+}
 
 /**
  * A number in 0..1 (1 excluded) that follows from a seed (0..2^32 - 1) and a name: even, repeatable,
@@ -25,20 +25,22 @@ export const shiftWeights = (weights: Weights, drive: number): Weights => {
  *
  * FNV-1a over the name, started from the seed, finished by the mixer of MurmurHash3.
  */
-export const draw = (seed: number, name: string): number => {
+export function draw(seed: number, name: string): number {
   let hash = mix(seed ^ 0x811c9dc5);
   for (let at = 0; at < name.length; at += 1) {
     hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193);
   }
   return (mix(hash) >>> 0) / 2 ** 32;
-};
+}
 
-const mix = (value: number): number => {
+function mix(value: number): number {
   let hash = value;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return hash ^ (hash >>> 16);
-};
+}
 
 /** Whether this decision explores: with the probability of the drive, so never at 0. */
-export const explores = (seed: number, drive: number): boolean => draw(seed, "") < drive;
+export function explores(seed: number, drive: number): boolean {
+  return draw(seed, "") < drive;
+}

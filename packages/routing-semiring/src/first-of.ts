@@ -1,9 +1,9 @@
 /** The first `limit` items in order, without sorting those that come after them. */
-export const firstOf = <T>(
+export function firstOf<T>(
   items: Iterable<T>,
   limit: number,
   compare: (a: T, b: T) => number,
-): T[] => {
+): T[] {
   if (!(limit >= 1)) return [];
   const kept: T[] = [];
   let last: T | undefined;
@@ -20,4 +20,4 @@ export const firstOf = <T>(
   }
   cut();
   return kept;
-};
+}

@@ -19,17 +19,22 @@ export type EdgeResult = { ok: true } | { ok: false; code: EdgeCode };
 
 const MAX_SUMMAND = 1e9;
 
-const isShare = (value: number): boolean => value >= 0 && value <= 1;
-const isSummand = (value: number): boolean => value >= 0 && value <= MAX_SUMMAND;
+function isShare(value: number): boolean {
+  return value >= 0 && value <= 1;
+}
 
-const refusal = (from: string, to: string, edge: EdgeFigures): EdgeCode | null => {
+function isSummand(value: number): boolean {
+  return value >= 0 && value <= MAX_SUMMAND;
+}
+
+function refusal(from: string, to: string, edge: EdgeFigures): EdgeCode | null {
   if (from === "" || to === "") return "edge.id_empty";
   if (!isShare(edge.trust)) return "edge.trust_invalid";
   if (!isSummand(edge.cost)) return "edge.cost_invalid";
   if (!isSummand(edge.latency)) return "edge.latency_invalid";
   if (!isShare(edge.reliability)) return "edge.reliability_invalid";
   return null;
-};
+}
 
 /** A directed graph of agents and relays, kept between requests and changed edge by edge. */
 export class Graph {

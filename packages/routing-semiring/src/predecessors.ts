@@ -1,19 +1,19 @@
 import { NONE } from "./edge-index.ts";
 
 /** The ids from the source of a search to `node`. */
-export const pathTo = (ids: readonly string[], previous: Int32Array, node: number): string[] => {
+export function pathTo(ids: readonly string[], previous: Int32Array, node: number): string[] {
   const path: string[] = [];
   for (let at = node; at !== NONE; at = previous[at]!) path.push(ids[at]!);
   return path.reverse();
-};
+}
 
 /** Of the routes to two nodes, equally many hops long: has the first the smaller ids in front? */
-export const precedes = (
+export function precedes(
   ids: readonly string[],
   previous: Int32Array,
   a: number,
   b: number,
-): boolean => {
+): boolean {
   let lastA = a;
   let lastB = b;
   for (let x = a, y = b; x !== y; x = previous[x]!, y = previous[y]!) {
@@ -21,4 +21,4 @@ export const precedes = (
     lastB = y;
   }
   return ids[lastA]! < ids[lastB]!;
-};
+}

@@ -75,7 +75,7 @@ export interface Ranking {
  * evenly from all that may be chosen; the draw follows from `seed` and the agent ids, not from the
  * order of the candidates. Weights that are negative, not finite or all 0 throw a RangeError.
  */
-export const rank = (candidates: readonly Candidate[], options: RankOptions = {}): Ranking => {
+export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
   const { graph, from = SELF, requiredCapabilities = [], maxBudget = null } = options;
   const { weights = DEFAULT_WEIGHTS, limit = Infinity } = options;
   const drive = unit(options.explorationDrive ?? 0);
@@ -87,28 +87,25 @@ export const rank = (candidates: readonly Candidate[], options: RankOptions = {}
     { from, requiredCapabilities, maxBudget },
     shiftWeights(normaliseWeights(weights), drive),
   );
+  const byRank = (a: number, b: number) => standings.compare(a, b);
   const places = [...candidates.keys()];
   const eligible = places.filter((place) => standings.isEligible(place));
   const explored = explores(seed, drive);
-  const [winner] = explored
-    ? [drawOne(eligible, standings, seed)]
-    : firstOf(eligible, 1, byRank(standings));
+  const winner = explored ? drawOne(eligible, standings, seed) : firstOf(eligible, 1, byRank)[0];
   return {
-    ranked: firstOf(places, limit, byRank(standings)).map((place) => toRow(standings, place)),
+    ranked: firstOf(places, limit, byRank).map((place) => toRow(standings, place)),
     choice: winner === undefined ? null : toChoice(standings, winner, eligible.length - 1),
     explored,
     seed,
     algorithm: ALGORITHM,
   };
-};
+}
 
-const byRank = (standings: Standings) => (a: number, b: number) => standings.compare(a, b);
-
-const drawOne = (
+function drawOne(
   eligible: readonly number[],
   standings: Standings,
   seed: number,
-): number | undefined => {
+): number | undefined {
   const lots = eligible.map((place) => ({
     place,
     lot: draw(seed, standings.candidate(place).agent_id),
@@ -119,9 +116,9 @@ const drawOne = (
     (a, b) => ascending(a.lot, b.lot) || standings.compare(a.place, b.place),
   );
   return first?.place;
-};
+}
 
-const toRow = (standings: Standings, place: number): RankedCandidate => {
+function toRow(standings: Standings, place: number): RankedCandidate {
   const cost = standings.cost(place);
   return {
     agent_id: standings.candidate(place).agent_id,
@@ -133,9 +130,9 @@ const toRow = (standings: Standings, place: number): RankedCandidate => {
     affordable: standings.isAffordable(place),
     eligible: standings.isEligible(place),
   };
-};
+}
 
-const toChoice = (standings: Standings, place: number, alternatives: number): RoutingChoice => {
+function toChoice(standings: Standings, place: number, alternatives: number): RoutingChoice {
   const scores = standings.scores(place);
   return {
     selected_agent: standings.candidate(place).agent_id,
@@ -149,7 +146,8 @@ const toChoice = (standings: Standings, place: number, alternatives: number): Ro
     routing_paths: [shownPath(standings, place)],
     alternatives_considered: alternatives,
   };
-};
+}
 
-const shownPath = (standings: Standings, place: number): string[] =>
-  standings.path(place).with(0, SELF);
+function shownPath(standings: Standings, place: number): string[] {
+  return standings.path(place).with(0, SELF);
+}

@@ -16,7 +16,9 @@ export interface Route extends RouteFigures {
  * The best route from one id to every other, for all targets in one pass over the edges: those
  * that `bestPath` finds with `product`.
  */
-export const routesFrom = (graph: Graph, from: string): Routes => new Routes(graph, from);
+export function routesFrom(graph: Graph, from: string): Routes {
+  return new Routes(graph, from);
+}
 
 export class Routes {
   readonly #graph: Graph;

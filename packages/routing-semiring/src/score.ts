@@ -10,58 +10,65 @@ const SUCCESS_RATE_WITHOUT_HISTORY = 0.5;
 const OFFLINE_FACTOR = 0.5;
 
 /** Clamps to 0..1; NaN becomes 0. */
-export const unit = (value: number): number => (value >= 0 ? Math.min(value, 1) : 0);
+export function unit(value: number): number {
+  return value >= 0 ? Math.min(value, 1) : 0;
+}
 
 /** Whether the candidate has every capability that is asked for. */
-export const isCapable = (candidate: Candidate, required: readonly string[]): boolean =>
-  required.every((capability) => candidate.capabilities.includes(capability));
+export function isCapable(candidate: Candidate, required: readonly string[]): boolean {
+  return required.every((capability) => candidate.capabilities.includes(capability));
+}
 
 /** The price of a candidate plus the cost of the route to it; Infinity when its price is none. */
-export const totalCost = (candidate: Candidate, route: RouteFigures | null): number => {
+export function totalCost(candidate: Candidate, route: RouteFigures | null): number {
   const price = candidate.unit_cost ?? 0;
   return price >= 0 && price <= MAX_PRICE ? price + (route?.cost ?? 0) : Infinity;
-};
+}
 
 /**
  * 1 when free; else the share of the budget that is left, or without a budget how the cost compares
  * with the mean cost of the candidates. All in currency units.
  */
-export const priceEfficiency = (
-  cost: number,
-  maxBudget: number | null,
-  meanCost: number,
-): number => {
+export function priceEfficiency(cost: number, maxBudget: number | null, meanCost: number): number {
   if (cost === 0) return 1;
   return unit(maxBudget === null ? meanCost / (cost + meanCost) : 1 - cost / maxBudget);
-};
+}
 
 /**
  * The factors of a candidate that is reached by `route` (null: directly). The route's trust takes
  * the place of the candidate's own, its latency adds, its reliability multiplies the success rate.
  */
-export const subScores = (
+export function subScores(
   candidate: Candidate,
   route: RouteFigures | null,
   capable: boolean,
   price: number,
-): SubScores => ({
-  trust: candidate.blocked ? 0 : unit(route?.trust ?? candidate.trust_score),
-  success_rate: successRate(candidate) * (route?.reliability ?? 1),
-  latency: LATENCY_HALF_MS / (LATENCY_HALF_MS + totalLatency(candidate, route)),
-  price_efficiency: price,
-  capability_match: capable ? 1 : 0,
-  availability: availability(candidate),
-});
+): SubScores {
+  return {
+    trust: candidate.blocked ? 0 : unit(route?.trust ?? candidate.trust_score),
+    success_rate: successRate(candidate) * (route?.reliability ?? 1),
+    latency: LATENCY_HALF_MS / (LATENCY_HALF_MS + totalLatency(candidate, route)),
+    price_efficiency: price,
+    capability_match: capable ? 1 : 0,
+    availability: availability(candidate),
+  };
+}
 
-const totalLatency = (candidate: Candidate, route: RouteFigures | null): number =>
-  (known(candidate.avg_latency_ms) ?? known(candidate.listing_latency_ms) ?? LATENCY_HALF_MS) +
-  (route?.latency ?? 0);
+function totalLatency(candidate: Candidate, route: RouteFigures | null): number {
+  return (
+    (known(candidate.avg_latency_ms) ?? known(candidate.listing_latency_ms) ?? LATENCY_HALF_MS) +
+    (route?.latency ?? 0)
+  );
+}
 
-const known = (value: number | null): number | null =>
-  value !== null && value >= 0 && value < Infinity ? value : null;
+function known(value: number | null): number | null {
+  return value !== null && value >= 0 && value < Infinity ? value : null;
+}
 
-const successRate = ({ successes, counted }: Candidate): number =>
-  counted > 0 ? unit(successes / counted) : SUCCESS_RATE_WITHOUT_HISTORY;
+function successRate({ successes, counted }: Candidate): number {
+  return counted > 0 ? unit(successes / counted) : SUCCESS_RATE_WITHOUT_HISTORY;
+}
 
-const availability = ({ online, availability_guarantee: promised }: Candidate): number =>
-  online ? 1 : unit(promised ?? 0) * OFFLINE_FACTOR;
+function availability({ online, availability_guarantee: promised }: Candidate): number {
+  return online ? 1 : unit(promised ?? 0) * OFFLINE_FACTOR;
+}

@@ -30,26 +30,31 @@ export interface Semiring<T> {
 /** A trust below this (the smallest normal single-precision number) is no trust. */
 export const NEGLIGIBLE = 2 ** -126;
 
-const close = (a: number, b: number): boolean =>
-  a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.min(a, b));
+function close(a: number, b: number): boolean {
+  return a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.min(a, b));
+}
 
-const mostLikely = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
-  zero: 0,
-  one: 1,
-  plus: (a, b) => Math.max(a, b),
-  times: (a, b) => a * b,
-  equal: close,
-  of,
-});
+function mostLikely(of: (edge: EdgeFigures) => number): Semiring<number> {
+  return {
+    zero: 0,
+    one: 1,
+    plus: (a, b) => Math.max(a, b),
+    times: (a, b) => a * b,
+    equal: close,
+    of,
+  };
+}
 
-const leastSum = (of: (edge: EdgeFigures) => number): Semiring<number> => ({
-  zero: Infinity,
-  one: 0,
-  plus: (a, b) => Math.min(a, b),
-  times: (a, b) => a + b,
-  equal: close,
-  of,
-});
+function leastSum(of: (edge: EdgeFigures) => number): Semiring<number> {
+  return {
+    zero: Infinity,
+    one: 0,
+    plus: (a, b) => Math.min(a, b),
+    times: (a, b) => a + b,
+    equal: close,
+    of,
+  };
+}
 
 /** Trust in 0..1: multiplied along a route, the highest wins. */
 export const trust = mostLikely((edge) => edge.trust);
@@ -65,19 +70,30 @@ export const latency = leastSum((edge) => edge.latency);
 
 // Ties are found at the precision at which figures are known, so that 0.9 * 0.8 ties with 0.72
 // and 0.1 + 0.2 with 0.3. Rounding keeps "ties with" transitive, which a tolerance would not.
+
+/** A share, rounded for comparison: to single precision. */
 export const shareKey = Math.fround;
-export const sumKey = (value: number): number => Math.round(value * 1e6);
+
+/** A cost or a latency, rounded for comparison: in millionths. */
+export function sumKey(value: number): number {
+  return Math.round(value * 1e6);
+}
 
 /** Negative when route `a` is preferred: more trust, fewer hops, lower cost, latency, reliability. */
-export const compareFigures = (a: RouteFigures, b: RouteFigures): number =>
-  ascending(shareKey(b.trust), shareKey(a.trust)) ||
-  ascending(a.hops, b.hops) ||
-  ascending(sumKey(a.cost), sumKey(b.cost)) ||
-  ascending(sumKey(a.latency), sumKey(b.latency)) ||
-  ascending(shareKey(b.reliability), shareKey(a.reliability));
+export function compareFigures(a: RouteFigures, b: RouteFigures): number {
+  return (
+    ascending(shareKey(b.trust), shareKey(a.trust)) ||
+    ascending(a.hops, b.hops) ||
+    ascending(sumKey(a.cost), sumKey(b.cost)) ||
+    ascending(sumKey(a.latency), sumKey(b.latency)) ||
+    ascending(shareKey(b.reliability), shareKey(a.reliability))
+  );
+}
 
 /** For sorting; unlike a difference it orders infinities too. */
-export const ascending = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+export function ascending(a: number, b: number): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
 
 /**
  * All figures of one route at once: `plus` keeps a whole route (the one of the highest trust; ties:

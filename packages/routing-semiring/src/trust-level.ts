@@ -12,7 +12,9 @@ const SCORES: Record<TrustLevel, number> = {
 };
 
 /** The score of a level, 0..1. */
-export const trustScore = (level: TrustLevel): number => SCORES[level];
+export function trustScore(level: TrustLevel): number {
+  return SCORES[level];
+}
 
 /**
  * The level after one more counted task; `successes` and `failures` include it.
@@ -21,12 +23,12 @@ export const trustScore = (level: TrustLevel): number => SCORES[level];
  * verified with 5 successes at a rate of 0.8, trusted with 20 at 0.9. A failure leads one level down
  * when, of at least 3 tasks, fewer than half succeeded. `blocked` is never left.
  */
-export const nextLevel = (
+export function nextLevel(
   level: TrustLevel,
   outcome: "completed" | "failed",
   successes: number,
   failures: number,
-): TrustLevel => {
+): TrustLevel {
   if (level === "blocked") return "blocked";
   const counted = successes + failures;
   const place = ASCENT.indexOf(level);
@@ -35,27 +37,27 @@ export const nextLevel = (
   }
   if (counted >= 3 && successes < counted * 0.5) return ASCENT[Math.max(place - 1, 0)]!;
   return counted === 1 ? ASCENT[Math.max(place, 1)]! : level;
-};
+}
 
 /**
  * The level shown to an agent that asks about another: its own, if it has a record, else the best
  * level that at least two of those who paid the agent hold. Who is in `heldByPayers` is the
  * caller's to decide; one level for each payer, so that nobody vouches twice.
  */
-export const shownLevel = (
+export function shownLevel(
   own: TrustLevel | null,
   heldByPayers: readonly TrustLevel[],
-): TrustLevel => {
+): TrustLevel {
   if (own !== null) return own;
   const places = heldByPayers
     .filter((level) => level !== "blocked")
     .map((level) => ASCENT.indexOf(level))
     .sort((a, b) => b - a);
   return ASCENT[places[1] ?? 0]!;
-};
+}
 
-const earnedPlace = (successes: number, counted: number): number => {
+function earnedPlace(successes: number, counted: number): number {
   if (successes >= 20 && successes * 10 >= counted * 9) return 3;
   if (successes >= 5 && successes * 10 >= counted * 8) return 2;
   return 1;
-};
+}

@@ -24,28 +24,26 @@ export interface TaskOutcome {
 }
 
 /** The record of two agents before their first task. */
-export const newTrustRecord = (
-  agentId: string,
-  remoteAgentId: string,
-  now: number,
-): TrustRecord => ({
-  agent_id: agentId,
-  remote_agent_id: remoteAgentId,
-  trust_level: "unknown",
-  trust_score: trustScore("unknown"),
-  interaction_count: 0,
-  successful_tasks: 0,
-  failed_tasks: 0,
-  avg_latency_ms: null,
-  first_seen_at: now,
-  last_seen_at: now,
-});
+export function newTrustRecord(agentId: string, remoteAgentId: string, now: number): TrustRecord {
+  return {
+    agent_id: agentId,
+    remote_agent_id: remoteAgentId,
+    trust_level: "unknown",
+    trust_score: trustScore("unknown"),
+    interaction_count: 0,
+    successful_tasks: 0,
+    failed_tasks: 0,
+    avg_latency_ms: null,
+    first_seen_at: now,
+    last_seen_at: now,
+  };
+}
 
 /**
  * The record after one more task, its level moved as `nextLevel` says. A denied task counts as an
  * interaction, but neither as success nor as failure.
  */
-export const recordTask = (record: TrustRecord, outcome: TaskOutcome): TrustRecord => {
+export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustRecord {
   const { status, latencyMs, now } = outcome;
   const seen = {
     ...record,
@@ -65,21 +63,25 @@ export const recordTask = (record: TrustRecord, outcome: TaskOutcome): TrustReco
         ? extendMean(record.avg_latency_ms, latencyMs, successes)
         : record.avg_latency_ms,
   };
-};
+}
 
 /**
  * The record with a level set by hand. Blocking is final: any other level for a blocked agent is
  * refused with `trust.blocked`.
  */
-export const setTrustLevel = (
+export function setTrustLevel(
   record: TrustRecord,
   level: TrustLevel,
-): { ok: true; record: TrustRecord } | { ok: false; code: "trust.blocked" } =>
-  record.trust_level === "blocked" && level !== "blocked"
+): { ok: true; record: TrustRecord } | { ok: false; code: "trust.blocked" } {
+  return record.trust_level === "blocked" && level !== "blocked"
     ? { ok: false, code: "trust.blocked" }
     : { ok: true, record: { ...record, ...levelOf(level) } };
+}
 
-const levelOf = (level: TrustLevel) => ({ trust_level: level, trust_score: trustScore(level) });
+function levelOf(level: TrustLevel) {
+  return { trust_level: level, trust_score: trustScore(level) };
+}
 
-const extendMean = (mean: number | null, value: number, count: number): number =>
-  mean === null ? value : mean + (value - mean) / count;
+function extendMean(mean: number | null, value: number, count: number): number {
+  return mean === null ? value : mean + (value - mean) / count;
+}

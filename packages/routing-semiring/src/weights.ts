@@ -22,16 +22,19 @@ export const DEFAULT_WEIGHTS: Weights = {
 };
 
 /** The sum of the factors by their weights. */
-export const weightedSum = (scores: SubScores, weights: Weights): number =>
-  scores.trust * weights.trust +
-  scores.success_rate * weights.success_rate +
-  scores.latency * weights.latency +
-  scores.price_efficiency * weights.price_efficiency +
-  scores.capability_match * weights.capability_match +
-  scores.availability * weights.availability;
+export function weightedSum(scores: SubScores, weights: Weights): number {
+  return (
+    scores.trust * weights.trust +
+    scores.success_rate * weights.success_rate +
+    scores.latency * weights.latency +
+    scores.price_efficiency * weights.price_efficiency +
+    scores.capability_match * weights.capability_match +
+    scores.availability * weights.availability
+  );
+}
 
 /** The weights in proportion, summing to 1; a negative or non-finite weight, or all 0, throws. */
-export const normaliseWeights = (weights: Weights): Weights => {
+export function normaliseWeights(weights: Weights): Weights {
   const { trust, success_rate, latency, price_efficiency, capability_match, availability } =
     weights;
   const all = [trust, success_rate, latency, price_efficiency, capability_match, availability];
@@ -47,4 +50,4 @@ export const normaliseWeights = (weights: Weights): Weights => {
     capability_match: capability_match / total,
     availability: availability / total,
   };
-};
+}
