@@ -1,0 +1,175 @@
+import * as fc from "fast-check";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { alice, bob, hour, issued, now, resigned, subjects, types } from "../test/fixtures.ts";
+import {
+  type CredentialType,
+  credentialTypesOf,
+  issueCredential,
+  verifyCredential,
+} from "./index.ts";
+
+const reputation = {
+  type: "AgentReputationCredential",
+  subject: subjects.AgentReputationCredential,
+  secretKey: alice.secretKey,
+  now,
+} as const;
+
+describe("an issued credential", () => {
+  test("is the envelope of the specification with a proof of its issuer", () => {
+    expect(issueCredential(reputation)).toEqual({
+      "@context": ["https://www.w3.org/ns/credentials/v2"],
+      type: ["VerifiableCredential", "AgentReputationCredential"],
+      issuer: alice.did,
+      validFrom: "2026-01-02T05:14:54.827Z",
+      validUntil: "2026-01-02T06:14:54.827Z",
+      credentialSubject: reputation.subject,
+      proof: {
+        type: "DataIntegrityProof",
+        cryptosuite: "eddsa-jcs-2022",
+        created: "2026-01-02T05:14:54.827Z",
+        verificationMethod: alice.method,
+        proofPurpose: "assertionMethod",
+        "@context": ["https://www.w3.org/ns/credentials/v2"],
+        proofValue: expect.stringMatching(/^z[1-9A-HJ-NP-Za-km-z]{86,88}$/) as string,
+      },
+    });
+  });
+
+  test("has a UUID v7 of its moment as its id when random bytes are given", () => {
+    const randomBytes = new Uint8Array(10).fill(0xab);
+    const { id } = issueCredential({ ...reputation, randomBytes });
+    expect(id).toBe("urn:uuid:019b7d21-53eb-7bab-abab-abababababab");
+  });
+
+  test("is valid for as long as its issuer says", () => {
+    const { validUntil } = issueCredential({ ...reputation, validForMs: 24 * hour });
+    expect(validUntil).toBe("2026-01-03T05:14:54.827Z");
+  });
+
+  test.each(types)("of type %s is valid, and known by its type", (type) => {
+    const credential = issued(type);
+    expect(verifyCredential(credential, { now }).valid).toBe(true);
+    expect(credentialTypesOf(credential)).toEqual([type]);
+  });
+
+  test("verifies for any subject of its type, as value and as text", () => {
+    const ratio = fc.double({ min: 0, max: 1, noNaN: true });
+    const whole = fc.nat({ max: Number.MAX_SAFE_INTEGER });
+    const subject = fc.record({
+      id: fc.constantFrom(alice.did, bob.did),
+      success_rate: ratio,
+      avg_latency_ms: fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
+      task_count: whole,
+      trust_score: ratio,
+      availability: ratio,
+      sample_size: whole,
+      measured_at: whole,
+    });
+    const seed = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    fc.assert(
+      fc.property(subject, seed, (claims, secretKey) => {
+        const credential = issueCredential({ ...reputation, subject: claims, secretKey });
+        expect(verifyCredential(credential, { now }).valid).toBe(true);
+        expect(verifyCredential(JSON.stringify(credential), { now }).valid).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("what a credential says of its subject has to be right", () => {
+  const ratio = { right: [0, 0.5, 1], wrong: [undefined, null, "1", -0.1, 1.1, NaN, Infinity] };
+  const whole = { right: [0, 2 ** 53 - 1], wrong: [undefined, null, "1", -1, 0.5, 2 ** 53, NaN] };
+  const finite = { right: [-1, 0, 1e300], wrong: [undefined, null, "1", Infinity, NaN, []] };
+  const did = {
+    right: [alice.did],
+    wrong: ["", "bob", "did:web:a.example", alice.method, `did:key:z${"1".repeat(1e6)}`],
+  };
+
+  const rules: Record<CredentialType, Record<string, { right: unknown[]; wrong: unknown[] }>> = {
+    AgentReputationCredential: {
+      id: did,
+      success_rate: ratio,
+      avg_latency_ms: { right: [0, 0.25, 1e9], wrong: [undefined, null, "1", -1, Infinity, NaN] },
+      task_count: whole,
+      trust_score: ratio,
+      availability: ratio,
+      sample_size: whole,
+      measured_at: whole,
+    },
+    AgentGradientCredential: {
+      id: did,
+      gradient: ratio,
+      knowledge_density: finite,
+      knowledge_quality: finite,
+      graph_connectivity: finite,
+      temporal_stability: finite,
+      retrieval_quality: finite,
+      interaction_efficiency: finite,
+      tool_efficiency: finite,
+      curiosity_pressure: finite,
+      measured_at: whole,
+    },
+    AgentTrustCredential: {
+      id: did,
+      trust_level: { right: ["trusted", "x"], wrong: [undefined, null, "", 1] },
+      interaction_count: whole,
+      successful_tasks: whole,
+      failed_tasks: whole,
+      first_seen_at: whole,
+      last_seen_at: whole,
+    },
+  };
+
+  test("and every member of every type has its rule", () => {
+    const names = (table: object) =>
+      Object.entries(table).map(([type, members]) => [type, Object.keys(members as object)]);
+    expect(names(rules)).toEqual(names(subjects));
+  });
+
+  const casesOf = (side: "right" | "wrong") =>
+    Object.entries(rules).flatMap(([type, members]) =>
+      Object.entries(members).flatMap(([member, values]) =>
+        values[side].map((value) => ({
+          type: type as CredentialType,
+          member,
+          title: String(value).slice(0, 60),
+          subject: { ...subjects[type as CredentialType], [member]: value },
+        })),
+      ),
+    );
+
+  test.each(casesOf("right"))("$type.$member: $title", ({ type, subject }) => {
+    const credential = issueCredential({ ...reputation, type, subject });
+    expect(verifyCredential(credential, { now }).valid).toBe(true);
+  });
+
+  test.each(casesOf("wrong"))("$type.$member is not $title", ({ type, subject }) => {
+    const issue = () => issueCredential({ ...reputation, type, subject });
+    expect(issue).toThrow(v.ValiError);
+  });
+
+  // NaN and Infinity are no JSON, and without an id there is no subject to speak of.
+  const signable = casesOf("wrong").filter(
+    ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
+  );
+  test.each(signable)("$type.$member is not $title, whoever signed it", ({ type, subject }) => {
+    const credential = resigned(issued(type), { credentialSubject: subject });
+    expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");
+  });
+
+  test("and may say more", () => {
+    const subject = { ...subjects.AgentTrustCredential, note: "met at a fair" };
+    const credential = issueCredential({ ...reputation, type: "AgentTrustCredential", subject });
+    expect(credential.credentialSubject).toEqual(subject);
+    expect(verifyCredential(credential, { now }).valid).toBe(true);
+  });
+
+  test("of each type, when a credential names two", () => {
+    const type = ["VerifiableCredential", ...types];
+    expect(verifyCredential(resigned(issued(), { type }), { now }).code).toBe(
+      "credential.subject_malformed",
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from "vitest";
+import {
+  alice,
+  bob,
+  carol,
+  hour,
+  issued,
+  now,
+  presented,
+  resigned,
+  types,
+} from "../test/fixtures.ts";
+import { verifyCredential, verifyPresentation, verifyPresentationAsync } from "./index.ts";
+
+const bound = { challenge: "4f2c", audience: "https://relay.example" };
+
+describe("a presentation", () => {
+  const credentials = types.map((type) => issued(type));
+  const presentation = presented({ ...bound, credentials });
+
+  test("is the envelope of the specification with an authentication proof of its holder", () => {
+    expect(presentation).toMatchObject({
+      "@context": ["https://www.w3.org/ns/credentials/v2"],
+      type: ["VerifiablePresentation"],
+      holder: bob.did,
+      verifiableCredential: credentials,
+      proof: {
+        type: "DataIntegrityProof",
+        cryptosuite: "eddsa-jcs-2022",
+        created: "2026-01-02T05:14:54.827Z",
+        verificationMethod: bob.method,
+        proofPurpose: "authentication",
+        challenge: bound.challenge,
+        domain: bound.audience,
+      },
+    });
+  });
+
+  test("is judged with each credential in it, as value and as text", async () => {
+    const verdict = verifyPresentation(presentation, { now, ...bound });
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toEqual(
+      [
+        "structure",
+        "suite",
+        "purpose",
+        "key",
+        "holder",
+        "proof_context",
+        "signature",
+        "challenge",
+        "audience",
+        "credentials",
+      ].map((name) => ({ name, ok: true })),
+    );
+    expect(verdict.nested).toEqual(
+      credentials.map((credential) => verifyCredential(credential, { now })),
+    );
+    expect(verifyPresentation(JSON.stringify(presentation), { now, ...bound })).toEqual(verdict);
+    expect(await verifyPresentationAsync(presentation, { now, ...bound })).toEqual(verdict);
+  });
+
+  test("may show nothing but who its holder is", () => {
+    expect(verifyPresentation(presented({ credentials: [] }), { now }).valid).toBe(true);
+  });
+
+  test("shows at most 256 credentials", () => {
+    const of = (count: number) => () => presented({ credentials: Array(count).fill(issued()) });
+    expect(verifyPresentation(of(256)(), { now }).valid).toBe(true);
+    expect(of(257)).toThrow(RangeError);
+  });
+
+  test("may be shown by somebody whom the credentials are not about", () => {
+    const byRelay = presented({ secretKey: carol.secretKey });
+    expect(byRelay.holder).toBe(carol.did);
+    expect(verifyPresentation(byRelay, { now }).valid).toBe(true);
+  });
+});
+
+describe("challenge and audience are signed, and asked for by the verifier", () => {
+  const others = { challenge: "other", audience: "https://other.example" };
+
+  test.each([
+    ["challenge", "presentation.challenge_mismatch"],
+    ["audience", "presentation.audience_mismatch"],
+  ] as const)("%s", (name, code) => {
+    const asking = { now, [name]: bound[name] };
+    expect(verifyPresentation(presented(bound), asking).valid).toBe(true);
+    expect(verifyPresentation(presented({ [name]: others[name] }), asking).code).toBe(code);
+    expect(verifyPresentation(presented(), asking).code).toBe(code);
+    expect(verifyPresentation(presented(bound), { now }).valid).toBe(true);
+  });
+
+  test.each(["challenge", "domain"])("a %s put in after signing breaks the signature", (name) => {
+    const presentation = presented();
+    const proof = { ...presentation.proof, [name]: "4f2c" };
+    expect(verifyPresentation({ ...presentation, proof }, { now }).code).toBe(
+      "presentation.signature_invalid",
+    );
+  });
+});
+
+describe("a presentation's own proof is refused for what it is", () => {
+  test.each<[string, string, object]>([
+    ["another suite", "presentation.suite", { cryptosuite: "eddsa-rdfc-2022" }],
+    ["the purpose of a credential", "presentation.purpose", { proofPurpose: "assertionMethod" }],
+    ["a method without fragment", "presentation.key_invalid", { verificationMethod: bob.did }],
+    ["another signer's name", "presentation.wrong_signer", { verificationMethod: alice.method }],
+    ["another context", "presentation.proof_context", { "@context": [] }],
+    ["a proof that ended", "presentation.expired", { expires: "2026-01-02T05:14:54.826Z" }],
+    ["a malformed date", "presentation.malformed", { created: "yesterday" }],
+  ])("%s: %s", (_, code, proof) => {
+    const verdict = verifyPresentation(resigned(presented(), { proof }, bob), { now });
+    expect(verdict).toMatchObject({ valid: false, code, nested: [] });
+  });
+
+  test("a holder who did not sign", () => {
+    const codeOf = (value: object) => verifyPresentation(value, { now }).code;
+    expect(codeOf(resigned(presented(), { holder: alice.did }, bob))).toBe(
+      "presentation.wrong_signer",
+    );
+    expect(codeOf(resigned(presented(), {}, alice))).toBe("presentation.signature_invalid");
+  });
+
+  test("a proof that lasts is taken until it ends", () => {
+    const lasting = resigned(presented(), { proof: { expires: "2026-01-02T05:14:54.827Z" } }, bob);
+    const verdict = verifyPresentation(lasting, { now });
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toContainEqual({ name: "valid_until", ok: true });
+  });
+
+  test("a credential is no presentation, and the other way round", () => {
+    expect(verifyPresentation(issued(), { now }).code).toBe("presentation.malformed");
+    expect(verifyCredential(presented(), { now }).code).toBe("credential.malformed");
+  });
+});
+
+describe("one refused credential refuses the presentation", () => {
+  const good = issued();
+  const credentialInvalid = "presentation.credential_invalid";
+
+  test.each<[string, object, number]>([
+    ["credential.expired", good, now + hour + 1],
+    ["credential.not_yet_valid", good, now - 1],
+    ["credential.signature_invalid", { ...good, id: "urn:uuid:1" }, now],
+    ["credential.wrong_signer", resigned(good, { issuer: bob.did }), now],
+    ["credential.suite", resigned(good, { proof: { cryptosuite: "x" } }), now],
+  ])("%s", async (code, bad, at) => {
+    const later = { validFrom: "2025-01-01T00:00:00Z", validUntil: undefined };
+    const fine = resigned(good, later);
+    const shown = { verifiableCredential: [fine, bad, fine] };
+    const presentation = resigned(presented(), shown, bob);
+    const verdict = verifyPresentation(presentation, { now: at });
+    expect(verdict).toMatchObject({ valid: false, code: credentialInvalid });
+    expect(verdict.checks.at(-1)).toEqual({
+      name: "credentials",
+      ok: false,
+      code: credentialInvalid,
+    });
+    expect(verdict.nested.map((inner) => inner.code)).toEqual([undefined, code, undefined]);
+    expect(await verifyPresentationAsync(presentation, { now: at })).toEqual(verdict);
+  });
+
+  test("a revoked one", async () => {
+    const isRevoked = () => true;
+    expect(verifyPresentation(presented(), { now, isRevoked }).code).toBe(credentialInvalid);
+    const later = () => Promise.resolve(true);
+    const verdict = await verifyPresentationAsync(presented(), { now, isRevoked: later });
+    expect(verdict.nested).toMatchObject([{ valid: false, code: "credential.revoked" }]);
+  });
+});

@@ -1,0 +1,129 @@
+import type { agent } from "./fixtures.ts";
+
+// The packages come without types; these are the parts that are used here.
+
+interface Suite {
+  readonly type: string;
+}
+
+interface VcOptions {
+  readonly documentLoader: (url: string) => Promise<object>;
+  readonly suite: Suite;
+  readonly now: Date;
+}
+
+/** What a presentation is bound to. */
+interface Bound {
+  readonly challenge: string;
+  readonly domain: string;
+}
+
+interface VcPackage {
+  issue(options: VcOptions & { credential: object }): Promise<object>;
+  verifyCredential(options: VcOptions & { credential: object }): Promise<{ verified: boolean }>;
+  createPresentation(options: {
+    verifiableCredential: readonly object[];
+    holder: string;
+    now: Date;
+  }): object;
+  signPresentation(options: VcOptions & Bound & { presentation: object }): Promise<object>;
+  verify(options: VcOptions & Bound & { presentation: object }): Promise<{ verified: boolean }>;
+}
+
+interface DataIntegrityPackage {
+  readonly DataIntegrityProof: new (options: {
+    cryptosuite: object;
+    signer?: object;
+    date?: string;
+  }) => Suite;
+}
+
+interface CryptosuitePackage {
+  createSignCryptosuite(): object;
+  createVerifyCryptosuite(): object;
+}
+
+interface DidKeyPackage {
+  driver(): {
+    use(options: { multibaseMultikeyHeader: string; fromMultibase: object }): void;
+    get(options: { url: string }): Promise<object>;
+  };
+}
+
+interface MultikeyPackage {
+  readonly from: object;
+  generate(options: { id: string; controller: string; seed: Uint8Array }): Promise<{
+    signer(): object;
+  }>;
+}
+
+const load = async <Package>(name: string) =>
+  (await import(`@digitalbazaar/${name}`)) as unknown as Package;
+
+const vc = await load<VcPackage>("vc");
+const { DataIntegrityProof } = await load<DataIntegrityPackage>("data-integrity");
+const cryptosuites = await load<CryptosuitePackage>("eddsa-jcs-2022-cryptosuite");
+const multikey = await load<MultikeyPackage>("ed25519-multikey");
+const didKeys = (await load<DidKeyPackage>("did-method-key")).driver();
+didKeys.use({ multibaseMultikeyHeader: "z6Mk", fromMultibase: multikey.from });
+
+/** Computes what a did:key stands for; there is nothing else to load, and no network. */
+async function documentLoader(url: string) {
+  if (!url.startsWith("did:key:")) throw new Error(`would load ${url}`);
+  return { contextUrl: null, documentUrl: url, document: await didKeys.get({ url }) };
+}
+
+function verifying(now: number): VcOptions {
+  const cryptosuite = cryptosuites.createVerifyCryptosuite();
+  return {
+    suite: new DataIntegrityProof({ cryptosuite }),
+    documentLoader,
+    now: new Date(now),
+  };
+}
+
+type Signer = ReturnType<typeof agent>;
+
+async function signing({ did, method, secretKey }: Signer, now: number): Promise<VcOptions> {
+  const key = await multikey.generate({ id: method, controller: did, seed: secretKey });
+  const suite = new DataIntegrityProof({
+    cryptosuite: cryptosuites.createSignCryptosuite(),
+    signer: key.signer(),
+    date: new Date(now).toISOString(),
+  });
+  return { suite, documentLoader, now: new Date(now) };
+}
+
+/** Whether their verifier takes the credential. */
+export async function theyVerify(credential: object, now: number): Promise<boolean> {
+  return (await vc.verifyCredential({ ...verifying(now), credential })).verified;
+}
+
+/** Whether their verifier takes the presentation and each credential in it. */
+export async function theyVerifyPresentation(
+  presentation: object,
+  bound: Bound,
+  now: number,
+): Promise<boolean> {
+  return (await vc.verify({ ...verifying(now), ...bound, presentation })).verified;
+}
+
+/** The credential with their proof. */
+export async function theyIssue(credential: object, signer: Signer, now: number): Promise<object> {
+  return vc.issue({ ...(await signing(signer, now)), credential: structuredClone(credential) });
+}
+
+/** A presentation with their proof. */
+export async function theyPresent(
+  credentials: readonly object[],
+  bound: Bound,
+  signer: Signer,
+  now: number,
+): Promise<object> {
+  const presentation = vc.createPresentation({
+    verifiableCredential: structuredClone(credentials),
+    holder: signer.did,
+    now: new Date(now),
+  });
+  return vc.signPresentation({ ...(await signing(signer, now)), ...bound, presentation });
+}
