@@ -42,7 +42,7 @@ function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure
     availability_guarantee: 0.9,
   }));
   const run = () => rank(candidates, { graph, requiredCapabilities: ["x"], limit: 8 });
-  for (let i = 0; i < 3; i += 1) run();
+  for (let i = 0; i < 20; i += 1) run();
   const times: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const before = process.cpuUsage();
