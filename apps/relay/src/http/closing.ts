@@ -13,7 +13,7 @@ export function prepareClosing(
   sockets: WebSocketServer,
   { schedule }: Pick<Runtime, "schedule">,
 ): (graceMs: number) => Promise<void> {
-  const silent = silentConnections(server);
+  const silent = silentConnections(server, sockets);
   return async (graceMs) => {
     const closed = new Promise((done) => server.close(done));
     server.prependListener("request", (_: IncomingMessage, answer: ServerResponse) => {
@@ -36,13 +36,15 @@ export function prepareClosing(
 }
 
 /** The connections that have not said anything yet: to Node these are not idle. */
-function silentConnections(server: Server): Iterable<Socket> {
+function silentConnections(server: Server, sockets: WebSocketServer): Iterable<Socket> {
   const silent = new Set<Socket>();
   const heard = ({ socket }: IncomingMessage) => void silent.delete(socket);
   server.on("connection", (socket) => {
     silent.add(socket);
     socket.once("close", () => silent.delete(socket));
   });
-  server.on("request", heard).on("upgrade", heard);
+  server.on("request", heard);
+  // A listener for "upgrade" beside the adapter's own would keep it from refusing any.
+  sockets.on("connection", (_, request: IncomingMessage) => heard(request));
   return silent;
 }
