@@ -12,6 +12,7 @@ const pure = {
   "@agent/receipts": ["crypto"],
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
+  "@agent/verify": ["credentials", "crypto", "ledger", "receipts"],
   "@agent/wire": ["budget", "credentials", "crypto", "receipts", "routing-semiring"],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "wire"];
@@ -144,12 +145,13 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
 ];
 /** Stores that other features read, and which; every other store is its feature's alone. */
 const readers: Readonly<Record<string, readonly string[]>> = {
-  "agents/store.ts": ["identity", "realtime", "routing", "tasks"],
+  "agents/store.ts": ["credentials", "identity", "realtime", "routing", "tasks"],
   "agents/listing-store.ts": ["routing"],
-  "agents/profile-store.ts": ["routing"],
+  "agents/profile-store.ts": ["credentials", "routing"],
   "tasks/store.ts": ["realtime", "routing"],
   "tasks/assignment-store.ts": ["realtime", "routing"],
-  "trust/store.ts": ["routing"],
+  "trust/store.ts": ["credentials", "routing"],
+  "credentials/store.ts": ["tasks"],
 };
 
 export const relayKeepsItsFolders: Rule = function* (pkg) {

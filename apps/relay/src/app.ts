@@ -2,6 +2,7 @@ import { Hono, type Context } from "hono";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
 import { budgetHandlers } from "./budget/routes.ts";
+import { credentialHandlers } from "./credentials/routes.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import { mount, type Handlers } from "./http/mount.ts";
@@ -46,6 +47,7 @@ export function createRelay(services: Services): Relay {
     ...budgetHandlers(services),
     ...marketHandlers(services),
     ...trustHandlers(services),
+    ...credentialHandlers(services),
   };
 
   const app = new Hono();

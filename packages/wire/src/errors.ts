@@ -79,6 +79,21 @@ export const errors = {
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
   "money.balance_limit": { status: 400, text: "Balance would rise above 9000000000" },
+
+  "credential.not_found": { status: 404, text: "Credential not found" },
+  "credential.too_large": { status: 413, text: "Credential is larger than 64 KiB" },
+  "credential.invalid": { status: 400, text: "Credential does not verify" },
+  "credential.type_unknown": { status: 400, text: "Credential has to have exactly one known type" },
+  "credential.wrong_subject": { status: 400, text: "Credential is not about this agent" },
+  "credential.wrong_issuer": {
+    status: 400,
+    text: "Reputation and trust are issued by other agents, a gradient by the agent itself",
+  },
+  "credential.not_participant": {
+    status: 403,
+    text: "Only the credential's subject or issuer may do this",
+  },
+  "credential.id_taken": { status: 409, text: "Another credential has this id" },
 } as const satisfies Record<string, ErrorText>;
 
 export type Code = keyof typeof errors;

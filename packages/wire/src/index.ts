@@ -25,3 +25,4 @@ export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { MarketCandidate } from "./market.ts";
 export { TrustRecord } from "./trust.ts";
+export { CredentialStatus, StoredCredential } from "./credentials.ts";

@@ -24,6 +24,9 @@ export const limits = {
   settlementDepth: 10,
   nestedReceipts: 256,
 
+  credentialBytes: 65_536,
+  submittedCredentials: 50,
+
   tokenLifetimeMs: 300_000,
   clockSkewMs: 300_000,
 

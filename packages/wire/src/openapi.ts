@@ -1,7 +1,9 @@
 import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
+import { VerifiableCredentialSchema } from "@agent/credentials";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import type * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
+import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { errors, type Code } from "./errors.ts";
 import { limits } from "./limits.ts";
 import { MarketCandidate } from "./market.ts";
@@ -26,6 +28,9 @@ const named = {
   DiscoveryEntry,
   MarketCandidate,
   TrustRecord,
+  VerifiableCredential: VerifiableCredentialSchema,
+  StoredCredential,
+  CredentialStatus,
 } as const;
 
 /** Rules that JSON Schema has no word for; the text of the refusal names them. */

@@ -1,4 +1,5 @@
 import { budget } from "./budget.ts";
+import { credentials } from "./credentials.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { registry } from "./registry.ts";
@@ -14,6 +15,7 @@ export const operations = {
   ...budget,
   ...market,
   ...trust,
+  ...credentials,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

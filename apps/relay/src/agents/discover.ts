@@ -16,7 +16,7 @@ import type { Services } from "../services.ts";
 import { levelName, UNKNOWN } from "../trust/levels.ts";
 import { freshnessOf } from "./freshness.ts";
 import { capabilitiesOf } from "./listing.ts";
-import { isOnline } from "./online.ts";
+import { availabilityOf, isOnline } from "./online.ts";
 import { discoverProfiles, profileOf, type ProfileRow } from "./profile-store.ts";
 
 type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
@@ -81,7 +81,7 @@ function entryOf(
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
     trust_level: levelName(row.own_level ?? row.payers_level ?? UNKNOWN),
     cost: listing === undefined ? null : fromMicro(asMicro(price)),
-    availability: online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5,
+    availability: availabilityOf(online, listing),
     online,
     freshness: freshnessOf(row.last_seen_at, runtime.now()),
     pricing,

@@ -1,3 +1,4 @@
+import type { ListingBody } from "@agent/wire";
 import type { Connections } from "../realtime/connections.ts";
 import { freshnessOf } from "./freshness.ts";
 
@@ -15,4 +16,9 @@ export function isOnline(
   if (connections.isOnline(agent.agent_id)) return true;
   const callable = agent.registered === 1 && agent.endpoint_url !== null;
   return callable && freshnessOf(agent.last_seen_at, now) === "awake";
+}
+
+/** 1 for an agent that can be reached now, else half of what its listing promises. */
+export function availabilityOf(online: boolean, listing: ListingBody | undefined): number {
+  return online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5;
 }

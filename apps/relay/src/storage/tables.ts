@@ -17,6 +17,7 @@ export interface Tables {
   settlements: SettlementRow;
   trust_records: TrustRecordRow;
   agent_histories: AgentHistoryRow;
+  credentials: CredentialRow;
 }
 
 export interface RelayIdentityRow {
@@ -183,4 +184,31 @@ export interface AgentHistoryRow {
   failed_tasks: number;
   /** Of the successful tasks together. */
   latency_total_ms: number;
+  /** What was done for nothing, counted alike. */
+  free_successful_tasks: number;
+  free_failed_tasks: number;
+  free_latency_total_ms: number;
+}
+
+export interface CredentialRow {
+  /** The agent that it is about. */
+  agent_id: string;
+  /** Counts up per agent, in the order in which they came. */
+  sequence: number;
+  credential_id: string;
+  type: string;
+  /** did:key. */
+  issuer: string;
+  /** Whose trust the relay speaks of; empty in all others. */
+  delegator_id: string;
+  /** The task whose receipt the relay issued it for. */
+  task_id: string | null;
+  /** The signed document. */
+  body: string;
+  issued_at: number;
+  expires_at: number | null;
+  /** 1 for the newest that an issuer says of its kind: that one is presented. */
+  current: 0 | 1;
+  revoked_at: number | null;
+  revoked_reason: string | null;
 }

@@ -7,11 +7,12 @@ import {
   type ExecutionReceipt,
 } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { credentialOfTask } from "../credentials/store.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
-import { recordOutcome } from "../trust/record-outcome.ts";
 import { complete, type Completed, type Verified } from "./complete.ts";
+import { announceStanding, countTask } from "./count-task.ts";
 import { loadHops, settleableHops, type SettleableHop } from "./nested-receipts.ts";
 import { signerKeys } from "./signer-keys.ts";
 import { blameExecutor, findTask } from "./store.ts";
@@ -31,7 +32,7 @@ export interface Delivery {
 
 export type AcceptServices = Pick<
   Services,
-  "storage" | "runtime" | "config" | "log" | "waiters" | "trustGraph"
+  "storage" | "runtime" | "config" | "log" | "identity" | "connections" | "waiters" | "trustGraph"
 >;
 
 /**
@@ -55,7 +56,7 @@ export async function acceptReceipt(
   if (!parsed.ok) return parsed;
   const { receipt } = parsed;
   const hash = receiptHash(receipt);
-  if (task.finished_at !== null) return ended(task, hash);
+  if (task.finished_at !== null) return ended(services, task, hash);
 
   const isExecutor = receipt.agent_id === executor;
   // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
@@ -90,10 +91,14 @@ function parse(value: unknown) {
 }
 
 /** The identical receipt is answered as it was the first time; any other comes too late. */
-function ended(task: TaskRow, hash: string): Answer<PostResult> {
-  return task.receipt_hash === hash
-    ? { status: 200, body: { status: task.status } }
-    : refuse("task.already_finished");
+async function ended(
+  { storage }: AcceptServices,
+  task: TaskRow,
+  hash: string,
+): Promise<Answer<PostResult>> {
+  if (task.receipt_hash !== hash) return refuse("task.already_finished");
+  const credential_id = await credentialOfTask(storage.read, task.task_id);
+  return { status: 200, body: { status: task.status, credential_id } };
 }
 
 async function store(
@@ -106,7 +111,7 @@ async function store(
   const done = await storage.transaction(async (tx) => {
     const outer = await complete(tx, services, taskId, verified);
     if (!outer.ok) return outer;
-    const all: Completed[] = [outer];
+    const all: [Completed, ...Completed[]] = [outer];
     for (const hop of hops) {
       const inner = await complete(tx, services, hop.taskId, hop.verified);
       if (inner.ok) all.push(inner);
@@ -120,13 +125,19 @@ async function store(
     const task = await findTask(storage.read, taskId);
     if (task === undefined || isGone(task, runtime.now())) return refuse("task.not_found");
     // Still open, so it was handed to another executor while this receipt was verified.
-    return task.finished_at === null ? refuse("receipt.wrong_agent") : ended(task, verified.hash);
+    return task.finished_at === null
+      ? refuse("receipt.wrong_agent")
+      : ended(services, task, verified.hash);
   }
   const { receipt } = verified;
   const { agent_id, status } = receipt;
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
   for (const each of done.all) announce(services, each);
-  return { status: 200, body: { status } };
+  const [{ standing }] = done.all;
+  const credential_id = standing.credentials.find(
+    (issued) => issued.task_id === taskId,
+  )?.credential_id;
+  return { status: 200, body: { status, credential_id } };
 }
 
 /** A hold that does not cover its own charge is a bug, never an answer. */
@@ -135,15 +146,12 @@ function refusedByMoney(refusal: Refusal<"budget.insufficient" | "money.balance_
   throw new Error("a settlement was not covered by its hold");
 }
 
-function announce(
-  { log, waiters, trustGraph }: AcceptServices,
-  { task, settlement, trust }: Completed,
-): void {
-  waiters.changed(task.task_id);
-  if (trust !== undefined) trustGraph.update(trust);
+function announce(services: AcceptServices, { task, settlement, standing }: Completed): void {
+  services.waiters.changed(task.task_id);
+  announceStanding(services, task.task_id, standing);
   if (settlement === undefined) return;
   const { settlement_id, status, net, fee, payer_id, payee_id } = settlement;
-  log.info("settlement.created", {
+  services.log.info("settlement.created", {
     correlationId: task.task_id,
     settlement_id,
     status,
@@ -168,23 +176,16 @@ function notePromptMismatch(
 
 /** A bad signature that the executor itself posted counts as one failed task, once. */
 async function blame(
-  { storage, runtime, trustGraph }: AcceptServices,
+  services: AcceptServices,
   task: TaskRow,
   executorId: string,
   caller: Caller,
 ): Promise<void> {
   if (caller.kind !== "agent" || caller.agentId !== executorId) return;
-  const trust = await storage.transaction(async (tx) =>
+  const standing = await services.storage.transaction(async (tx) =>
     (await blameExecutor(tx, task.task_id))
-      ? recordOutcome(tx, {
-          delegatorId: task.submitted_by,
-          executorId,
-          status: "failed",
-          latencyMs: runtime.now() - task.submitted_at,
-          priced: task.allocation_id !== null,
-          now: runtime.now(),
-        })
+      ? countTask(tx, services, task, { executorId, status: "failed" })
       : undefined,
   );
-  if (trust !== undefined) trustGraph.update(trust);
+  if (standing !== undefined) announceStanding(services, task.task_id, standing);
 }

@@ -3,10 +3,11 @@ import { refuse, type Refusal } from "@agent/wire";
 import { touchAgent } from "../agents/store.ts";
 import { settle } from "../budget/settle.ts";
 import type { PostRefusal } from "../budget/post.ts";
+import type { Issuer } from "../credentials/issue.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow, TrustRecordRow } from "../storage/tables.ts";
-import { recordOutcome } from "../trust/record-outcome.ts";
+import type { SettlementRow } from "../storage/tables.ts";
+import { countTask, type Standing } from "./count-task.ts";
 import { leavePlace } from "./counters.ts";
 import { archiveReceipt, finishTask, type EndedTask } from "./store.ts";
 
@@ -25,13 +26,13 @@ export interface Completed {
   readonly ok: true;
   readonly task: EndedTask;
   readonly settlement: SettlementRow | undefined;
-  readonly trust: TrustRecordRow | undefined;
+  readonly standing: Standing;
 }
 
-/** Ends a task with its receipt: state, archive, money, trust, all in the caller's transaction. */
+/** Ends a task with its receipt: state, archive, money, trust, credentials, in the caller's transaction. */
 export async function complete(
   tx: Tx,
-  services: Pick<Services, "runtime" | "config">,
+  services: Issuer & Pick<Services, "config">,
   taskId: string,
   { receipt, hash, text, bound }: Verified,
 ): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
@@ -59,15 +60,13 @@ export async function complete(
   if (!settled.ok) return settled;
   await leavePlace(tx, task.submitted_by);
   await touchAgent(tx, receipt.agent_id, now);
-  const trust = bound
-    ? await recordOutcome(tx, {
-        delegatorId: task.submitted_by,
+  const standing = bound
+    ? await countTask(tx, services, task, {
         executorId: receipt.agent_id,
         status: receipt.status,
-        latencyMs: now - task.submitted_at,
-        priced: task.allocation_id !== null,
-        now,
       })
-    : undefined;
-  return { ok: true, task, settlement: settled.settlement, trust };
+    : unchanged;
+  return { ok: true, task, settlement: settled.settlement, standing };
 }
+
+const unchanged: Standing = { trust: undefined, credentials: [] };

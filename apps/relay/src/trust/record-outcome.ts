@@ -2,8 +2,8 @@ import type { ReceiptStatus } from "@agent/budget";
 import { newTrustRecord, recordTask } from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables.ts";
-import { recordOf, rowOf } from "./levels.ts";
-import { addToHistory, findTrust, putTrust } from "./store.ts";
+import { recordOf, rowOf, UNKNOWN } from "./levels.ts";
+import { addToHistory, findTrust, putTrust, type HistoryStep } from "./store.ts";
 
 export interface Outcome {
   readonly delegatorId: string | null;
@@ -16,32 +16,48 @@ export interface Outcome {
   readonly now: number;
 }
 
+/** What a delegator knows of an executor after a task. */
+export interface Recorded {
+  readonly record: TrustRecordRow;
+  readonly levelChanged: boolean;
+}
+
 /**
  * Counts a task in what its delegator knows of its executor. Without a delegator, or when they are
  * one, there is nothing to know; a denied task speaks neither for nor against.
  */
-export async function recordOutcome(
-  tx: Tx,
-  { delegatorId, executorId, status, latencyMs, priced, now }: Outcome,
-): Promise<TrustRecordRow | undefined> {
-  if (delegatorId === null || delegatorId === executorId) return undefined;
+export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded | undefined> {
+  const { delegatorId, executorId, status, latencyMs, priced, now } = outcome;
+  if (delegatorId === executorId) return undefined;
+  if (status !== "denied") {
+    await addToHistory(tx, { agent_id: executorId, ...historyStep(outcome) });
+  }
+  if (delegatorId === null) return undefined;
   const stored = await findTrust(tx, delegatorId, executorId);
   const before =
     stored === undefined ? newTrustRecord(delegatorId, executorId, now) : recordOf(stored);
-  const succeeded = status === "completed";
-  const paid = priced && succeeded ? 1 : 0;
-  const row = rowOf(
+  const paid = priced && status === "completed" ? 1 : 0;
+  const record = rowOf(
     recordTask(before, { status, latencyMs, now }),
     (stored?.paid_tasks ?? 0) + paid,
   );
-  await putTrust(tx, row);
-  if (priced && status !== "denied") {
-    await addToHistory(tx, {
-      agent_id: executorId,
-      succeeded: succeeded ? 1 : 0,
-      failed: succeeded ? 0 : 1,
-      latency_ms: succeeded ? latencyMs : 0,
-    });
-  }
-  return row;
+  await putTrust(tx, record);
+  return { record, levelChanged: record.trust_level !== (stored?.trust_level ?? UNKNOWN) };
+}
+
+const nothing: HistoryStep = {
+  successful_tasks: 0,
+  failed_tasks: 0,
+  latency_total_ms: 0,
+  free_successful_tasks: 0,
+  free_failed_tasks: 0,
+  free_latency_total_ms: 0,
+};
+
+function historyStep({ status, latencyMs, priced }: Outcome): HistoryStep {
+  const succeeded = status === "completed";
+  if (priced && succeeded) return { ...nothing, successful_tasks: 1, latency_total_ms: latencyMs };
+  if (priced) return { ...nothing, failed_tasks: 1 };
+  if (!succeeded) return { ...nothing, free_failed_tasks: 1 };
+  return { ...nothing, free_successful_tasks: 1, free_latency_total_ms: latencyMs };
 }

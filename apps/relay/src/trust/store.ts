@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables.ts";
 
 const recordOf = prepare<{ agent_id: string; remote_agent_id: string }>()(
   db
@@ -86,33 +86,47 @@ export function trustPage(
   return read.all(everyRecord, { ...after, limit });
 }
 
-const countTask = prepare<{
-  agent_id: string;
-  succeeded: number;
-  failed: number;
-  latency_ms: number;
-}>()(
+/** What a task adds to the counters of an executor. */
+export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
+
+const countTask = prepare<AgentHistoryRow>()(
   db
     .insertInto("agent_histories")
     .values({
       agent_id: p("agent_id"),
-      successful_tasks: p("succeeded"),
-      failed_tasks: p("failed"),
-      latency_total_ms: p("latency_ms"),
+      successful_tasks: p("successful_tasks"),
+      failed_tasks: p("failed_tasks"),
+      latency_total_ms: p("latency_total_ms"),
+      free_successful_tasks: p("free_successful_tasks"),
+      free_failed_tasks: p("free_failed_tasks"),
+      free_latency_total_ms: p("free_latency_total_ms"),
     })
     .onConflict((conflict) =>
       conflict.column("agent_id").doUpdateSet({
-        successful_tasks: sql`agent_histories.successful_tasks + excluded.successful_tasks`,
-        failed_tasks: sql`agent_histories.failed_tasks + excluded.failed_tasks`,
-        latency_total_ms: sql`agent_histories.latency_total_ms + excluded.latency_total_ms`,
+        successful_tasks: sum("successful_tasks"),
+        failed_tasks: sum("failed_tasks"),
+        latency_total_ms: sum("latency_total_ms"),
+        free_successful_tasks: sum("free_successful_tasks"),
+        free_failed_tasks: sum("free_failed_tasks"),
+        free_latency_total_ms: sum("free_latency_total_ms"),
       }),
     ),
 );
 
-/** Adds a paid task to what everybody may know of an executor. */
-export async function addToHistory(
-  tx: Tx,
-  task: { agent_id: string; succeeded: number; failed: number; latency_ms: number },
-): Promise<void> {
-  await tx.run(countTask, task);
+function sum(counter: keyof HistoryStep) {
+  return sql<number>`${sql.ref(`agent_histories.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`;
+}
+
+/** Adds a task to what the relay knows of an executor. */
+export async function addToHistory(tx: Tx, step: AgentHistoryRow): Promise<void> {
+  await tx.run(countTask, step);
+}
+
+const historyByAgent = prepare<{ agent_id: string }>()(
+  db.selectFrom("agent_histories").selectAll().where("agent_id", "=", p("agent_id")),
+);
+
+/** Undefined before the first counted task. */
+export function findHistory(read: Reader, agent_id: string): Promise<AgentHistoryRow | undefined> {
+  return read.get(historyByAgent, { agent_id });
 }

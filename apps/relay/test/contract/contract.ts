@@ -1,5 +1,6 @@
 import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
+import { credentialsContract } from "./credentials.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
 import { registryContract } from "./registry.ts";
@@ -15,4 +16,5 @@ export const contract: Contract<OperationName> = {
   ...budgetContract,
   ...marketContract,
   ...trustContract,
+  ...credentialsContract,
 };

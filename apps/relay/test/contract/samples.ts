@@ -8,6 +8,23 @@ interface Sample {
   readonly body?: Record<string, unknown>;
 }
 
+const credential = {
+  "@context": ["https://www.w3.org/ns/credentials/v2"],
+  id: `urn:uuid:${unknownId}`,
+  type: ["VerifiableCredential", "AgentReputationCredential"],
+  issuer: "did:key:z6Mk",
+  validFrom: "2026-01-01T00:00:00Z",
+  credentialSubject: { id: "did:key:z6Mk", task_count: 1 },
+  proof: {
+    type: "DataIntegrityProof",
+    cryptosuite: "eddsa-jcs-2022",
+    created: "2026-01-01T00:00:00Z",
+    verificationMethod: "did:key:z6Mk#z6Mk",
+    proofPurpose: "assertionMethod",
+    proofValue: "z1",
+  },
+};
+
 /** A well-formed request for every operation; whether it is allowed is another matter. */
 export const samples: { readonly [N in OperationName]: Sample } = {
   health: {},
@@ -92,6 +109,15 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   deposit: { body: { amount: 1, currency: "USD", reference: "r-1", description: "a deposit" } },
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
   listTrust: { query: "limit=10" },
+  listCredentials: { query: "type=AgentReputationCredential&limit=10" },
+  submitCredentials: { body: { credentials: [credential] } },
+  presentCredentials: {
+    query: "type=AgentReputationCredential",
+    body: { audience: "did:key:z6Mk", challenge: "c-1" },
+  },
+  verifyCredential: { body: credential },
+  revokeCredential: { body: { credential_id: `urn:uuid:${unknownId}`, reason: "a mistake" } },
+  credentialStatus: {},
 };
 
 /** The operation's path with its parameters filled in and its sample's query. */

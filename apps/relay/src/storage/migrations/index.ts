@@ -1,4 +1,5 @@
 import { initial } from "./001-initial.ts";
+import { credentials } from "./002-credentials.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
-export const migrations = [initial];
+export const migrations = [initial, credentials];

@@ -1,0 +1,33 @@
+import type { ReceiptStatus } from "@agent/budget";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { Recorded } from "../trust/record-outcome.ts";
+import { issueReputation, issueTrust, type Issuer } from "./issue.ts";
+import type { NewCredential } from "./store.ts";
+
+/** A task that ended, and what that changed in its delegator's trust. */
+export interface EndedTask {
+  readonly taskId: string;
+  readonly delegatorId: string | null;
+  readonly executorId: string;
+  readonly status: ReceiptStatus;
+  readonly trust: Recorded | undefined;
+}
+
+/**
+ * What the relay issues when a task ends, if it issues at all: reputation for a completed one, trust for
+ * each level that changed. For oneself nobody earns any.
+ */
+export async function issueForTask(
+  tx: Tx,
+  services: Issuer & Pick<Services, "config">,
+  { taskId, delegatorId, executorId, status, trust }: EndedTask,
+): Promise<NewCredential[]> {
+  if (!services.config.identity.issueCredentials || delegatorId === executorId) return [];
+  const earned = status === "completed";
+  const issued = [
+    earned ? await issueReputation(tx, services, executorId, taskId) : undefined,
+    trust?.levelChanged ? await issueTrust(tx, services, trust.record) : undefined,
+  ];
+  return issued.filter((credential) => credential !== undefined);
+}

@@ -1,0 +1,55 @@
+import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
+import { refuse, type Answer, type Operations, type Parsed } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { documentOf } from "./credential-row.ts";
+import { renew } from "./renew.ts";
+import { currentCredentials, type NewCredential } from "./store.ts";
+
+type PresentCredentials = Operations["presentCredentials"];
+
+/**
+ * Shows under the relay's signature what every issuer says of an agent now: what is revoked or expired is
+ * left out, and what the relay itself issued is renewed.
+ */
+export async function presentCredentials(
+  services: Pick<Services, "storage" | "runtime" | "identity" | "config" | "connections">,
+  { params: { agentId }, query, body }: Parsed<PresentCredentials>,
+): Promise<Answer<PresentCredentials>> {
+  const { storage, runtime, identity } = services;
+  const now = runtime.now();
+  const asked = {
+    agent_id: agentId,
+    type: query.type ?? "",
+    relay: identity.did,
+    now,
+    limit: CREDENTIAL_LIMITS.maxPresented,
+  };
+  const isDue = ({ expires_at }: NewCredential) => expires_at !== null && expires_at < now;
+  let rows: readonly NewCredential[] = await currentCredentials(storage.read, asked);
+  if (rows.some(isDue)) {
+    rows = await storage.transaction(async (tx) => {
+      const current = await currentCredentials(tx, asked);
+      const shown: NewCredential[] = [];
+      for (const row of current) {
+        const valid = isDue(row) ? await renew(tx, services, row) : row;
+        if (valid !== undefined) shown.push(valid);
+      }
+      return shown;
+    });
+  }
+  if (rows.length === 0) return refuse("credential.not_found");
+  const presentation = createPresentation({
+    credentials: rows.map(documentOf),
+    secretKey: identity.secretKey,
+    now,
+    ...body,
+  });
+  return {
+    status: 200,
+    body: {
+      presentation: { ...presentation },
+      credential_count: rows.length,
+      relay_did: identity.did,
+    },
+  };
+}

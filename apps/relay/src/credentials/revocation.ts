@@ -1,0 +1,46 @@
+import type { VerifiableCredential } from "@agent/credentials";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import type { Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import { didsOf } from "./agent-dids.ts";
+import { credentialIdOf, statusOf } from "./credential-row.ts";
+import { findCredential, markRevoked } from "./store.ts";
+
+/** Whether it was revoked here; somebody else's credential of the same id says nothing about it. */
+export async function isRevoked(read: Reader, credential: VerifiableCredential): Promise<boolean> {
+  const row = await findCredential(read, credentialIdOf(credential));
+  return row !== undefined && row.issuer === credential.issuer && row.revoked_at !== null;
+}
+
+export async function credentialStatus(
+  { storage }: Pick<Services, "storage">,
+  credentialId: string,
+): Promise<Answer<Operations["credentialStatus"]>> {
+  const row = await findCredential(storage.read, credentialId);
+  return row === undefined ? refuse("credential.not_found") : { status: 200, body: statusOf(row) };
+}
+
+/**
+ * Takes a credential back for its subject or its issuer, whom the credential itself names; the operator
+ * may take back any. The first time counts.
+ */
+export async function revokeCredential(
+  { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
+  agentId: string,
+  { credential_id, reason = null }: { credential_id: string; reason?: string | null | undefined },
+  caller: Caller,
+): Promise<Answer<Operations["revokeCredential"]>> {
+  const { read } = storage;
+  const row = await findCredential(read, credential_id);
+  if (row === undefined) return refuse("credential.not_found");
+  const isParty = row.agent_id === agentId || (await didsOf(read, agentId)).has(row.issuer);
+  if (caller.kind !== "master" && !isParty) return refuse("credential.not_participant");
+  const revoked = await storage.transaction(async (tx) => {
+    await markRevoked(tx, { credential_id, now: runtime.now(), reason });
+    return findCredential(tx, credential_id);
+  });
+  if (revoked === undefined) throw new Error("a credential vanished while it was revoked");
+  log.info("credential.revoked", { credential_id, agent_id: agentId });
+  return { status: 200, body: statusOf(revoked) };
+}

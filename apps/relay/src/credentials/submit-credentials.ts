@@ -1,0 +1,137 @@
+import {
+  credentialTypesOf,
+  verifyCredentialAsync,
+  type CredentialType,
+  type VerifiableCredential,
+} from "@agent/credentials";
+import { canonicalize } from "@agent/crypto";
+import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import { didOfKey, didsOf } from "./agent-dids.ts";
+import { documentOf, rowOf } from "./credential-row.ts";
+import { isRevoked } from "./revocation.ts";
+import { findCredential, insertCredential, type NewCredential } from "./store.ts";
+
+type SubmitCredentials = Operations["submitCredentials"];
+type Refused = Refusal<SubmitCredentials["refusals"][number]>;
+
+/** What a credential about an agent is judged by. */
+interface Submission {
+  readonly agentId: string;
+  readonly did: string;
+  /** All that the agent signs as: what any of them issued is its own word. */
+  readonly ownDids: ReadonlySet<string>;
+  /** Whose credentials the caller may hand in; undefined: everybody's. */
+  readonly callerDids: ReadonlySet<string> | undefined;
+}
+
+/**
+ * Takes credentials that others issued about an agent, from itself or from their issuer. Each is
+ * verified; one that is refused refuses all of them. What is there already stays as it is.
+ */
+export async function submitCredentials(
+  services: Pick<Services, "storage" | "runtime" | "log">,
+  agentId: string,
+  values: readonly object[],
+  caller: Caller,
+): Promise<Answer<SubmitCredentials>> {
+  const { storage, log } = services;
+  const agent = await findAgent(storage.read, agentId);
+  if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
+  const submission: Submission = {
+    agentId,
+    did: didOfKey(agent.public_key),
+    ownDids: await didsOf(storage.read, agentId),
+    callerDids:
+      caller.kind === "agent" && !actsFor(caller, [agentId])
+        ? await didsOf(storage.read, caller.agentId)
+        : undefined,
+  };
+  const judged = await Promise.all(values.map((value) => judge(services, submission, value)));
+  const accepted: NewCredential[] = [];
+  for (const [index, result] of judged.entries()) {
+    if (!result.ok) return at(index, result);
+    accepted.push(result.row);
+  }
+
+  const stored = await storage.transaction(async (tx) => {
+    const added: NewCredential[] = [];
+    for (const [index, row] of accepted.entries()) {
+      const result = await add(tx, row);
+      if (!result.ok) return at(index, result);
+      if (result.added) added.push(row);
+    }
+    return { ok: true as const, added };
+  });
+  if (!stored.ok) return stored;
+  for (const { credential_id, type, issuer } of stored.added) {
+    log.info("credential.stored", { credential_id, type, issuer, agent_id: agentId });
+  }
+  const body = {
+    agent_id: agentId,
+    credential_ids: accepted.map(({ credential_id }) => credential_id),
+  };
+  return stored.added.length > 0 ? { status: 201, body } : { status: 200, body };
+}
+
+type Judged = { readonly ok: true; readonly row: NewCredential } | Refused;
+
+async function judge(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { agentId, did, ownDids, callerDids }: Submission,
+  value: object,
+): Promise<Judged> {
+  if (Buffer.byteLength(JSON.stringify(value)) > limits.credentialBytes) {
+    return refuse("credential.too_large");
+  }
+  const verdict = await verifyCredentialAsync(value, {
+    now: runtime.now(),
+    isRevoked: (credential) => isRevoked(storage.read, credential),
+  });
+  if (!verdict.valid) return refuse("credential.invalid", verdict.code);
+  const credential = value as VerifiableCredential;
+  const [type, ...others] = credentialTypesOf(credential);
+  if (type === undefined || others.length > 0) return refuse("credential.type_unknown");
+  if (credential.credentialSubject.id !== did) return refuse("credential.wrong_subject");
+  if (ownDids.has(credential.issuer) !== isSelfIssued(type)) {
+    return refuse("credential.wrong_issuer");
+  }
+  if (callerDids?.has(credential.issuer) === false) return refuse("credential.not_participant");
+  if (credential.id !== undefined && !isUri(credential.id)) {
+    return refuse("credential.invalid", "id has to be a URI of at most 256 characters");
+  }
+  return { ok: true, row: rowOf(credential, { type, agentId, delegatorId: "", taskId: null }) };
+}
+
+/** What an agent feels like inside only it can say; of its work only others can. */
+function isSelfIssued(type: CredentialType): boolean {
+  return type === "AgentGradientCredential";
+}
+
+/** Ids stand in paths and in logs. */
+function isUri(id: string): boolean {
+  return id.length <= limits.idLength && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(id);
+}
+
+async function add(
+  tx: Tx,
+  row: NewCredential,
+): Promise<{ readonly ok: true; readonly added: boolean } | Refused> {
+  const known = await findCredential(tx, row.credential_id);
+  if (known === undefined) {
+    await insertCredential(tx, row);
+    return { ok: true, added: true };
+  }
+  return canonicalize(documentOf(known)) === canonicalize(documentOf(row))
+    ? { ok: true, added: false }
+    : refuse("credential.id_taken");
+}
+
+/** Names the credential that refuses the others with it. */
+function at(index: number, { code, detail }: Refused): Refused {
+  const place = `credentials.${index}`;
+  return refuse(code, detail === undefined ? place : `${place} ${detail}`);
+}

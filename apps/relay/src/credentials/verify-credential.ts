@@ -1,0 +1,28 @@
+import { verifyCredentialAsync, type VerifiableCredential } from "@agent/credentials";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { isRevoked } from "./revocation.ts";
+
+type VerifyCredential = Operations["verifyCredential"];
+
+/** Says of any JSON object whether it is a credential that holds now; it never fails on one. */
+export async function verifyCredential(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { value, text }: { readonly value: object; readonly text: string },
+): Promise<Answer<VerifyCredential>> {
+  if (Buffer.byteLength(text) > limits.credentialBytes) return refuse("credential.too_large");
+  const { valid, code } = await verifyCredentialAsync(value, {
+    now: runtime.now(),
+    isRevoked: (credential) => isRevoked(storage.read, credential),
+  });
+  // Only of what has the structure of a credential can be said whose it is.
+  const { issuer, subject } =
+    code === "credential.malformed" ? nobody : partiesOf(value as VerifiableCredential);
+  return { status: 200, body: { valid, reasons: valid ? [] : [code], issuer, subject } };
+}
+
+const nobody = { issuer: null, subject: null };
+
+function partiesOf({ issuer, credentialSubject }: VerifiableCredential) {
+  return { issuer, subject: credentialSubject.id };
+}

@@ -1,0 +1,45 @@
+import type { ReceiptStatus } from "@agent/budget";
+import type { Issuer } from "../credentials/issue.ts";
+import { issueForTask } from "../credentials/issue-for-task.ts";
+import type { NewCredential } from "../credentials/store.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
+
+/** What a task changed in what is known of its executor. */
+export interface Standing {
+  readonly trust: Recorded | undefined;
+  readonly credentials: readonly NewCredential[];
+}
+
+/** Counts how a task went for its executor, and issues what follows from that. */
+export async function countTask(
+  tx: Tx,
+  services: Issuer & Pick<Services, "config">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
+  { executorId, status }: { readonly executorId: string; readonly status: ReceiptStatus },
+): Promise<Standing> {
+  const now = services.runtime.now();
+  const parties = { delegatorId: task.submitted_by, executorId, status };
+  const trust = await recordOutcome(tx, {
+    ...parties,
+    latencyMs: now - task.submitted_at,
+    priced: task.allocation_id !== null,
+    now,
+  });
+  const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });
+  return { trust, credentials };
+}
+
+/** Says once it is durable what was counted. */
+export function announceStanding(
+  { log, trustGraph }: Pick<Services, "log" | "trustGraph">,
+  taskId: string,
+  { trust, credentials }: Standing,
+): void {
+  if (trust !== undefined) trustGraph.update(trust.record);
+  for (const { credential_id, type, agent_id } of credentials) {
+    log.info("credential.issued", { correlationId: taskId, credential_id, type, agent_id });
+  }
+}

@@ -1,0 +1,120 @@
+import { issueCredential, type VerifiableCredential } from "@agent/credentials";
+import { canonicalize, concatBytes, sha256, sign, toBase58Btc } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+export const credentialsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
+  `/api/v1/agents/${agentId}/credentials`;
+
+/** What is said of an agent, and for how long. */
+export interface Saying {
+  readonly now: number;
+  readonly validForMs?: number;
+  /** Makes its id; the same byte makes the same id. */
+  readonly seed?: number;
+  readonly about?: object;
+}
+
+type Speaker = Pick<TestAgent, "secretKey">;
+type Subject = Pick<TestAgent, "did">;
+
+const idBytes = (seed = 1) => new Uint8Array(10).fill(seed);
+
+export function reputation(
+  by: Speaker,
+  of: Subject,
+  { now, validForMs, seed, about = {} }: Saying,
+): VerifiableCredential {
+  return issueCredential({
+    type: "AgentReputationCredential",
+    subject: {
+      id: of.did,
+      success_rate: 1,
+      avg_latency_ms: 5,
+      task_count: 1,
+      trust_score: 0.3,
+      availability: 1,
+      sample_size: 1,
+      measured_at: now,
+      ...about,
+    },
+    secretKey: by.secretKey,
+    now,
+    validForMs,
+    randomBytes: idBytes(seed),
+  });
+}
+
+export function trustIn(
+  by: Speaker,
+  of: Subject,
+  { now, validForMs, seed, about = {} }: Saying,
+): VerifiableCredential {
+  return issueCredential({
+    type: "AgentTrustCredential",
+    subject: {
+      id: of.did,
+      trust_level: "first_contact",
+      interaction_count: 1,
+      successful_tasks: 1,
+      failed_tasks: 0,
+      first_seen_at: now,
+      last_seen_at: now,
+      ...about,
+    },
+    secretKey: by.secretKey,
+    now,
+    validForMs,
+    randomBytes: idBytes(seed),
+  });
+}
+
+export function gradient(
+  by: Speaker,
+  of: Subject,
+  { now, validForMs, seed, about = {} }: Saying,
+): VerifiableCredential {
+  return issueCredential({
+    type: "AgentGradientCredential",
+    subject: {
+      id: of.did,
+      gradient: 0.5,
+      knowledge_density: 0,
+      knowledge_quality: 0,
+      graph_connectivity: 0,
+      temporal_stability: 0,
+      retrieval_quality: 0,
+      interaction_efficiency: 0,
+      tool_efficiency: 0,
+      curiosity_pressure: 0,
+      measured_at: now,
+      ...about,
+    },
+    secretKey: by.secretKey,
+    now,
+    validForMs,
+    randomBytes: idBytes(seed),
+  });
+}
+
+export function handIn(
+  t: TestRelay,
+  by: TestAgent,
+  about: TestAgent,
+  ...credentials: readonly object[]
+): Promise<Reply> {
+  return t.as(by, "POST", credentialsPath(about), { credentials });
+}
+
+/** A credential of any content under a proof that holds. */
+export function resigned(
+  by: Speaker,
+  { proof, ...credential }: VerifiableCredential,
+  change: object,
+): VerifiableCredential {
+  const document = { ...credential, ...change };
+  const { proofValue: _, ...options } = proof;
+  const hashes = [options, document].map((part) => sha256(canonicalize(part)));
+  const proofValue = `z${toBase58Btc(sign(concatBytes(...hashes), by.secretKey))}`;
+  return { ...document, proof: { ...options, proofValue } };
+}
