@@ -1,0 +1,34 @@
+import { type DelegationToken, delegationChain, verifyDelegationToken } from "@agent/receipts";
+import { conclude } from "../conclude.ts";
+import type { Places } from "../place-checks.ts";
+import type { Verdict } from "../verdict.ts";
+import type { TimedOptions } from "./options.ts";
+
+const PLACES: Places = {
+  structure: "well_formed",
+  chain_length: "well_formed",
+  suite: "well_formed",
+  delegate: "well_formed",
+  lifetime: "well_formed",
+  key: "well_formed",
+  signature: "intact",
+  begun: "key_valid",
+  in_force: "key_valid",
+  chain: "nested",
+  narrowing: "nested",
+};
+
+/** The verdict on a delegation token: the key to name is that of the first issuer of its chain. */
+export function judgeDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
+  const chain = delegationChain(value) ?? [];
+  const keysOf = (issuer: string) =>
+    chain.flatMap(({ issuer_agent_id, issuer_public_key }) =>
+      issuer_agent_id === issuer ? [issuer_public_key] : [],
+    );
+  const delegateId = (value as Partial<DelegationToken>).delegate_agent_id ?? "";
+  const verdict = verifyDelegationToken(value, { now, delegateId, keysOf });
+  return conclude("delegation_token", verdict, PLACES, {
+    key: chain.at(-1)?.issuer_public_key ?? null,
+    named: publicKey,
+  });
+}

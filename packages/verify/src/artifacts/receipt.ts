@@ -1,0 +1,79 @@
+import {
+  type ReceiptVerdict,
+  verifyReceipt,
+  type VerifyOptions as ReceiptOptions,
+} from "@agent/receipts";
+import { type NamedCheck, placeChecks, type Places } from "../place-checks.ts";
+import type { Verdict } from "../verdict.ts";
+
+const PLACES: Places = {
+  structure: "well_formed",
+  time_span: "well_formed",
+  suite: "well_formed",
+  clock: "well_formed",
+  key: "intact",
+  signature: "intact",
+  bound: "key_bound",
+  task_binding: "task_bound",
+  delegated_scope: "task_bound",
+  prompt_hash: "hashes_match",
+  result_hash: "hashes_match",
+  nested_receipts: "nested",
+  hops: "nested",
+};
+
+/** The verdict on a receipt as rungs of the ladder; nested receipts by `keyOf` where it is given. */
+export function judgeReceipt(receipt: object | string, options: ReceiptOptions): Verdict {
+  const verdict = verifyReceipt(receipt, options);
+  const refused = verdict.code === "receipt.signature_invalid";
+  if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {
+    // Intact, but by a stranger's key: another fault than a changed receipt, and worth telling apart.
+    const checks = verdict.checks.map((check) =>
+      check.name === "signature" ? { name: "bound", ok: false, code: verdict.code } : check,
+    );
+    return onRungs({ ...verdict, checks: [...checks, { name: "signature", ok: true }] }, undefined);
+  }
+  return onRungs(verdict, {
+    outer: options.publicKey !== undefined,
+    inner: options.keyOf !== undefined,
+  });
+}
+
+function isSignedByEmbeddedKey(receipt: object | string): boolean {
+  return verifyReceipt(receipt).checks.some(({ name, ok }) => name === "signature" && ok);
+}
+
+/** Whether the signature was held against keys that are known to be the agent's. */
+interface Bound {
+  readonly outer: boolean;
+  readonly inner: boolean;
+}
+
+function onRungs(verdict: ReceiptVerdict, bound: Bound | undefined): Verdict {
+  const inside = bound && { outer: bound.inner, inner: bound.inner };
+  const nested = verdict.nested.map((inner) => onRungs(inner, inside));
+  const holds = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
+  // Without any key of the agent there is nothing to bind to; without any key at all, nothing signed.
+  const named: NamedCheck[] = verdict.checks.map((check) =>
+    check.name === "key" && !check.ok && bound?.outer === true
+      ? { ...check, name: "bound" }
+      : check,
+  );
+  if (bound?.outer === true && holds) named.push({ name: "bound", ok: true });
+  if (nested.length > 0) {
+    named.push(
+      nested.every(isWholly)
+        ? { name: "nested_receipts", ok: true }
+        : { name: "nested_receipts", ok: false, code: "receipt.nested_refused" },
+    );
+  }
+  const checks = placeChecks(named, PLACES);
+  return verdict.valid
+    ? { kind: "receipt", valid: true, checks, nested }
+    : { kind: "receipt", valid: false, code: verdict.code, checks, nested };
+}
+
+/** Whether a receipt and all that is nested in it hold. */
+function isWholly({ valid, checks }: Verdict): boolean {
+  return valid && checks.every(({ name, ok }) => name !== "nested" || ok);
+}

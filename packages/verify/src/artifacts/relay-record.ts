@@ -1,0 +1,55 @@
+import { verifyAttestation, verifySettlementRecord } from "@agent/receipts";
+import { keyOfDid } from "../bound-key.ts";
+import { conclude } from "../conclude.ts";
+import type { Places } from "../place-checks.ts";
+import type { Verdict } from "../verdict.ts";
+import type { VerifyOptions } from "./options.ts";
+
+const SETTLEMENT_PLACES: Places = {
+  structure: "well_formed",
+  suite: "well_formed",
+  issuer: "well_formed",
+  signature: "intact",
+  settled: "settled",
+};
+
+/** The verdict on a settlement record, which is signed by the key that its issuer's did:key is. */
+export function judgeSettlement(record: object, { publicKey }: VerifyOptions): Verdict {
+  const { issuer } = record as { issuer?: unknown };
+  const verdict = verifySettlementRecord(record);
+  const settled = verdict.valid ? [{ name: "settled", ok: true }] : [];
+  const found = { ...verdict, checks: [...verdict.checks, ...settled] };
+  return conclude("settlement", found, SETTLEMENT_PLACES, {
+    key: keyOfDid(issuer),
+    named: publicKey,
+  });
+}
+
+const ATTESTATION_PLACES: Places = {
+  structure: "well_formed",
+  suite: "well_formed",
+  relay: "well_formed",
+  task: "task_bound",
+  receipt: "hashes_match",
+  key: "intact",
+  signature: "intact",
+  bound: "key_bound",
+  attested: "attested",
+};
+
+/** The verdict on an attestation. It names no key, so it needs the caller's. */
+export function judgeAttestation(
+  value: object,
+  { publicKey = [], taskId }: VerifyOptions,
+): Verdict {
+  const keys = typeof publicKey === "string" ? [publicKey] : publicKey;
+  const verdicts = keys.map((key) => verifyAttestation(value, { publicKey: key, taskId }));
+  const verdict =
+    verdicts.find(({ valid }) => valid) ?? verdicts[0] ?? verifyAttestation(value, { taskId });
+  // A task and a receipt that nobody asked about are not proven to be the right ones.
+  const asked = verdict.checks.filter(
+    ({ name }) => name !== "receipt" && (name !== "task" || taskId !== undefined),
+  );
+  const added = verdict.valid ? ["bound", "attested"].map((name) => ({ name, ok: true })) : [];
+  return conclude("attestation", { ...verdict, checks: [...asked, ...added] }, ATTESTATION_PLACES);
+}

@@ -1,0 +1,39 @@
+import { seededRandom } from "@agent/testkit";
+import { expect, test } from "vitest";
+import { delegationOf } from "../../test/scene.ts";
+import { bundleText, signBundle, verifyArtifact } from "../index.ts";
+
+const random = seededRandom(20_260_102);
+const bundles = Array.from({ length: 1_000 }, () => {
+  const { evidence, relay } = delegationOf(random);
+  return bundleText(signBundle(evidence, relay));
+});
+const encoder = new TextEncoder();
+// Strict as the command's: a lenient decoder maps several byte sequences to one text.
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const isValid = (bytes: Uint8Array) => {
+  try {
+    return verifyArtifact(decoder.decode(bytes)).valid;
+  } catch {
+    return false;
+  }
+};
+
+test("1,000 generated bundles are valid", () => {
+  const refused = bundles.map((text) => verifyArtifact(text)).filter(({ valid }) => !valid);
+  expect(refused).toEqual([]);
+});
+
+test("10,000 changes of one byte, anywhere in a bundle, are refused", () => {
+  const accepted: string[] = [];
+  for (let i = 0; i < 10_000; i++) {
+    const which = i % bundles.length;
+    const bytes = encoder.encode(bundles[which]);
+    const at = random.below(bytes.length);
+    // Never the byte that was there.
+    bytes[at] = bytes[at]! ^ (1 + random.below(255));
+    if (isValid(bytes)) accepted.push(`bundle ${which}, byte ${at}: ${bytes[at]}`);
+  }
+  expect(accepted).toEqual([]);
+});

@@ -1,0 +1,137 @@
+import { isUuid } from "@agent/crypto";
+import type { SuccessionRecord } from "@agent/crypto";
+import type { VerifiableCredential } from "@agent/credentials";
+import {
+  type ExecutionReceipt,
+  RelayAttestationSchema,
+  SettlementRecordSchema,
+} from "@agent/receipts";
+import * as v from "valibot";
+import { keyOfDid } from "../bound-key.ts";
+
+/** The one version of the format. */
+export const BUNDLE_SPEC = "agent/evidence@1.0";
+
+const string = v.string("must be a string");
+const text = v.pipe(string, v.nonEmpty("must not be empty"));
+const uuid = v.pipe(string, v.check(isUuid, "must be a UUID"));
+const time = v.pipe(v.number("must be a number"), v.safeInteger("must be a whole number"));
+const hex32 = v.pipe(string, v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"));
+const amount = v.pipe(v.number("must be a number"), v.finite("must be finite"));
+const object = v.custom<object>(
+  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  "must be a JSON object",
+);
+const objectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
+  v.looseObject(rules, "must be a JSON object with every member of its kind");
+const listOf = <Item extends v.GenericSchema>(item: Item) => v.array(item, "must be an array");
+
+/** When a key was an agent's, by the relay's clock; `valid_until` is null while it is. */
+const term = { public_key: hex32, valid_from: time, valid_until: v.nullable(time) };
+
+const bundleRules = {
+  spec: string,
+  relay_id: uuid,
+  // The relay's did:key, and so the key that signed.
+  issuer: v.pipe(
+    string,
+    v.check((did) => keyOfDid(did) !== null, "must be the did:key of an Ed25519 key"),
+  ),
+  created_at: time,
+  task: objectOf({
+    task_id: text,
+    agent_id: text,
+    submitted_by: v.nullable(text),
+    assigned_to: v.nullable(text),
+    status: v.picklist(["completed", "failed", "denied"], "must be a status of a finished task"),
+    prompt: string,
+    submitted_at: time,
+  }),
+  // What the relay stored of its choice: evidence of what it said, which nothing here can check.
+  routing: objectOf({ choice: v.nullable(object) }),
+  receipt: object,
+  signers: listOf(
+    objectOf({
+      agent_id: uuid,
+      keys: listOf(objectOf({ ...term, succession: v.nullable(object) })),
+      devices: listOf(objectOf({ ...term, device_id: text })),
+    }),
+  ),
+  attestation: RelayAttestationSchema,
+  settlements: listOf(SettlementRecordSchema),
+  postings: listOf(
+    objectOf({
+      transaction_id: text,
+      account: text,
+      type: text,
+      amount,
+      created_at: time,
+    }),
+  ),
+  credential: v.nullable(object),
+  suite: string,
+  signature: text,
+};
+
+export const BundleSchema = objectOf(bundleRules);
+
+/** When a key was an agent's: in ms by the relay's clock, `valid_until` null while it is. */
+export interface KeyTerm {
+  readonly public_key: string;
+  readonly valid_from: number;
+  readonly valid_until: number | null;
+}
+
+/** Every key by which an agent may have signed: its own, oldest first, and those of its devices. */
+export interface Signer {
+  readonly agent_id: string;
+  readonly keys: readonly (KeyTerm & {
+    /** The record by which this key took over; null for the first one. */
+    readonly succession: SuccessionRecord | null;
+  })[];
+  readonly devices: readonly (KeyTerm & { readonly device_id: string })[];
+}
+
+type Checked = v.InferOutput<typeof BundleSchema>;
+
+/**
+ * All that a relay has to show for one finished task (docs/verifying.md): times in ms, amounts in US
+ * dollars, keys in hex. Its file is its own canonical JSON.
+ */
+export interface EvidenceBundle extends Pick<
+  Checked,
+  | "spec"
+  | "relay_id"
+  | "issuer"
+  | "created_at"
+  | "attestation"
+  | "settlements"
+  | "suite"
+  | "signature"
+> {
+  readonly task: {
+    readonly task_id: string;
+    readonly agent_id: string;
+    readonly submitted_by: string | null;
+    /** The executor that routing chose; null while it is the target. */
+    readonly assigned_to: string | null;
+    readonly status: "completed" | "failed" | "denied";
+    readonly prompt: string;
+    readonly submitted_at: number;
+  };
+  readonly routing: { readonly choice: object | null };
+  readonly receipt: ExecutionReceipt;
+  readonly signers: readonly Signer[];
+  /** One movement of money whose amounts sum to zero; empty for a free task. */
+  readonly postings: readonly Posting[];
+  readonly credential: VerifiableCredential | null;
+}
+
+/** One side of a movement of money: into the account, or out of it when negative. */
+export interface Posting {
+  readonly transaction_id: string;
+  readonly account: string;
+  readonly type: string;
+  readonly amount: number;
+  readonly created_at: number;
+}

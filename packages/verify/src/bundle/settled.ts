@@ -1,0 +1,43 @@
+import { receiptHash, verifySettlementRecord } from "@agent/receipts";
+import type { ArtifactRefusal } from "../refusals.ts";
+import type { EvidenceBundle, Posting } from "./schema.ts";
+
+/** The first rule of money that a bundle breaks; undefined when it breaks none. */
+export function faultOfMoney(
+  { task, receipt, settlements, postings }: EvidenceBundle,
+  relayKey: string,
+): ArtifactRefusal | undefined {
+  const hash = receiptHash(receipt);
+  for (const record of settlements) {
+    const verdict = verifySettlementRecord(record, { publicKey: relayKey });
+    if (!verdict.valid) return verdict.code;
+    const isOfTask =
+      record.task_id === task.task_id &&
+      record.receipt_hash === hash &&
+      record.payer_id === task.submitted_by &&
+      record.payee_id === receipt.agent_id &&
+      micro(record.amount_settled) === micro(record.fee) + micro(record.net);
+    if (!isOfTask) return "bundle.settlement_mismatch";
+  }
+  const paid = (member: "amount_settled" | "fee" | "net") =>
+    settlements.reduce((sum, record) => sum + micro(record[member]), 0);
+  const agrees =
+    sumOf(postings) === 0 &&
+    sumOf(postings, "settlement_debit") === -paid("amount_settled") &&
+    sumOf(postings, "settlement_credit") === paid("net") &&
+    sumOf(postings, "fee") === paid("fee");
+  return agrees ? undefined : "bundle.postings_mismatch";
+}
+
+function sumOf(postings: readonly Posting[], type?: string): number {
+  return postings.reduce(
+    (sum, posting) =>
+      type === undefined || posting.type === type ? sum + micro(posting.amount) : sum,
+    0,
+  );
+}
+
+/** Millionths, which add up exactly. */
+function micro(amount: number): number {
+  return Math.round(amount * 1e6);
+}

@@ -1,0 +1,58 @@
+import { canonicalize, hexToBytes, publicKeyToDidKey, signJson, SUITE } from "@agent/crypto";
+import { receiptHash, signAttestation } from "@agent/receipts";
+import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
+
+/** What a relay knows of a finished task; the rest of the bundle follows from it. */
+export interface Evidence extends Pick<
+  EvidenceBundle,
+  "task" | "routing" | "receipt" | "signers" | "settlements" | "postings" | "credential"
+> {
+  /** When the relay took the receipt, in ms. */
+  readonly received_at: number;
+}
+
+/** The relay that vouches. */
+export interface Voucher {
+  readonly relayId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  /** The 32-byte seed. */
+  readonly secretKey: Uint8Array;
+  /** The relay's clock in ms. */
+  readonly now: number;
+}
+
+/**
+ * The bundle of a finished task, with the relay's attestation of its receipt and its signature over
+ * all other members. Throws CanonicalJsonError when a part has no canonical JSON inside a bundle.
+ */
+export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
+  const { relayId, publicKey, secretKey, now } = relay;
+  const { received_at, ...parts } = evidence;
+  const attestation = signAttestation(
+    {
+      relay_id: relayId,
+      task_id: parts.task.task_id,
+      receipt_hash: receiptHash(parts.receipt),
+      received_at,
+      // A clock that was set back in between must not make the relay contradict itself.
+      attested_at: Math.max(now, received_at),
+    },
+    secretKey,
+  );
+  const body = {
+    ...parts,
+    spec: BUNDLE_SPEC,
+    relay_id: relayId,
+    issuer: publicKeyToDidKey(hexToBytes(publicKey)),
+    created_at: now,
+    attestation,
+    suite: SUITE,
+  };
+  return signJson(body, secretKey);
+}
+
+/** The one text of a bundle, to be stored and sent byte for byte. */
+export function bundleText(bundle: EvidenceBundle): string {
+  return canonicalize(bundle);
+}

@@ -1,0 +1,422 @@
+import { issueCredential } from "@agent/credentials";
+import { signJson } from "@agent/crypto";
+import { receiptHash, signAttestation, signReceipt, signSettlementRecord } from "@agent/receipts";
+import { seededRandom } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { delegationOf, handOf, start } from "../../test/scene.ts";
+import {
+  bundleText,
+  type Evidence,
+  type EvidenceBundle,
+  type RungName,
+  RUNGS,
+  signBundle,
+  verifyArtifact,
+  verifyBundle,
+} from "../index.ts";
+
+const paid = () => delegationOf(seededRandom(7), { hops: 3, keys: 2, price: 2, credential: true });
+const { evidence, relay, executor, hands } = paid();
+const bundle = signBundle(evidence, relay);
+const text = bundleText(bundle);
+const stranger = handOf(seededRandom(8), 1);
+
+const failing = (input: unknown) => {
+  const { valid, code, checks } = verifyBundle(input);
+  return { valid, code, rungs: checks.filter(({ ok }) => !ok).map(({ name }) => name) };
+};
+
+/** The bundle that the relay would have signed, had this been what it knew. */
+const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes }, relay);
+
+/** The bundle with these members instead, signed by the relay again. */
+const resigned = (changes: object) =>
+  signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
+
+describe("the evidence of a finished task", () => {
+  test("stands on every rung without the relay", () => {
+    const verdict = verifyBundle(text, { publicKey: relay.publicKey });
+    expect(verdict).toMatchObject({ kind: "bundle", valid: true });
+    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.nested.map(({ kind }) => kind)).toEqual(["receipt", "credential"]);
+    expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
+  });
+
+  test("is judged alike as a value, whatever the order of its members", () => {
+    const reordered = Object.fromEntries(Object.entries(bundle).reverse());
+    expect(verifyBundle(reordered)).toEqual(verifyBundle(text));
+  });
+
+  test("of a free task shows no settlement", () => {
+    const free = delegationOf(seededRandom(9), { price: 0, credential: false });
+    const { valid, checks } = verifyBundle(bundleText(signBundle(free.evidence, free.relay)));
+    expect(valid).toBe(true);
+    expect(checks.some(({ name }) => name === "settled")).toBe(false);
+  });
+
+  test.each(["failed", "denied"] as const)("of a %s task shows the refund", (status) => {
+    const refunded = delegationOf(seededRandom(9), { price: 2, status });
+    const verdict = verifyBundle(bundleText(signBundle(refunded.evidence, refunded.relay)));
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
+  });
+
+  test("stays valid when the credential in it has ended", () => {
+    const years = 5 * 365 * 86_400_000;
+    expect(verifyBundle(text, { now: start + years }).valid).toBe(true);
+  });
+
+  test("three hops with prompts and results of 1 KiB stay under 32 KiB", () => {
+    const random = seededRandom(10);
+    const wishes = { hops: 4, keys: 2, price: 2, credential: true, textLength: 1_024 };
+    const { evidence: large, relay: voucher } = delegationOf(random, wishes);
+    const { length } = new TextEncoder().encode(bundleText(signBundle(large, voucher)));
+    expect(length).toBeGreaterThan(10_000);
+    expect(length).toBeLessThan(32_768);
+  });
+});
+
+describe("a text that is not the bundle's canonical JSON is refused:", () => {
+  test.each([
+    ["a line end behind it", `${text}\n`],
+    ["a blank inside", text.replace(":", ": ")],
+    ["members in another order", JSON.stringify(Object.fromEntries(Object.entries(bundle)))],
+    ["an escape that need not be", text.replace("read_file", String.raw`re\u0061d_file`)],
+  ])("%s", (_, changed) => {
+    expect(changed).not.toBe(text);
+    expect(verifyBundle(changed).valid).toBe(false);
+    expect(["bundle.not_canonical", "bundle.malformed"]).toContain(verifyBundle(changed).code);
+  });
+
+  test("a member named twice", () => {
+    expect(failing(text.replace("{", `{"suite":"${bundle.suite}",`)).code).toBe("bundle.malformed");
+  });
+});
+
+describe("what the relay did not sign is refused", () => {
+  test.each(Object.keys(bundle).filter((name) => name !== "signature"))("%s left out", (name) => {
+    const { [name as keyof EvidenceBundle]: _, ...rest } = bundle;
+    expect(verifyBundle(rest).valid).toBe(false);
+  });
+
+  test.each<[string, object]>([
+    ["a member added", { note: 1 }],
+    ["another time", { created_at: bundle.created_at + 1 }],
+    ["another prompt", { task: { ...bundle.task, prompt: "?" } }],
+    ["no settlement", { settlements: [] }],
+    ["a signature of another", { signature: signJson(bundle, stranger.secretKey).signature }],
+  ])("%s", (_, changes) => {
+    expect(failing({ ...bundle, ...changes })).toEqual({
+      valid: false,
+      code: "bundle.signature_invalid",
+      rungs: ["intact"],
+    });
+  });
+
+  test("and another relay than the one that was asked for", () => {
+    const { code, checks } = verifyBundle(text, { publicKey: stranger.publicKey });
+    expect(code).toBe("artifact.key_unbound");
+    expect(checks.at(-1)).toEqual({ name: "key_bound", ok: false, code });
+  });
+});
+
+describe("the relay's signature does not carry what is wrong inside:", () => {
+  const { receipt, task, signers, postings } = evidence;
+  const [signer, ...others] = signers as [(typeof signers)[0], ...typeof signers];
+  const [first, second] = signer.keys as [(typeof signer.keys)[0], (typeof signer.keys)[0]];
+  const [record] = evidence.settlements as [(typeof evidence.settlements)[0]];
+  const again = (changes: object, secretKey = executor.secretKey) =>
+    signReceipt({ ...receipt, ...changes }, secretKey);
+  const paidOut = (changes: object, secretKey = relay.secretKey) => ({
+    settlements: [signSettlementRecord({ ...record, ...changes }, secretKey)],
+  });
+  const credentialOf = (id: string, secretKey: Uint8Array) => ({
+    credential: issueCredential({
+      type: "AgentTrustCredential",
+      subject: {
+        id,
+        trust_level: "trusted",
+        interaction_count: 1,
+        successful_tasks: 1,
+        failed_tasks: 0,
+        first_seen_at: 0,
+        last_seen_at: 1,
+      },
+      secretKey,
+      now: start,
+    }),
+  });
+  const attested = (changes: object) => ({
+    attestation: signAttestation({ ...bundle.attestation, ...changes }, relay.secretKey),
+  });
+  const keysOf = (...keys: readonly object[]) =>
+    resigned({ signers: [{ ...signer, keys }, ...others] });
+
+  test.each<[string, RungName, string, EvidenceBundle]>([
+    ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
+    ["another suite", "well_formed", "bundle.suite", resigned({ suite: "none" })],
+    [
+      "a task that is not finished",
+      "well_formed",
+      "bundle.malformed",
+      resigned({ task: { ...task, status: "pending" } }),
+    ],
+    [
+      "a receipt that is none",
+      "well_formed",
+      "receipt.malformed",
+      resigned({ receipt: { ...receipt, status: "done" } }),
+    ],
+    [
+      "a changed receipt",
+      "intact",
+      "receipt.signature_invalid",
+      had({ receipt: { ...receipt, result: "changed" } }),
+    ],
+    [
+      "a receipt by a stranger's key",
+      "key_bound",
+      "receipt.signature_invalid",
+      had({ receipt: again({ public_key: stranger.publicKey }, stranger.secretKey) }),
+    ],
+    ["a signer without keys", "key_bound", "receipt.key_missing", resigned({ signers: others })],
+    [
+      "a key that nobody handed over to",
+      "key_bound",
+      "bundle.key_history_broken",
+      keysOf(first, { ...second, succession: null }),
+    ],
+    ["a first key that followed another", "key_bound", "bundle.key_history_broken", keysOf(second)],
+    [
+      "a hand-over to another key",
+      "key_bound",
+      "bundle.key_history_broken",
+      keysOf(first, { ...second, public_key: stranger.publicKey }),
+    ],
+    [
+      "a hand-over that was changed",
+      "key_bound",
+      "bundle.key_history_broken",
+      keysOf(first, { ...second, succession: { ...second.succession, timestamp: 1 } }),
+    ],
+    [
+      "an agent listed twice",
+      "key_bound",
+      "bundle.key_history_broken",
+      resigned({ signers: [...signers, signer] }),
+    ],
+    [
+      "a key that came after the work",
+      "key_valid",
+      "bundle.key_not_in_force",
+      keysOf(first, { ...second, valid_from: receipt.completed_at + 60_001 }),
+    ],
+    [
+      "a key that was left before the work",
+      "key_valid",
+      "bundle.key_not_in_force",
+      keysOf(first, { ...second, valid_until: receipt.completed_at }),
+    ],
+    [
+      "a receipt of another task",
+      "task_bound",
+      "receipt.task_mismatch",
+      had({ receipt: again({ task_id: "another", relay_task_id: "another" }) }),
+    ],
+    [
+      "a task of another executor",
+      "task_bound",
+      "bundle.wrong_executor",
+      had({ task: { ...task, assigned_to: stranger.signer.agent_id } }),
+    ],
+    [
+      "a task that ended otherwise",
+      "task_bound",
+      "bundle.status_mismatch",
+      had({ task: { ...task, status: "failed" } }),
+    ],
+    [
+      "an attestation of another receipt",
+      "attested",
+      "attestation.receipt_mismatch",
+      resigned(attested({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "an attestation of another task",
+      "attested",
+      "attestation.task_mismatch",
+      resigned(attested({ task_id: "another" })),
+    ],
+    [
+      "an attestation that was changed",
+      "attested",
+      "attestation.signature_invalid",
+      resigned({ attestation: { ...bundle.attestation, attested_at: start + 60_000 } }),
+    ],
+    [
+      "a settlement by another",
+      "settled",
+      "settlement.signature_invalid",
+      had(paidOut({}, stranger.secretKey)),
+    ],
+    [
+      "a settlement of another relay",
+      "settled",
+      "settlement.wrong_issuer",
+      had(paidOut({ issuer: stranger.did }, stranger.secretKey)),
+    ],
+    [
+      "a settlement to another",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ payee_id: stranger.signer.agent_id })),
+    ],
+    [
+      "a settlement by another payer",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ payer_id: "another" })),
+    ],
+    [
+      "a settlement of another task",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ task_id: "another" })),
+    ],
+    [
+      "a settlement of another receipt",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "a settlement whose parts differ from the whole",
+      "settled",
+      "bundle.settlement_mismatch",
+      had(paidOut({ fee: 0.2 })),
+    ],
+    [
+      "postings that leave a rest",
+      "settled",
+      "bundle.postings_mismatch",
+      had({ postings: postings.slice(1) }),
+    ],
+    [
+      "postings of another payment",
+      "settled",
+      "bundle.postings_mismatch",
+      had(paidOut({ amount_settled: 1, fee: 0.05, net: 0.95 })),
+    ],
+    [
+      "postings without a settlement",
+      "settled",
+      "bundle.postings_mismatch",
+      had({ settlements: [] }),
+    ],
+    [
+      "a credential about another",
+      "nested",
+      "bundle.credential_foreign",
+      had(credentialOf(stranger.did, relay.secretKey)),
+    ],
+    [
+      "a credential by another",
+      "nested",
+      "bundle.credential_foreign",
+      had(credentialOf(executor.did, stranger.secretKey)),
+    ],
+    [
+      "a credential that was changed",
+      "nested",
+      "credential.signature_invalid",
+      had({ credential: { ...evidence.credential!, id: "urn:other" } }),
+    ],
+  ])("%s fails at %s with %s", (_, rung, code, changed) => {
+    expect(failing(changed)).toEqual({ valid: false, code, rungs: [rung] });
+  });
+});
+
+describe("what is only remarked on leaves the evidence valid:", () => {
+  const { receipt } = evidence;
+  const rebuilt = (changes: object) => {
+    const changed = signReceipt({ ...receipt, ...changes }, executor.secretKey);
+    const settlements = evidence.settlements.map((record) =>
+      signSettlementRecord({ ...record, receipt_hash: receiptHash(changed) }, relay.secretKey),
+    );
+    return had({ receipt: changed, settlements });
+  };
+
+  test.each<[string, RungName, object]>([
+    ["the hash of another prompt", "hashes_match", { prompt_hash: "0".repeat(64) }],
+    ["the hash of another result", "hashes_match", { result_hash: "0".repeat(64) }],
+    [
+      "a nested receipt that was changed",
+      "nested",
+      {
+        delegation_receipts: [{ ...receipt.delegation_receipts![0]!, result: "changed" }],
+      },
+    ],
+    [
+      "a nested receipt of an unknown agent",
+      "nested",
+      {
+        delegation_receipts: [
+          signReceipt({ ...receipt, agent_id: stranger.signer.agent_id }, stranger.secretKey),
+        ],
+      },
+    ],
+  ])("%s", (_, rung, changes) => {
+    expect(failing(rebuilt(changes))).toEqual({ valid: true, code: undefined, rungs: [rung] });
+  });
+
+  test("a nested receipt by a key that was left before", () => {
+    const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
+    const signers = evidence.signers.map((signer) =>
+      signer.agent_id === inner.signer.agent_id
+        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until: start })) }
+        : signer,
+    );
+    expect(failing(resigned({ signers }))).toEqual({
+      valid: true,
+      code: undefined,
+      rungs: ["nested"],
+    });
+  });
+});
+
+test("a device's key counts while the device is the agent's", () => {
+  const { receipt } = evidence;
+  const changed = signReceipt({ ...receipt, public_key: stranger.publicKey }, stranger.secretKey);
+  const withDevice = (valid_until: number | null) => {
+    const device = {
+      device_id: "device",
+      public_key: stranger.publicKey,
+      valid_from: start,
+      valid_until,
+    };
+    const [signer, ...others] = evidence.signers;
+    return had({
+      receipt: changed,
+      settlements: [],
+      postings: [],
+      signers: [{ ...signer!, devices: [device] }, ...others],
+    });
+  };
+  expect(failing(withDevice(null)).valid).toBe(true);
+  expect(failing(withDevice(start + 1)).code).toBe("bundle.key_not_in_force");
+});
+
+describe("no input makes the verifier throw:", () => {
+  test.each([undefined, null, 1, "", "null", "{}", [], {}, () => 1, Symbol("x"), new Map()])(
+    "%o",
+    (value) => {
+      expect(verifyBundle(value)).toMatchObject({ kind: "bundle", code: "bundle.malformed" });
+    },
+  );
+
+  test.each(Object.keys(bundle))("%s replaced by anything else", (name) => {
+    const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
+    const taken = odd.filter((value) => verifyBundle({ ...bundle, [name]: value }).valid);
+    expect(taken).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { hexToBytes, verifyJson } from "@agent/crypto";
+import { type BoundKeys, receiptHash, verifyAttestation } from "@agent/receipts";
+import { judgeCredential } from "../artifacts/credential.ts";
+import type { VerifyOptions } from "../artifacts/options.ts";
+import { judgeReceipt } from "../artifacts/receipt.ts";
+import { isNamed, keyOfDid } from "../bound-key.ts";
+import { mergeChecks } from "../place-checks.ts";
+import type { ArtifactRefusal } from "../refusals.ts";
+import type { RungName } from "../rungs.ts";
+import type { Check, Verdict } from "../verdict.ts";
+import { historiesHold, keysEver, keysInForce, type KeysOf } from "./keys.ts";
+import { readBundle } from "./read.ts";
+import type { EvidenceBundle } from "./schema.ts";
+import { faultOfMoney } from "./settled.ts";
+
+/**
+ * Judges a whole task's evidence, given as a value or as its text (docs/verifying.md): the relay's
+ * signature over all of it, then every part by its own. A text that is not its own canonical JSON is
+ * refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
+ */
+export function verifyBundle(input: unknown, { publicKey }: VerifyOptions = {}): Verdict {
+  const read = readBundle(input);
+  if (!read.ok) return verdictOf([refusal("well_formed", read.code)]);
+  const parts: Part[] = [];
+  for (const part of judgeParts(read.bundle, read.relayKey, publicKey)) {
+    parts.push(part);
+    if (part.code !== undefined) break;
+  }
+  return verdictOf(parts);
+}
+
+/** What one step found: its rungs, the verdict on an artifact inside, and why it refuses. */
+interface Part {
+  readonly checks: readonly Check[];
+  readonly nested?: Verdict;
+  readonly code?: ArtifactRefusal | undefined;
+}
+
+/** The steps in the order in which they refuse; each relies on those before it. */
+function* judgeParts(
+  bundle: EvidenceBundle,
+  relayKey: string,
+  named: BoundKeys | undefined,
+): Iterable<Part> {
+  yield holds("well_formed");
+  const isSigned = verifyJson(bundle, hexToBytes(relayKey));
+  yield isSigned ? holds("intact") : refusal("intact", "bundle.signature_invalid");
+  if (named !== undefined && !isNamed(relayKey, named)) {
+    yield refusal("key_bound", "artifact.key_unbound");
+  }
+  if (!historiesHold(bundle.signers)) yield refusal("key_bound", "bundle.key_history_broken");
+  yield receiptPart(bundle);
+  const { task, receipt, settlements, postings } = bundle;
+  if (receipt.agent_id !== (task.assigned_to ?? task.agent_id)) {
+    yield refusal("task_bound", "bundle.wrong_executor");
+  }
+  if (receipt.status !== task.status) yield refusal("task_bound", "bundle.status_mismatch");
+  if (bundle.credential !== null) yield credentialPart(bundle, bundle.credential);
+  yield attestedPart(bundle, relayKey);
+  if (settlements.length > 0 || postings.length > 0) {
+    const fault = faultOfMoney(bundle, relayKey);
+    yield fault === undefined ? holds("settled") : refusal("settled", fault);
+  }
+}
+
+/** The receipt and those nested in it, each by the keys that its agent had when it was completed. */
+function receiptPart({ receipt, signers, task, attestation }: EvidenceBundle): Part {
+  const judgeBy = (keysOf: KeysOf) =>
+    judgeReceipt(receipt, {
+      publicKey: keysOf(receipt),
+      keyOf: keysOf,
+      taskId: task.task_id,
+      prompt: task.prompt,
+      now: attestation.received_at,
+    });
+  const judged = judgeBy(keysInForce(signers));
+  if (judged.valid)
+    return { checks: [...judged.checks, ...holds("key_valid").checks], nested: judged };
+  const ever = judgeBy(keysEver(signers));
+  if (!ever.valid) return { checks: judged.checks, nested: judged, code: judged.code };
+  const { checks, code } = refusal("key_valid", "bundle.key_not_in_force");
+  return { checks: [...ever.checks, ...checks], nested: ever, code };
+}
+
+/** Judged at the moment from which it holds: it ends within the hour, and the evidence stays. */
+function credentialPart(
+  { issuer, receipt, signers }: EvidenceBundle,
+  credential: NonNullable<EvidenceBundle["credential"]>,
+): Part {
+  const judged = judgeCredential(credential, { now: Date.parse(credential.validFrom) });
+  const subject = keyOfDid((credential.credentialSubject as { id?: unknown } | undefined)?.id);
+  const isAbout = subject !== null && keysEver(signers)(receipt).includes(subject);
+  if (!judged.valid) return { ...refusal("nested", judged.code), nested: judged };
+  return isAbout && credential.issuer === issuer
+    ? { ...holds("nested"), nested: judged }
+    : { ...refusal("nested", "bundle.credential_foreign"), nested: judged };
+}
+
+function attestedPart({ relay_id, task, receipt, attestation }: EvidenceBundle, publicKey: string) {
+  const verdict = verifyAttestation(attestation, {
+    publicKey,
+    relayId: relay_id,
+    taskId: task.task_id,
+    receiptHash: receiptHash(receipt),
+  });
+  return verdict.valid ? holds("attested") : refusal("attested", verdict.code);
+}
+
+function holds(name: RungName): Part {
+  return { checks: [{ name, ok: true }] };
+}
+
+function refusal(name: RungName, code: ArtifactRefusal): Part {
+  return { checks: [{ name, ok: false, code }], code };
+}
+
+function verdictOf(parts: readonly Part[]): Verdict {
+  const checks = mergeChecks(parts.flatMap((part) => part.checks));
+  const nested = parts.flatMap((part) => part.nested ?? []);
+  const code = parts.at(-1)?.code;
+  return code === undefined
+    ? { kind: "bundle", valid: true, checks, nested }
+    : { kind: "bundle", valid: false, code, checks, nested };
+}

@@ -1,0 +1,80 @@
+import { parseArgs } from "node:util";
+import { keyOfDid } from "../bound-key.ts";
+
+/** What was asked of the command. */
+export type Request =
+  | { readonly ask: "help" | "version" }
+  | { readonly ask: "refused"; readonly message: string }
+  | {
+      readonly ask: "verify";
+      /** `-` is the standard input. */
+      readonly files: readonly string[];
+      readonly json: boolean;
+      readonly keys: readonly string[] | undefined;
+      readonly now: number | undefined;
+      readonly taskId: string | undefined;
+    };
+
+export const USAGE = `agent-verify [options] [FILE...]
+
+Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
+attestations, delegation tokens and evidence bundles, offline. Without FILE, or with -, it reads the
+standard input. Exits with 0 when everything is valid, with 1 when something is not, and with 2 when
+something cannot be read or is none of these.
+
+  --key KEY    the key that has to have signed: 64 hex digits or a did:key; may be given again
+  --task ID    the task that a receipt or an attestation has to be for
+  --now TIME   the time to judge by instead of the clock: ISO 8601, or ms since 1970
+  --json       one line of JSON for each file
+  --help       this text
+  --version    the version
+`;
+
+export function readArguments(args: readonly string[]): Request {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        key: { type: "string", multiple: true },
+        task: { type: "string" },
+        now: { type: "string" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", short: "h", default: false },
+        version: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) return { ask: "help" };
+    if (values.version) return { ask: "version" };
+    const keys = values.key?.map(keyFrom);
+    if (keys?.includes(null)) return refused("--key takes 64 hex digits or a did:key");
+    const now = values.now === undefined ? undefined : timeFrom(values.now);
+    if (now !== undefined && Number.isNaN(now)) {
+      return refused("--now takes an ISO 8601 date or ms since 1970");
+    }
+    return {
+      ask: "verify",
+      files: positionals.length > 0 ? positionals : ["-"],
+      json: values.json,
+      keys: keys?.filter((key) => key !== null),
+      now,
+      taskId: values.task,
+    };
+  } catch (error) {
+    if (error instanceof TypeError) return refused(error.message);
+    throw error;
+  }
+}
+
+function keyFrom(text: string): string | null {
+  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : keyOfDid(text);
+}
+
+function timeFrom(text: string): number {
+  if (/^\d+$/.test(text)) return Number(text);
+  return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function refused(message: string): Request {
+  return { ask: "refused", message };
+}

@@ -1,0 +1,18 @@
+export type { VerifyOptions } from "./artifacts/options.ts";
+export {
+  BUNDLE_SPEC,
+  BundleSchema,
+  type EvidenceBundle,
+  type KeyTerm,
+  type Posting,
+  type Signer,
+} from "./bundle/schema.ts";
+export { bundleText, type Evidence, signBundle, type Voucher } from "./bundle/sign.ts";
+export { verifyBundle } from "./bundle/verify.ts";
+export type { ArtifactKind } from "./kind.ts";
+export { recognise } from "./recognise.ts";
+export type { ArtifactRefusal, BundleRefusal, GeneralRefusal } from "./refusals.ts";
+export { reportOf } from "./report.ts";
+export { type Rung, type RungName, RUNGS } from "./rungs.ts";
+export type { Check, Verdict } from "./verdict.ts";
+export { verifyArtifact } from "./verify-artifact.ts";

@@ -1,0 +1,11 @@
+/** What can be verified. */
+export type ArtifactKind =
+  | "bundle"
+  | "receipt"
+  | "credential"
+  | "presentation"
+  | "ledger"
+  | "succession"
+  | "settlement"
+  | "attestation"
+  | "delegation_token";

@@ -1,0 +1,39 @@
+import type { ArtifactKind } from "./kind.ts";
+
+/** Members that every artifact of a kind has and none of another kind needs. */
+const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]])[] = [
+  ["bundle", ["receipt", "signers", "attestation"]],
+  ["presentation", ["verifiableCredential", "holder"]],
+  ["credential", ["credentialSubject", "issuer"]],
+  ["ledger", ["timeline", "content_hash"]],
+  ["succession", ["old_public_key", "new_public_key"]],
+  ["settlement", ["settlement_id", "allocation_id"]],
+  ["attestation", ["receipt_hash", "attested_at"]],
+  ["delegation_token", ["token_id", "delegate_agent_id"]],
+  ["receipt", ["prompt_hash", "result_hash"]],
+];
+
+/**
+ * The kind of a parsed value by the members that it has; null when they are those of no kind or of
+ * more than one, so that nothing passes for what its signer did not mean. A list of succession
+ * records, bare or as a relay answers it, is a succession.
+ */
+export function recognise(value: unknown): ArtifactKind | null {
+  if (typeof value !== "object" || value === null) return null;
+  const list = successionList(value);
+  if (list !== null)
+    return list.every((step) => recognise(step) === "succession") ? "succession" : null;
+  const found = MARKS.filter(([, members]) => members.every((name) => Object.hasOwn(value, name)));
+  const [first, second] = found;
+  return first !== undefined && second === undefined ? first[0] : null;
+}
+
+/** The records of a chain of successions; null for what is no list of at least one. */
+export function successionList(value: object): readonly unknown[] | null {
+  const list: unknown = Array.isArray(value)
+    ? value
+    : Object.hasOwn(value, "succession")
+      ? (value as { succession: unknown }).succession
+      : null;
+  return Array.isArray(list) && list.length > 0 ? list : null;
+}

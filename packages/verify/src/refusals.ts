@@ -1,0 +1,44 @@
+import type { CredentialRefusal, PresentationRefusal } from "@agent/credentials";
+import type { SuccessionCode } from "@agent/crypto";
+import type { LedgerRefusal } from "@agent/ledger";
+import type {
+  AttestationRefusal,
+  DelegationRefusal,
+  ReceiptRefusal,
+  SettlementRefusal,
+} from "@agent/receipts";
+
+/** Why something is not valid before its kind has a say, or beyond it. */
+export type GeneralRefusal =
+  | "artifact.unreadable"
+  | "artifact.unrecognised"
+  | "artifact.clock_missing"
+  | "artifact.key_unbound";
+
+/** Every reason for which an evidence bundle is not valid, beside those of what it holds. */
+export type BundleRefusal =
+  | "bundle.not_canonical"
+  | "bundle.malformed"
+  | "bundle.spec"
+  | "bundle.suite"
+  | "bundle.signature_invalid"
+  | "bundle.key_history_broken"
+  | "bundle.key_not_in_force"
+  | "bundle.wrong_executor"
+  | "bundle.status_mismatch"
+  | "bundle.credential_foreign"
+  | "bundle.settlement_mismatch"
+  | "bundle.postings_mismatch";
+
+/** Every reason for which an artifact is not valid. */
+export type ArtifactRefusal =
+  | GeneralRefusal
+  | BundleRefusal
+  | ReceiptRefusal
+  | CredentialRefusal
+  | PresentationRefusal
+  | LedgerRefusal
+  | SuccessionCode
+  | SettlementRefusal
+  | AttestationRefusal
+  | DelegationRefusal;

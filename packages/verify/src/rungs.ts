@@ -1,0 +1,78 @@
+/** One step of the ladder: a question, what a yes proves, and what it leaves open. */
+export interface Rung {
+  readonly name: RungName;
+  readonly title: string;
+  readonly proves: string;
+  readonly doesNotProve: string;
+}
+
+export type RungName =
+  | "well_formed"
+  | "intact"
+  | "key_bound"
+  | "key_valid"
+  | "task_bound"
+  | "hashes_match"
+  | "nested"
+  | "attested"
+  | "settled";
+
+/** The ladder that every artifact climbs as far as it has something to show. */
+export const RUNGS: readonly Rung[] = [
+  {
+    name: "well_formed",
+    title: "well-formed",
+    proves: "It has every member of its kind, in the right form, with times that can be.",
+    doesNotProve: "That anybody signed it.",
+  },
+  {
+    name: "intact",
+    title: "intact",
+    proves: "Whoever holds the signing key signed exactly this; of a ledger, exactly its timeline.",
+    doesNotProve: "Whose key that is.",
+  },
+  {
+    name: "key_bound",
+    title: "key bound to the agent",
+    proves:
+      "The signing key is the one that you named or, in a bundle, one that the relay holds for the agent.",
+    doesNotProve: "Who runs the agent, or that the relay's registry is right.",
+  },
+  {
+    name: "key_valid",
+    title: "key valid then",
+    proves: "The key or the credential was in force at the time that counts.",
+    doesNotProve: "That nobody had stolen the key; revocations are known to a relay only.",
+  },
+  {
+    name: "task_bound",
+    title: "task bound",
+    proves: "It was signed for this task, by its executor, with tools within the given leave.",
+    doesNotProve: "That the task was worth doing.",
+  },
+  {
+    name: "hashes_match",
+    title: "hashes match",
+    proves:
+      "Prompt, result or timeline are the texts whose hashes were signed; steps agree with it.",
+    doesNotProve: "That the result is right.",
+  },
+  {
+    name: "nested",
+    title: "nested",
+    proves: "Everything inside it, down to ten hops, was judged alike and holds.",
+    doesNotProve: "That nothing was left out of it.",
+  },
+  {
+    name: "attested",
+    title: "attested",
+    proves: "A relay signed which receipt it took for the task, and when.",
+    doesNotProve: "That the relay's clock was right; another relay may know another story.",
+  },
+  {
+    name: "settled",
+    title: "settled",
+    proves: "A relay signed what was paid for this receipt, and the postings add up to it.",
+    doesNotProve: "That money ever left the relay's books.",
+  },
+];

@@ -1,0 +1,204 @@
+import { issueCredential } from "@agent/credentials";
+import {
+  bytesToHex,
+  generateKeyPair,
+  publicKeyToDidKey,
+  sha256Hex,
+  signSuccession,
+  uuidV7,
+} from "@agent/crypto";
+import {
+  type ExecutionReceipt,
+  receiptHash,
+  signReceipt,
+  signSettlementRecord,
+} from "@agent/receipts";
+import type { SeededRandom } from "@agent/testkit";
+import type { Evidence, Signer, Voucher } from "../src/index.ts";
+
+export const start = 1_767_330_894_827;
+const day = 86_400_000;
+
+/** An agent with the keys that it had, the last one in force from the start on. */
+export interface Hand {
+  readonly signer: Signer;
+  readonly publicKey: string;
+  readonly secretKey: Uint8Array;
+  readonly did: string;
+}
+
+/** What a test wants of a generated delegation; what is left out is drawn. */
+export interface Wishes {
+  /** Receipts one inside the other, the outermost included. */
+  readonly hops?: number;
+  /** Keys that each agent has had. */
+  readonly keys?: number;
+  readonly price?: number;
+  readonly status?: ExecutionReceipt["status"];
+  readonly credential?: boolean;
+  readonly textLength?: number;
+}
+
+/** Letters, digits and what is easily mangled: quotes, controls, signs beyond the basic plane. */
+const signs = ["a", "b", "c", " ", "0", '"', "\\", "\n", "\u0000", "é", "\u2028", "\ufffd", "😀"];
+
+export function textOf(random: SeededRandom, length: number): string {
+  return Array.from({ length }, () => signs[random.below(signs.length)]).join("");
+}
+
+export function handOf(random: SeededRandom, keys: number): Hand {
+  const agent_id = uuidV7(start, random.randomBytes(10));
+  const pairs = Array.from({ length: keys }, () => generateKeyPair(random.randomBytes(32)));
+  // One rotation a day, the last one a day before the start.
+  const from = (index: number) => start - day * (keys - index);
+  const terms = pairs.map(({ publicKey, secretKey }, index) => {
+    const before = pairs[index - 1];
+    return {
+      public_key: bytesToHex(publicKey),
+      valid_from: from(index),
+      valid_until: index === keys - 1 ? null : from(index + 1),
+      succession:
+        before === undefined
+          ? null
+          : signSuccession({
+              agent_id,
+              oldSecretKey: before.secretKey,
+              newSecretKey: secretKey,
+              timestamp: from(index),
+            }),
+    };
+  });
+  const { publicKey, secretKey } = pairs[keys - 1]!;
+  return {
+    signer: { agent_id, keys: terms, devices: [] },
+    publicKey: bytesToHex(publicKey),
+    secretKey,
+    did: publicKeyToDidKey(publicKey),
+  };
+}
+
+/** The evidence of a delegation that an honest relay saw, and the relay itself. */
+export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
+  const { hops = 1 + random.below(3), price = random.below(3), status = "completed" } = wishes;
+  const text = () => textOf(random, wishes.textLength ?? random.below(40));
+  const id = () => uuidV7(start, random.randomBytes(10));
+  const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
+  const relay: Voucher = {
+    relayId: id(),
+    publicKey: bytesToHex(publicKey),
+    secretKey,
+    now: start + 10_000 + random.below(1_000),
+  };
+  const payer = id();
+  const hands = Array.from({ length: hops }, () =>
+    handOf(random, wishes.keys ?? 1 + random.below(3)),
+  );
+  const prompt = text();
+
+  let receipt: ExecutionReceipt | undefined;
+  for (const [index, hand] of [...hands.entries()].reverse()) {
+    const taskId = id();
+    const result = text();
+    receipt = signReceipt(
+      {
+        task_id: taskId,
+        relay_task_id: taskId,
+        agent_id: hand.signer.agent_id,
+        device_id: id(),
+        public_key: hand.publicKey,
+        submitted_at: start + index,
+        completed_at: start + 5_000 - index,
+        status: index === 0 ? status : "completed",
+        result,
+        tools_used: ["read_file"],
+        memories_formed: 0,
+        prompt_hash: sha256Hex(index === 0 ? prompt : "another prompt"),
+        result_hash: sha256Hex(result),
+        ...(receipt && { delegation_receipts: [receipt] }),
+      },
+      hand.secretKey,
+    );
+  }
+  if (receipt === undefined) throw new RangeError("a delegation has at least one hop");
+  const [executor] = hands as [Hand, ...Hand[]];
+  const received_at = start + 6_000;
+
+  const charge = status === "completed" ? price : 0;
+  const net = charge * 0.95;
+  const rows: [account: string, type: string, amount: number][] = [
+    [`held:${receipt.task_id}`, "allocation_release", -price * 1.2],
+    [`agent:${payer}`, "allocation_release", price * 1.2],
+    [`agent:${payer}`, "settlement_debit", -charge],
+    [`agent:${receipt.agent_id}`, "settlement_credit", net],
+    ["relay:fees", "fee", charge - net],
+  ];
+  const settlement = signSettlementRecord(
+    {
+      settlement_id: id(),
+      allocation_id: id(),
+      task_id: receipt.task_id,
+      payer_id: payer,
+      payee_id: receipt.agent_id,
+      receipt_hash: receiptHash(receipt),
+      ledger_hash: null,
+      amount_settled: charge,
+      fee: rounded(charge - net),
+      net: rounded(net),
+      status: charge > 0 ? "completed" : "refunded",
+      settled_at: received_at,
+      issuer: publicKeyToDidKey(publicKey),
+    },
+    secretKey,
+  );
+  const credential =
+    (wishes.credential ?? random.below(2) === 0)
+      ? issueCredential({
+          randomBytes: random.randomBytes(10),
+          type: "AgentTrustCredential",
+          subject: {
+            id: executor.did,
+            trust_level: "verified",
+            interaction_count: 5,
+            successful_tasks: 5,
+            failed_tasks: 0,
+            first_seen_at: start - day,
+            last_seen_at: start,
+          },
+          secretKey,
+          now: received_at,
+        })
+      : null;
+  const evidence: Evidence = {
+    task: {
+      task_id: receipt.task_id,
+      agent_id: executor.signer.agent_id,
+      submitted_by: payer,
+      assigned_to: random.below(2) === 0 ? null : executor.signer.agent_id,
+      status,
+      prompt,
+      submitted_at: receipt.submitted_at,
+    },
+    routing: { choice: null },
+    receipt,
+    signers: hands.map(({ signer }) => signer),
+    settlements: price > 0 ? [settlement] : [],
+    postings:
+      price > 0
+        ? rows.map(([account, type, amount]) => ({
+            transaction_id: id(),
+            account,
+            type,
+            amount: rounded(amount),
+            created_at: received_at,
+          }))
+        : [],
+    credential,
+    received_at,
+  };
+  return { evidence, relay, hands, executor };
+}
+
+/** To whole millionths, as money is written. */
+function rounded(amount: number): number {
+  return Math.round(amount * 1e6) / 1e6;
+}
