@@ -37,7 +37,9 @@ export async function chooseExecutors(
   const now = runtime.now();
   const candidates = rows
     .filter(({ agent_id }) => !left.has(agent_id))
-    .map((row) => candidateOf(row, required, connections, now));
+    .map((row) => candidateOf(row, required, connections, now))
+    // They could not be chosen, and would take the places of those who can.
+    .filter(({ unit_cost }) => maxBudget === undefined || (unit_cost ?? 0) <= maxBudget);
   const { ranked, choice } = rank(candidates, {
     graph: trustGraph.graph,
     from: payerId ?? "self",

@@ -296,6 +296,20 @@ describe("an executor that does not do it", () => {
     expect(await assigneeOf(task)).toBe(first.agentId);
   });
 
+  test("is followed by the next within the budget, however many above it rank higher", async () => {
+    for (let i = 0; i < 9; i++) {
+      const dear = await seller(t, 0);
+      const before = await delegate(t, boss, dear);
+      await t.as(dear, "POST", `${before.path}/result`, receiptOf(dear, before));
+      await list(t, dear, 9);
+    }
+    const { target, first, second } = await rivals([2, 2]);
+    await endpointOf(first, fails);
+    const device = await t.device(second);
+    const task = await delegate(t, boss, target, { ...required, max_budget: 2 });
+    expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
+  });
+
   test("is followed by the target itself in the end", async () => {
     const { target } = await rivals();
     const device = await t.device(target);

@@ -1,0 +1,136 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buyer, delegate, seller, submit, taskAt } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let target: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, target] = [await buyer(t, 1_000), await t.agent()];
+});
+afterEach(() => t.close());
+
+/** Who gets a task that asks for these capabilities; null: nobody but the target. */
+async function chosen(
+  body: Record<string, unknown>,
+  required = ["summarise"],
+): Promise<string | null> {
+  const task = await delegate(t, boss, target, { required_capabilities: required, ...body });
+  const { assigned_to } = await taskAt(t, task.path);
+  await t.as(boss, "POST", `${task.path}/cancel`);
+  return assigned_to;
+}
+
+/** Lets somebody gain the boss's trust. */
+async function commend(worker: TestAgent, times = 1): Promise<void> {
+  for (let i = 0; i < times; i++) {
+    const task = await delegate(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  }
+}
+
+const drive = (exploration_drive: number) => ({ exploration_drive });
+
+describe("scored routing", () => {
+  test("chooses the best of those who have all the capabilities, and says why", async () => {
+    const [plain, known] = [await seller(t, 1), await seller(t, 1)];
+    await seller(t, { translate: 0 });
+    await commend(known);
+    const answer = await submit(t, boss, target, { required_capabilities: ["summarise"] });
+    expect(answer.body["routing_choice"]).toMatchObject({
+      selected_agent: known.agentId,
+      routing_paths: [["self", known.agentId]],
+      alternatives_considered: 1,
+    });
+    expect(await chosen({ exclude_agents: [known.agentId] })).toBe(plain.agentId);
+  });
+
+  test("asks for every capability of a task, and its price is their sum", async () => {
+    await seller(t, { summarise: 1 });
+    await seller(t, { translate: 1 });
+    const both = await seller(t, { summarise: 1.5, translate: 2.25, other: 9 });
+    const required_capabilities = ["summarise", "translate"];
+    const answer = await submit(t, boss, target, { required_capabilities });
+    expect(answer.body).toMatchObject({
+      routing_choice: { selected_agent: both.agentId, alternatives_considered: 0 },
+      estimated_cost: 3.75,
+    });
+    expect(await chosen({}, ["summarise", "unheard of"])).toBe(null);
+  });
+
+  test("goes to the target where nobody can do it", async () => {
+    const answer = await submit(t, boss, target, { required_capabilities: ["unheard of"] });
+    expect(answer).toMatchObject({ status: 201, body: { routing_choice: null } });
+  });
+
+  test("never chooses somebody above max_budget, however many of these rank higher", async () => {
+    for (let i = 0; i < 10; i++) await commend(await seller(t, 5), 1);
+    const cheap = [await seller(t, 2), await seller(t, 2)];
+    const answer = await submit(t, boss, target, {
+      required_capabilities: ["summarise"],
+      max_budget: 2,
+    });
+    const { selected_agent } = answer.body["routing_choice"] as { selected_agent: string };
+    expect(cheap.map(({ agentId }) => agentId)).toContain(selected_agent);
+    expect(answer.body).toMatchObject({
+      estimated_cost: 2,
+      routing_choice: { alternatives_considered: 1 },
+    });
+    expect(await chosen({ max_budget: 1.999999 })).toBe(null);
+  });
+
+  test("without exploration always chooses the same, with it sometimes each of them", async () => {
+    const sellers = [await seller(t, 1), await seller(t, 2), await seller(t, 3)];
+    const tries = async (body: object) => {
+      const seen = new Set<string | null>();
+      for (let i = 0; i < 40; i++) seen.add(await chosen({ ...body }));
+      return seen;
+    };
+    expect((await tries(drive(0))).size).toBe(1);
+    expect(await tries(drive(1))).toEqual(new Set(sellers.map(({ agentId }) => agentId)));
+  });
+
+  test("whoever exploration chooses is paid its own price", async () => {
+    const prices = new Map<string | null, number>();
+    for (const price of [1, 2, 3]) prices.set((await seller(t, price)).agentId, price);
+    for (let i = 0; i < 20; i++) {
+      const { body } = await submit(t, boss, target, {
+        required_capabilities: ["summarise"],
+        ...drive(1),
+      });
+      const { selected_agent } = body["routing_choice"] as { selected_agent: string };
+      expect(body["estimated_cost"]).toBe(prices.get(selected_agent));
+    }
+  });
+});
+
+describe("T8 scored routing never chooses", () => {
+  test.each([0, 1])("the submitter, with exploration %d", async (exploration) => {
+    const other = await seller(t, 5);
+    boss = await seller(t, 0);
+    await t.deposit(boss, 1_000);
+    for (let i = 0; i < 20; i++) expect(await chosen(drive(exploration))).toBe(other.agentId);
+    expect(await chosen({ exclude_agents: [other.agentId], ...drive(exploration) })).toBe(null);
+  });
+
+  test.each([0, 1])("whom the submitter excludes, with exploration %d", async (exploration) => {
+    const [out, left] = [await seller(t, 0), await seller(t, 5)];
+    await commend(out, 5);
+    for (let i = 0; i < 20; i++) {
+      const body = { exclude_agents: [out.agentId], ...drive(exploration) };
+      expect(await chosen(body)).toBe(left.agentId);
+    }
+  });
+
+  test("for the operator without a payer, nobody but the excluded is left out", async () => {
+    const [free, other] = [await seller(t, 0), await seller(t, 0)];
+    const submitted = await t.asMaster("POST", `/agent/${target.agentId}/task`, {
+      prompt: "work",
+      required_capabilities: ["summarise"],
+      exclude_agents: [other.agentId],
+    });
+    expect(submitted.body["routing_choice"]).toMatchObject({ selected_agent: free.agentId });
+  });
+});

@@ -1,0 +1,161 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage, Tx } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import {
+  awaitedExecutors,
+  claimPending,
+  lapseClaim,
+  lapsedTasks,
+  pendingTaskIds,
+  pendingTasks,
+  reassignTask,
+  releaseClaim,
+  renewLease,
+} from "./assignment-store.ts";
+import { findTask, insertTask } from "./store.ts";
+
+let storage: Storage;
+beforeEach(async () => {
+  const opened = await openStorage({ path: ":memory:", migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  ({ storage } = opened);
+});
+afterEach(() => storage.close());
+
+const row = (change: Partial<TaskRow> = {}): TaskRow => ({
+  task_id: "t",
+  agent_id: "target",
+  submitted_by: null,
+  assigned_to: null,
+  status: "pending",
+  prompt: "work",
+  required_capabilities: "[]",
+  submitted_at: 0,
+  expires_at: 1_000,
+  wall_clock_ms: null,
+  step_id: null,
+  routing_choice: null,
+  attempts: "[]",
+  attempt: 0,
+  charge: 0,
+  locked: 0,
+  allocation_id: null,
+  claimed_by: null,
+  lease_until: null,
+  blamed: 0,
+  receipt_hash: null,
+  finished_at: null,
+  ...change,
+});
+
+const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
+const put = (change?: Partial<TaskRow>) => storage.transaction((tx) => insertTask(tx, row(change)));
+
+type Change = (tx: Tx) => Promise<boolean>;
+
+const claim =
+  (change = {}): Change =>
+  (tx) =>
+    claimPending(tx, {
+      task_id: "t",
+      executor: "target",
+      claimed_by: "device",
+      lease_until: 100,
+      now: 50,
+      ...change,
+    });
+const renew =
+  (claimed_by: string): Change =>
+  (tx) =>
+    renewLease(tx, { task_id: "t", claimed_by, lease_until: 200 });
+const release =
+  (claimed_by: string): Change =>
+  (tx) =>
+    releaseClaim(tx, { task_id: "t", claimed_by });
+const lapse =
+  (now: number): Change =>
+  (tx) =>
+    lapseClaim(tx, "t", now);
+const reassign =
+  (from_attempt: number): Change =>
+  (tx) =>
+    reassignTask(tx, { task_id: "t", from_attempt, attempt: 1, assigned_to: "next", charge: 5 });
+
+const free = { status: "pending", claimed_by: null, lease_until: null } as const;
+const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
+
+describe("what a statement about a task's worker does, and what it leaves alone", () => {
+  const cases: [string, Partial<TaskRow>, Change, Partial<TaskRow> | null][] = [
+    ["a pending task is claimed", {}, claim(), claimed],
+    [
+      "by the executor it is assigned to",
+      { assigned_to: "next" },
+      claim({ executor: "next" }),
+      claimed,
+    ],
+    ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
+    ["not by another agent", {}, claim({ executor: "other" }), null],
+    ["not twice", claimed, claim({ claimed_by: "second" }), null],
+    ["not when its time is over", {}, claim({ now: 1_000 }), null],
+    ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
+    ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
+    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 200 }],
+    ["not by another", claimed, renew("other"), null],
+    ["not where nothing is claimed", {}, renew("device"), null],
+    ["a claim is given back by its worker", claimed, release("device"), free],
+    ["not by another", claimed, release("other"), null],
+    ["not when the task is done", { ...claimed, status: "failed" }, release("device"), null],
+    ["a lease that is over lapses", claimed, lapse(100), free],
+    ["not before", claimed, lapse(99), null],
+    ["not when the task is done", { ...claimed, status: "completed" }, lapse(100), null],
+    ["a pending task is handed on", {}, reassign(0), handedOn],
+    ["not when it was already", { attempt: 1 }, reassign(0), null],
+    ["not when somebody has claimed it", claimed, reassign(0), null],
+    ["not when it is done", { status: "completed" }, reassign(0), null],
+  ];
+  test.each(cases)("%s: %j", async (_, before, change, after) => {
+    await put(before);
+    expect(await storage.transaction(change)).toBe(after !== null);
+    expect(await findTask(storage.read, "t")).toEqual(row({ ...before, ...after }));
+  });
+});
+
+describe("what waits for an executor", () => {
+  beforeEach(async () => {
+    await put({ task_id: "1" });
+    await put({ task_id: "2", assigned_to: "other" });
+    await put({ task_id: "3", agent_id: "other", assigned_to: "target" });
+    await put({ ...claimed, task_id: "4" });
+    await put({ task_id: "5", status: "completed" });
+    await put({ task_id: "6", expires_at: 50 });
+    await put({ task_id: "7", required_capabilities: '["x"]' });
+  });
+
+  test("is what is assigned to it, else addressed to it, pending and not expired", async () => {
+    const query = { executor: "target", now: 50, limit: 10 };
+    const tasks = await pendingTasks(storage.read, { ...query, after: "" });
+    expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
+    expect(await pendingTaskIds(storage.read, query)).toEqual([
+      { task_id: "1", required_capabilities: "[]" },
+      { task_id: "3", required_capabilities: "[]" },
+      { task_id: "7", required_capabilities: '["x"]' },
+    ]);
+    const page = await pendingTasks(storage.read, { ...query, after: "1", limit: 1 });
+    expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
+  });
+
+  test("names every executor once", async () => {
+    const awaited = await awaitedExecutors(storage.read, 50);
+    expect(awaited).toHaveLength(2);
+    expect(awaited).toEqual(
+      expect.arrayContaining([{ executor: "other" }, { executor: "target" }]),
+    );
+  });
+
+  test("is lapsed when its lease is over", async () => {
+    expect(await lapsedTasks(storage.read, 99, 10)).toEqual([]);
+    expect(await lapsedTasks(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
+  });
+});
