@@ -12,6 +12,7 @@ import {
 } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { expectConsistentBooks, holdingsOf } from "../../test/market.ts";
+import { taskRow } from "../../test/task-row.ts";
 import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { placeHold } from "../budget/hold.ts";
 import { post } from "../budget/post.ts";
@@ -81,30 +82,17 @@ afterAll(async () => {
 });
 
 function rowOf(task_id: string, executor: string, allocation_id: string, now: number): TaskRow {
-  return {
+  return taskRow({
     task_id,
     agent_id: executor,
     submitted_by: boss.agentId,
-    assigned_to: null,
-    status: "pending",
-    prompt: "work",
-    required_capabilities: "[]",
     submitted_at: now,
     expires_at: now + 900_000,
-    wall_clock_ms: null,
-    step_id: null,
-    routing_choice: null,
     attempts: JSON.stringify([{ agent_id: executor, charge: price }]),
-    attempt: 0,
     charge: price,
     locked: price,
     allocation_id,
-    claimed_by: null,
-    lease_until: null,
-    blamed: 0,
-    receipt_hash: null,
-    finished_at: null,
-  };
+  });
 }
 
 const deliver = ({ task, receipt }: ReceiptVector) =>

@@ -1,0 +1,109 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { taskRow } from "../../test/task-row.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage, Tx } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import {
+  blameExecutor,
+  cancelPending,
+  findTask,
+  finishTask,
+  insertTask,
+  removeExpired,
+} from "./store.ts";
+
+let storage: Storage;
+beforeEach(async () => {
+  const opened = await openStorage({ migrations });
+  if (!opened.ok) throw new Error(opened.detail);
+  ({ storage } = opened);
+});
+afterEach(() => storage.close());
+
+/** Whether a change takes hold of the task, and the task as it is then. */
+async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskRow>) {
+  await storage.transaction((tx) => insertTask(tx, taskRow(before)));
+  const done = await storage.transaction(change);
+  const after = await findTask(storage.read, "task");
+  return { done: done !== undefined && done !== false, after };
+}
+
+const finish =
+  (now: number, executor = "target") =>
+  (tx: Tx) =>
+    finishTask(tx, { task_id: "task", status: "completed", receipt_hash: "hash", executor, now });
+
+const ended = { status: "failed", receipt_hash: "earlier", finished_at: 5 } as const;
+
+describe("a receipt ends a task", () => {
+  test.each<[string, Partial<TaskRow>, string]>([
+    ["that is pending", {}, "target"],
+    ["that is claimed", { status: "claimed" }, "target"],
+    ["of the executor that was assigned", { assigned_to: "executor" }, "executor"],
+  ])("%s", async (_, before, executor) => {
+    expect(await tried(finish(999, executor), before)).toMatchObject({
+      done: true,
+      after: { status: "completed", receipt_hash: "hash", finished_at: 999 },
+    });
+  });
+
+  test.each<[string, Partial<TaskRow>, string, number]>([
+    ["R2 that is finished", ended, "target", 10],
+    ["that was cancelled", { status: "cancelled", finished_at: 5 }, "target", 10],
+    ["R20 whose time ended while the receipt was verified", {}, "target", 1_000],
+    ["that was handed to another meanwhile", { assigned_to: "executor" }, "target", 10],
+    ["of a target by somebody else", {}, "executor", 10],
+  ])("but not one %s", async (_, before, executor, now) => {
+    expect(await tried(finish(now, executor), before)).toEqual({
+      done: false,
+      after: taskRow(before),
+    });
+  });
+});
+
+describe("a cancellation ends a task", () => {
+  const cancel = (now: number) => (tx: Tx) => cancelPending(tx, "task", now);
+
+  test("that is pending", async () => {
+    expect(await tried(cancel(999), {})).toMatchObject({
+      done: true,
+      after: { status: "cancelled", finished_at: 999 },
+    });
+  });
+
+  test.each<[string, Partial<TaskRow>, number]>([
+    ["that is claimed", { status: "claimed" }, 10],
+    ["that is finished", ended, 10],
+    ["whose time is over", {}, 1_000],
+  ])("but not one %s", async (_, before, now) => {
+    expect(await tried(cancel(now), before)).toEqual({ done: false, after: taskRow(before) });
+  });
+});
+
+describe("the sweep removes a task", () => {
+  const remove = (now: number) => (tx: Tx) => removeExpired(tx, "task", now);
+
+  test.each(["pending", "claimed"] as const)("that is %s when its time is over", async (status) => {
+    expect(await tried(remove(1_000), { status })).toEqual({ done: true, after: undefined });
+  });
+
+  test.each<[string, Partial<TaskRow>, number]>([
+    ["that is finished", ended, 1_000],
+    ["whose time is not over", {}, 999],
+  ])("but not one %s", async (_, before, now) => {
+    expect(await tried(remove(now), before)).toEqual({ done: false, after: taskRow(before) });
+  });
+});
+
+describe("an executor is blamed", () => {
+  const blame = (tx: Tx) => blameExecutor(tx, "task");
+
+  test.each<[string, Partial<TaskRow>, boolean]>([
+    ["the first time", {}, true],
+    ["not the second time", { blamed: 1 }, false],
+    ["not for a finished task", ended, false],
+  ])("%s", async (_, before, done) => {
+    expect(await tried(blame, before)).toMatchObject({ done });
+  });
+});

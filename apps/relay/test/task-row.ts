@@ -1,0 +1,30 @@
+import type { TaskRow } from "../src/storage/tables.ts";
+
+/** A free task, pending until 1,000 ms after the epoch. */
+export function taskRow(change: Partial<TaskRow> = {}): TaskRow {
+  return {
+    task_id: "task",
+    agent_id: "target",
+    submitted_by: null,
+    assigned_to: null,
+    status: "pending",
+    prompt: "work",
+    required_capabilities: "[]",
+    submitted_at: 0,
+    expires_at: 1_000,
+    wall_clock_ms: null,
+    step_id: null,
+    routing_choice: null,
+    attempts: "[]",
+    attempt: 0,
+    charge: 0,
+    locked: 0,
+    allocation_id: null,
+    claimed_by: null,
+    lease_until: null,
+    blamed: 0,
+    receipt_hash: null,
+    finished_at: null,
+    ...change,
+  };
+}
