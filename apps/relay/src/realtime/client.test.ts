@@ -1,0 +1,65 @@
+import { connectSocket, createRelayClient, type AgentSocket } from "@agent/client";
+import { seededRandom, type TestAgent } from "@agent/testkit";
+import type { ServerMessage } from "@agent/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { buyer, delegate, seller } from "../../test/market.ts";
+import { receiptOf } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let worker: TestAgent;
+let socket: AgentSocket;
+let told: ServerMessage[];
+let down: number[];
+beforeEach(async () => {
+  t = await serveTestRelay();
+  worker = await seller(t, 2);
+  [told, down] = [[], []];
+  const world = { ...t.clock, ...seededRandom(3) };
+  const client = createRelayClient({ baseUrl: t.baseUrl, identity: worker, ...world });
+  socket = connectSocket({
+    ...world,
+    baseUrl: t.baseUrl,
+    agentId: worker.agentId,
+    bearer: () => client.bearerFor("socket"),
+    capabilities: ["summarise"],
+    onMessage: (message) => told.push(message),
+    onDown: ({ code }) => down.push(code),
+  });
+  await heard("ready");
+});
+afterEach(async () => {
+  socket.close();
+  await t.close();
+});
+
+const heard = (type: ServerMessage["type"]) =>
+  expect.poll(() => told.map((message) => message.type)).toContain(type);
+
+test("the client of the packages works a task from its offer to its pay", async () => {
+  const boss = await buyer(t, 10);
+  const task = await delegate(t, boss, worker, { required_capabilities: ["summarise"] });
+  await heard("task_assigned");
+  socket.send({ type: "claim", task_id: task.task_id });
+  await heard("claimed");
+  socket.send({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(worker, task) } });
+  await heard("result_accepted");
+  expect(await t.balance(worker)).toBe(1.9);
+});
+
+test("it outlives its tokens, because it sends a fresh one in time", async () => {
+  await t.pass(900_000);
+  expect(down).toEqual([]);
+  const { task_id } = await delegate(t, await buyer(t, 10), worker);
+  await heard("task_assigned");
+  expect(told.at(-1)).toMatchObject({ task: { task_id } });
+});
+
+test("it is told that the relay goes, and why it is not let in again", async () => {
+  t.relay.drain();
+  await heard("draining");
+  await expect.poll(() => down).toEqual([1_001]);
+  await t.clock.advance(60_000);
+  await expect.poll(() => down.length).toBeGreaterThan(1);
+  expect(told.at(-1)).toEqual({ type: "draining" });
+});
