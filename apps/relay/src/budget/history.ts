@@ -1,17 +1,10 @@
 import { asMicro, fromMicro, type TransactionType } from "@agent/budget";
-import { signSettlementRecord } from "@agent/receipts";
-import {
-  limits,
-  type Answer,
-  type Operations,
-  type Settlement,
-  type Transaction,
-} from "@agent/wire";
+import { limits, type Answer, type Operations, type Transaction } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
-import type { RelayIdentity } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
-import type { PostingRow, SettlementRow } from "../storage/tables.ts";
+import type { PostingRow } from "../storage/tables.ts";
 import { accountFor } from "./post.ts";
+import { signedSettlement } from "./signed-settlement.ts";
 import { findAccount, postingsOf, settlementsOf } from "./store.ts";
 
 type Reading = Pick<Services, "storage" | "identity">;
@@ -81,25 +74,10 @@ export async function listSettlements(
   return {
     status: 200,
     body: {
-      settlements: rows.map((row) => settlementOf(row, identity)),
+      settlements: rows.map((row) => signedSettlement(row, identity)),
       next_cursor: encodeCursor(rows, limit, (row) => row.settlement_id),
     },
   };
-}
-
-/** Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. */
-function settlementOf(row: SettlementRow, identity: RelayIdentity): Settlement {
-  const { amount_settled, fee, net, ...rest } = row;
-  return signSettlementRecord(
-    {
-      ...rest,
-      amount_settled: dollars(amount_settled),
-      fee: dollars(fee),
-      net: dollars(net),
-      issuer: identity.did,
-    },
-    identity.secretKey,
-  );
 }
 
 function transactionOf(row: PostingRow, agentId: string): Transaction {

@@ -10,19 +10,27 @@ export interface Entry {
   readonly description: string | null;
 }
 
+/** Where a posting is kept. */
+export type PostedRow = readonly [account: string, sequence: number];
+
 export type PostRefusal = Refusal<"budget.insufficient" | "money.balance_limit">;
 
 /**
  * Writes one movement, the only way that money moves. Postings come balanced from `@agent/budget`;
- * an account that may not fall below 0 refuses the whole of it. Answers the id of the last row.
+ * an account that may not fall below 0 refuses the whole of it. Answers the id of the last row, and
+ * where all of them are.
  */
 export async function post(
   tx: Tx,
   runtime: Pick<Runtime, "now" | "randomBytes">,
   postings: readonly Posting[],
   entry: Entry,
-): Promise<{ readonly ok: true; readonly transactionId: string } | PostRefusal> {
+): Promise<
+  | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
+  | PostRefusal
+> {
   let transactionId = "";
+  const rows: PostedRow[] = [];
   for (const { account, type, amount } of postings) {
     const change = { account, amount, held: heldChange(account, type, amount) };
     const moved = await (amount > 0 || mayOwe(account) ? credit(tx, change) : debit(tx, change));
@@ -32,6 +40,7 @@ export async function post(
       return refuse("money.balance_limit");
     }
     transactionId = newId(runtime);
+    rows.push([account, moved.sequence]);
     await insertPosting(tx, {
       account,
       sequence: moved.sequence,
@@ -44,7 +53,7 @@ export async function post(
       created_at: runtime.now(),
     });
   }
-  return { ok: true, transactionId };
+  return { ok: true, transactionId, rows };
 }
 
 /** An agent's open holds are kept beside its balance, so that nobody has to add them up. */

@@ -57,6 +57,7 @@ export async function settle(
     payee_id: payeeId,
     status: decision.status,
     settled_at: runtime.now(),
+    postings: JSON.stringify(posted.rows),
   };
   await insertSettlement(tx, settlement);
   return { ok: true, settlement };

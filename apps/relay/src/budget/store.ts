@@ -82,6 +82,21 @@ export async function insertPosting(tx: Tx, posting: PostingRow): Promise<void> 
   await tx.run(addPosting, posting);
 }
 
+const postingByPlace = prepare<{ account: string; sequence: number }>()(
+  db
+    .selectFrom("postings")
+    .selectAll()
+    .where("account", "=", p("account"))
+    .where("sequence", "=", p("sequence")),
+);
+
+export function findPosting(
+  read: Reader,
+  place: { account: string; sequence: number },
+): Promise<PostingRow | undefined> {
+  return read.get(postingByPlace, place);
+}
+
 const newestPostings = prepare<{ account: string; before: number; limit: number }>()(
   db
     .selectFrom("postings")
@@ -132,11 +147,20 @@ const addSettlement = prepare<SettlementRow>()(
     payee_id: p("payee_id"),
     status: p("status"),
     settled_at: p("settled_at"),
+    postings: p("postings"),
   }),
 );
 
 export async function insertSettlement(tx: Tx, settlement: SettlementRow): Promise<void> {
   await tx.run(addSettlement, settlement);
+}
+
+const settlementByTask = prepare<{ task_id: string }>()(
+  db.selectFrom("settlements").selectAll().where("task_id", "=", p("task_id")),
+);
+
+export function findSettlement(read: Reader, task_id: string): Promise<SettlementRow | undefined> {
+  return read.get(settlementByTask, { task_id });
 }
 
 const settlementsByAgent = prepare<{ agent_id: string; before: string; limit: number }>()(

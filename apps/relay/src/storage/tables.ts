@@ -159,6 +159,8 @@ export interface SettlementRow {
   payee_id: string;
   status: "completed" | "partial" | "refunded";
   settled_at: number;
+  /** JSON array: account and sequence of each row of the movement. */
+  postings: string;
 }
 
 export interface TrustRecordRow {

@@ -1,5 +1,6 @@
 import { initial } from "./001-initial.ts";
 import { credentials } from "./002-credentials.ts";
+import { settlementPostings } from "./003-settlement-postings.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
-export const migrations = [initial, credentials];
+export const migrations = [initial, credentials, settlementPostings];

@@ -1,0 +1,23 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import { signSettlementRecord, type SettlementRecord } from "@agent/receipts";
+import type { RelayIdentity } from "../identity/relay-identity.ts";
+import type { SettlementRow } from "../storage/tables.ts";
+
+/** Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. */
+export function signedSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
+  const { amount_settled, fee, net, postings: _, ...rest } = row;
+  return signSettlementRecord(
+    {
+      ...rest,
+      amount_settled: dollars(amount_settled),
+      fee: dollars(fee),
+      net: dollars(net),
+      issuer: identity.did,
+    },
+    identity.secretKey,
+  );
+}
+
+function dollars(micro: number): number {
+  return fromMicro(asMicro(micro));
+}
