@@ -110,6 +110,10 @@ describe("what a ledger says of its steps is what its timeline says", () => {
     );
     expect(stepFaults({ timeline: events })).toEqual(["ledger.step_missing steps"]);
     expect(stepFaults({ timeline: events, steps: [...steps(), step("x", 3, {})] })).toEqual([]);
+    expect(stepFaults({ timeline: events, steps: [...steps(), steps()[0]!] })).toEqual([
+      "ledger.step_repeated steps.3.step_id",
+      "ledger.step_missing steps",
+    ]);
   });
 
   test("a timeline that tells of no step contradicts none", () => {

@@ -1,52 +1,8 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { agentId, goalId, receipt, signed, step, taskId, timeline } from "../test/fixtures.ts";
-import {
-  crossCheckSteps,
-  type DelegatedTask,
-  type GoalRecords,
-  type Ledger,
-  type LedgerStep,
-  type PlanRecord,
-  reconstructLedger,
-  verifyLedger,
-} from "./index.ts";
-
-const nothing: GoalRecords = { agentId, goalId, plans: [], tasks: [], events: [] };
-
-function reconstruct(records: Partial<GoalRecords>): Ledger {
-  const ledger = reconstructLedger({ ...nothing, ...records });
-  if (ledger === null) throw new Error("nothing to reconstruct");
-  return ledger;
-}
-
-const told = ({ timeline: events }: Ledger) =>
-  events.map(({ timestamp, type, payload }) => [timestamp, type, payload]);
-const remarks = (ledger: Ledger) =>
-  verifyLedger(ledger)
-    .checks.filter(({ ok }) => !ok)
-    .map(({ code }) => code);
-
-const task: DelegatedTask = { task_id: taskId, step_id: "count", submitted_at: 30, receipt };
-
-const plan: PlanRecord = {
-  plan_id: "plan",
-  title: "Count",
-  status: "failed",
-  created_at: 5,
-  steps: [
-    step("read", 0, {
-      status: "completed",
-      tools_used: ["read_file"],
-      tool_calls: 2,
-      started_at: 10,
-      completed_at: 20,
-    }),
-    step("count", 1, { status: "delegated", started_at: 25 }),
-    step("write", 2, { status: "failed", started_at: 40, completed_at: 50 }),
-    step("tidy", 3, {}),
-  ],
-};
+import { agentId, goalId, receipt, taskId } from "../test/fixtures.ts";
+import { nothing, plan, reconstruct, remarks, task, told } from "../test/goal-records.ts";
+import { reconstructLedger, verifyLedger } from "./index.ts";
 
 describe("a ledger of plans and tasks", () => {
   const ledger = reconstruct({ plans: [plan], tasks: [task] });
@@ -110,6 +66,24 @@ describe("a ledger of plans and tasks", () => {
     expect(alone.steps).toMatchObject([{ step_id: "count", ordinal: 0, status: "delegated" }]);
   });
 
+  test("begins a step with its task where the plan has not followed", () => {
+    const late = reconstruct({ plans: [plan], tasks: [{ ...task, step_id: "tidy" }] });
+    expect(told(late).slice(5, 7)).toEqual([
+      [30, "step_started", { step_id: "tidy", ordinal: 3, description: "do tidy" }],
+      [30, "step_delegated", { task_id: taskId, step_id: "tidy" }],
+    ]);
+    expect(late.steps[3]?.status).toBe("delegated");
+  });
+
+  test("has a plan that was stored late in front of its steps", () => {
+    expect(
+      reconstruct({ plans: [{ ...plan, created_at: 99 }] }).timeline.slice(0, 2),
+    ).toMatchObject([
+      { timestamp: 10, type: "goal_started" },
+      { timestamp: 10, type: "plan_created" },
+    ]);
+  });
+
   test("of a goal that goes on has no end", () => {
     const active = reconstruct({ plans: [{ ...plan, status: "active" }] });
     expect(active).toMatchObject({ status: "active", completed_at: null });
@@ -127,106 +101,6 @@ describe("a ledger of plans and tasks", () => {
       "tidy",
     ]);
     expect(remarks(replanned)).toEqual(["ledger.unsigned"]);
-  });
-});
-
-describe("a ledger of a log", () => {
-  const logged = reconstruct({ events: timeline() });
-  const bare = (events: { type: string }[]) => events.map(({ type }) => type);
-
-  test("has its events, each with its step, and the steps that they tell of", () => {
-    const named = (step_id: string | undefined) => (step_id === undefined ? {} : { step_id });
-    const ofStep = ["read", "read", "read", "read", "count", "count", "write", "write"];
-    expect(logged.timeline).toEqual(
-      timeline().map((event, index) => ({
-        ...event,
-        payload: { ...event.payload, ...named(ofStep[index - 2]) },
-      })),
-    );
-    expect(logged.steps.map(({ step_id, status }) => [step_id, status])).toEqual([
-      ["read", "completed"],
-      ["count", "delegated"],
-      ["write", "failed"],
-    ]);
-    expect(logged).toMatchObject({ plan_id: "plan", status: "failed" });
-    expect(remarks(logged)).toEqual(["ledger.unsigned"]);
-  });
-
-  test("passes over what is no event of a ledger", () => {
-    const [event] = timeline();
-    const events = [
-      ...timeline(),
-      { ...event!, type: "memory_formed" },
-      { ...event!, type: "tool_invoked", payload: { tool: "search", args: { q: "s3cret" } } },
-      { ...event!, payload: null },
-      { ...event!, timestamp: 0.5 },
-    ];
-    expect(reconstruct({ events })).toEqual(logged);
-  });
-
-  test("keeps nothing of a record but what a ledger tells", () => {
-    const secret = { result: "s3cret", args: ["s3cret"] };
-    const events = timeline().map(({ payload, ...event }) => ({
-      ...event,
-      ...secret,
-      payload: { ...payload, ...secret },
-    }));
-    expect(reconstruct({ events })).toEqual(logged);
-    const plans = [
-      { ...plan, ...secret, steps: plan.steps.map((each) => ({ ...each, ...secret })) },
-    ];
-    expect(reconstruct({ plans })).toEqual(reconstruct({ plans: [plan] }));
-  });
-
-  test("is put into the order of its times", () => {
-    expect(reconstruct({ events: timeline().toReversed() })).toEqual(logged);
-  });
-
-  test("has the last word on a step, and the plan on what the log does not tell", () => {
-    const events = timeline().filter(({ type }) => type.startsWith("step_"));
-    const steps = plan.steps.map((each): LedgerStep => ({ ...each, status: "completed" }));
-    const merged = reconstruct({ events, plans: [{ ...plan, steps, status: "completed" }] });
-    expect(merged.steps.map(({ status }) => status)).toEqual([
-      "completed",
-      "completed",
-      "failed",
-      "completed",
-    ]);
-    expect(bare(merged.timeline)).toEqual(
-      expect.arrayContaining(["goal_started", "plan_created", "plan_completed", "goal_completed"]),
-    );
-    expect(remarks(merged)).toEqual(["ledger.unsigned"]);
-  });
-
-  test("and a plan that tell the same are told once", () => {
-    const steps = signed().steps;
-    const both = reconstruct({ events: timeline(), plans: [{ ...plan, steps }] });
-    expect(both.timeline).toEqual(logged.timeline);
-  });
-
-  test("ends with its goal, completed unless the end says otherwise", () => {
-    const payload = { note: "done" };
-    const events = [
-      ...timeline().slice(0, -1),
-      { timestamp: 2e12, type: "goal_completed", payload },
-    ];
-    const goal = { status: "active" } as const;
-    expect(reconstruct({ events, goal })).toMatchObject({
-      status: "completed",
-      completed_at: 2e12,
-    });
-  });
-
-  test("without an event that ends a step where none began", () => {
-    const payload = { tool_calls_made: 0 };
-    const events = [{ timestamp: 0, type: "step_completed", payload }, ...timeline()];
-    expect(reconstruct({ events }).timeline).toEqual(logged.timeline);
-  });
-
-  test("contradicts itself where the records do", () => {
-    const events = timeline().filter(({ type }) => !type.startsWith("step_"));
-    const short = reconstruct({ events });
-    expect(crossCheckSteps(short)).toEqual([{ code: "ledger.step_missing", path: "steps" }]);
   });
 });
 
@@ -248,10 +122,15 @@ describe("a ledger of a task alone", () => {
     expect(ledger.timeline).toHaveLength(1);
   });
 
-  test("does not begin after its first event or end before its last", () => {
+  test("and of its plan does not begin after the first event or end before the last", () => {
     const goal = { started_at: 7, completed_at: 30, status: "completed" } as const;
     const ledger = reconstruct({ goal, plans: [plan] });
     expect(ledger).toMatchObject({ started_at: 5, completed_at: 50, status: "completed" });
+    const longer = reconstruct({
+      goal: { ...goal, started_at: 1, completed_at: 70 },
+      plans: [plan],
+    });
+    expect(longer).toMatchObject({ started_at: 1, completed_at: 70 });
   });
 });
 
