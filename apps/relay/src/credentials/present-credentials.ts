@@ -1,9 +1,10 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
 import { refuse, type Answer, type Operations, type Parsed } from "@agent/wire";
 import type { Services } from "../services.ts";
+import type { CredentialRow } from "../storage/tables.ts";
 import { documentOf } from "./credential-row.ts";
 import { renew } from "./renew.ts";
-import { currentCredentials, type NewCredential } from "./store.ts";
+import { currentCredentials } from "./store.ts";
 
 type PresentCredentials = Operations["presentCredentials"];
 
@@ -24,18 +25,14 @@ export async function presentCredentials(
     now,
     limit: CREDENTIAL_LIMITS.maxPresented,
   };
-  const isDue = ({ expires_at }: NewCredential) => expires_at !== null && expires_at < now;
-  let rows: readonly NewCredential[] = await currentCredentials(storage.read, asked);
-  if (rows.some(isDue)) {
-    rows = await storage.transaction(async (tx) => {
-      const current = await currentCredentials(tx, asked);
-      const shown: NewCredential[] = [];
-      for (const row of current) {
-        const valid = isDue(row) ? await renew(tx, services, row) : row;
-        if (valid !== undefined) shown.push(valid);
-      }
-      return shown;
+  const hasRunOut = ({ expires_at }: CredentialRow) => expires_at !== null && expires_at < now;
+  let rows = await currentCredentials(storage.read, asked);
+  if (rows.some(hasRunOut)) {
+    await storage.transaction(async (tx) => {
+      const due = (await currentCredentials(tx, asked)).filter(hasRunOut);
+      for (const row of due.toReversed()) await renew(tx, services, row);
     });
+    rows = (await currentCredentials(storage.read, asked)).filter((row) => !hasRunOut(row));
   }
   if (rows.length === 0) return refuse("credential.not_found");
   const presentation = createPresentation({

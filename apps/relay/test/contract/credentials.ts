@@ -91,8 +91,8 @@ export const credentialsContract: Contract<
     200: between((scene) =>
       scene.t.request("POST", "/api/v1/credentials/verify", { body: spoken(scene) }),
     ),
-    "credential.too_large": ({ request }) =>
-      request("POST", "/api/v1/credentials/verify", { body: { more: tooLarge } }),
+    "credential.too_large": (t) =>
+      t.request("POST", "/api/v1/credentials/verify", { body: { more: tooLarge } }),
   },
 
   revokeCredential: {
@@ -110,6 +110,6 @@ export const credentialsContract: Contract<
 
   credentialStatus: {
     200: kept(({ t }, id) => t.request("GET", status(id))),
-    "credential.not_found": ({ request }) => request("GET", status("urn:uuid:unknown")),
+    "credential.not_found": (t) => t.request("GET", status("urn:uuid:unknown")),
   },
 };

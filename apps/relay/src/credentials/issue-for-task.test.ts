@@ -1,0 +1,223 @@
+import { verifyCredential, type VerifiableCredential } from "@agent/credentials";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { credentialsPath } from "../../test/credentials.ts";
+import { buyer, delegate, list, type Delegation } from "../../test/market.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+  [boss, worker] = [await buyer(t, 100), await t.agent()];
+});
+afterEach(() => t.close());
+
+const Reputation = "AgentReputationCredential";
+const Trust = "AgentTrustCredential";
+
+interface Shown {
+  readonly credential_id: string;
+  readonly credential: VerifiableCredential;
+}
+
+/** What is said of an agent, newest first. */
+async function said(of: TestAgent, type: string): Promise<Shown[]> {
+  const { body } = await t.asMaster("GET", `${credentialsPath(of)}?type=${type}&limit=200`);
+  return (body["credentials"] ?? []) as Shown[];
+}
+
+const subjects = async (of: TestAgent, type: string) =>
+  (await said(of, type)).map(({ credential }) => credential.credentialSubject);
+
+type Change = Parameters<typeof receiptOf>[2];
+
+const deliver = (task: Delegation, by: TestAgent, change?: Change): Promise<Reply> =>
+  t.asMaster("POST", `${task.path}/result`, receiptOf(by, task, change));
+
+/** The worker's answer to a task of the boss, some ms later. */
+async function work(change?: Change, latencyMs = 0, by = boss): Promise<Reply> {
+  const task = await delegate(t, by, worker);
+  await t.clock.advance(latencyMs);
+  return deliver(task, worker, change);
+}
+
+describe("a completed receipt earns reputation", () => {
+  test("under the relay's signature, for an hour, named in the answer", async () => {
+    const answer = await work();
+    expect(answer).toMatchObject({ status: 200, body: { status: "completed" } });
+    const [shown] = await said(worker, Reputation);
+    expect(answer.body["credential_id"]).toBe(shown!.credential_id);
+    const { credential } = shown!;
+    expect(credential).toMatchObject({ id: shown!.credential_id, issuer: t.did });
+    expect(credential.id).toMatch(/^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-7/);
+    const now = t.clock.now();
+    expect(verifyCredential(credential, { now })).toMatchObject({ valid: true });
+    expect(Date.parse(credential.validUntil!)).toBe(now + 3_600_000);
+    expect(t.logged("credential.issued")).toMatchObject([
+      { credential_id: shown!.credential_id, type: Reputation, agent_id: worker.agentId },
+      { type: Trust, agent_id: worker.agentId },
+    ]);
+  });
+
+  test("R24 once: the same receipt again names the same credential", async () => {
+    const task = await delegate(t, boss, worker);
+    const first = await deliver(task, worker);
+    const again = await deliver(task, worker);
+    expect(again).toMatchObject({ status: 200, body: first.body });
+    expect(await said(worker, Reputation)).toHaveLength(1);
+  });
+
+  test("R24 once, when eight come together", async () => {
+    const task = await delegate(t, boss, worker);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(task, worker)));
+    const ids = answers.map(({ body }) => body["credential_id"]);
+    expect(new Set(ids).size).toBe(1);
+    expect(ids[0]).toBeTypeOf("string");
+    expect(await said(worker, Reputation)).toHaveLength(1);
+  });
+
+  test("for each agent of a chain, the answer names the outer one's", async () => {
+    const helper = await t.agent();
+    const outer = await delegate(t, boss, worker);
+    const inner = await delegate(t, worker, helper);
+    const nested = receiptOf(helper, inner);
+    const { body } = await deliver(outer, worker, { delegation_receipts: [nested] });
+    const [ofWorker] = await said(worker, Reputation);
+    expect(body["credential_id"]).toBe(ofWorker!.credential_id);
+    expect(await said(helper, Reputation)).toHaveLength(1);
+  });
+
+  test("also without a delegator, whose trust there is none of", async () => {
+    const path = `/agent/${worker.agentId}/task`;
+    const { body } = await t.asMaster("POST", path, { prompt: "work" });
+    const task_id = body["task_id"] as string;
+    const submitted_at = t.clock.now();
+    await deliver({ task_id, prompt: "work", submitted_at, path: `${path}/${task_id}` }, worker);
+    expect(await subjects(worker, Reputation)).toMatchObject([{ task_count: 1 }]);
+    expect(await said(worker, Trust)).toEqual([]);
+  });
+});
+
+describe("no reputation comes", () => {
+  test.each(["failed", "denied"] as const)("R24 with a %s receipt", async (status) => {
+    const answer = await work({ status });
+    expect(answer.body).toEqual({ status });
+    expect(await said(worker, Reputation)).toEqual([]);
+  });
+
+  test("R19 from oneself, nor trust", async () => {
+    const task = await delegate(t, worker, worker);
+    expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
+    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await said(worker, Trust)).toEqual([]);
+  });
+
+  test("to an agent whose key the relay does not know", async () => {
+    const unknown = t.stranger();
+    const task = await delegate(t, boss, unknown);
+    expect((await deliver(task, unknown)).body).toEqual({ status: "completed" });
+    expect(await said(unknown, Reputation)).toEqual([]);
+  });
+
+  test("with a refused receipt", async () => {
+    const task = await delegate(t, boss, worker);
+    const receipt = { ...receiptOf(worker, task), result: "another" };
+    expect(await t.asMaster("POST", `${task.path}/result`, receipt)).toMatchObject({ status: 403 });
+    expect(await said(worker, Reputation)).toEqual([]);
+  });
+
+  test("unless the operator wants credentials", async () => {
+    await t.close();
+    t = await startTestRelay();
+    [boss, worker] = [await t.agent(), await t.agent()];
+    expect((await work()).body).toEqual({ status: "completed" });
+    expect(await said(worker, Reputation)).toEqual([]);
+    expect(await said(worker, Trust)).toEqual([]);
+  });
+});
+
+describe("the figures are those of the tasks that the relay saw end:", () => {
+  test("all of them while nobody paid", async () => {
+    await work({}, 100);
+    await work({ status: "failed" }, 5_000);
+    await work({ status: "denied" }, 5_000);
+    await work({}, 300);
+    const [newest] = await subjects(worker, Reputation);
+    expect(newest).toEqual({
+      id: worker.did,
+      success_rate: 2 / 3,
+      avg_latency_ms: 200,
+      task_count: 3,
+      trust_score: 0.1,
+      availability: 0,
+      sample_size: 3,
+      measured_at: t.clock.now(),
+    });
+  });
+
+  test("the paid ones once one was paid", async () => {
+    for (let i = 0; i < 3; i += 1) await work({}, 1);
+    await list(t, worker, 2);
+    await work({}, 100);
+    expect((await subjects(worker, Reputation))[0]).toMatchObject({
+      success_rate: 1,
+      avg_latency_ms: 100,
+      task_count: 4,
+      sample_size: 1,
+      availability: 0.45,
+    });
+  });
+
+  test("C7 the relay's clock counts, whatever the receipt says of its time", async () => {
+    await work({ completed_at: t.clock.now() + 1 }, 700);
+    expect((await subjects(worker, Reputation))[0]).toMatchObject({ avg_latency_ms: 700 });
+  });
+
+  test("C6 trust is what two payers hold: one alone does not raise it", async () => {
+    await list(t, worker, 1);
+    for (let i = 0; i < 5; i += 1) await work();
+    expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });
+    const second = await buyer(t, 100);
+    for (let i = 0; i < 5; i += 1) await work({}, 0, second);
+    expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.6 });
+  });
+});
+
+describe("trust is said of an agent when the relay moves its level", () => {
+  const levels = async () =>
+    (await subjects(worker, Trust)).map((s) => (s as { trust_level?: string }).trust_level);
+
+  test("up, and not while it stays", async () => {
+    for (let i = 0; i < 6; i += 1) await work();
+    expect(await levels()).toEqual(["verified", "first_contact"]);
+    const [newest] = await said(worker, Trust);
+    expect(newest!.credential).toMatchObject({
+      issuer: t.did,
+      credentialSubject: {
+        id: worker.did,
+        interaction_count: 5,
+        successful_tasks: 5,
+        failed_tasks: 0,
+        first_seen_at: t.clock.now(),
+        last_seen_at: t.clock.now(),
+      },
+    });
+  });
+
+  test("down", async () => {
+    for (let i = 0; i < 3; i += 1) await work({ status: "failed" });
+    expect(await levels()).toEqual(["unknown", "first_contact"]);
+    expect(await said(worker, Reputation)).toEqual([]);
+  });
+
+  test("for a bad signature of its own too", async () => {
+    const task = await delegate(t, boss, worker);
+    const receipt = { ...receiptOf(worker, task), result: "another" };
+    const path = `${task.path}/result`;
+    expect(await t.as(worker, "POST", path, receipt)).toMatchObject({ status: 403 });
+    expect(await levels()).toEqual(["first_contact"]);
+    expect(t.logged("credential.issued")).toMatchObject([{ type: Trust }]);
+  });
+});

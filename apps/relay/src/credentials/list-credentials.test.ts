@@ -1,0 +1,97 @@
+import type { TestAgent } from "@agent/testkit";
+import type { StoredCredential } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { credentialsPath, handIn, reputation, trustIn } from "../../test/credentials.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, worker] = [await t.agent(), await t.agent()];
+});
+afterEach(() => t.close());
+
+const now = () => t.clock.now();
+const ask = (query = "", by = boss): Promise<Reply> =>
+  t.as(by, "GET", `${credentialsPath(worker)}${query}`);
+const idsOf = ({ body }: Reply) =>
+  (body["credentials"] as StoredCredential[]).map(({ credential_id }) => credential_id);
+
+/** Three of reputation and one of trust, in the order in which they are handed in. */
+async function fill(): Promise<(string | undefined)[]> {
+  const said = [1, 2, 3].map((seed) => reputation(boss, worker, { now: now(), seed }));
+  said.push(trustIn(boss, worker, { now: now(), seed: 4 }));
+  for (const credential of said) await handIn(t, boss, worker, credential);
+  return said.map(({ id }) => id);
+}
+
+describe("the credentials about an agent", () => {
+  test("can be read by every agent, each as it was signed", async () => {
+    const credential = reputation(boss, worker, { now: now() });
+    await handIn(t, boss, worker, credential);
+    const shown = {
+      credential_id: credential.id,
+      type: "AgentReputationCredential",
+      credential,
+      issued_at: now(),
+      revoked: false,
+    };
+    const { body } = await ask("", await t.agent());
+    expect(body).toEqual({ agent_id: worker.agentId, credentials: [shown], next_cursor: null });
+  });
+
+  test("come newest first, page by page", async () => {
+    const ids = await fill();
+    const first = await ask("?limit=3");
+    expect(idsOf(first)).toEqual(ids.toReversed().slice(0, 3));
+    const rest = await ask(`?limit=3&cursor=${String(first.body["next_cursor"])}`);
+    expect(idsOf(rest)).toEqual(ids.slice(0, 1));
+    expect(rest.body["next_cursor"]).toBeNull();
+  });
+
+  test("end with an empty page when the last one was full", async () => {
+    await fill();
+    const { body } = await ask("?limit=4");
+    const behind = await ask(`?limit=4&cursor=${String(body["next_cursor"])}`);
+    expect(behind).toMatchObject({ status: 200, body: { credentials: [], next_cursor: null } });
+  });
+
+  test("can be those of one type", async () => {
+    const ids = await fill();
+    expect(idsOf(await ask("?type=AgentTrustCredential"))).toEqual(ids.slice(3));
+    expect(idsOf(await ask("?type=AgentReputationCredential&limit=2"))).toEqual([ids[2], ids[1]]);
+  });
+
+  test("are shown when they are revoked or have run out as well", async () => {
+    const [id] = await fill();
+    const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
+    await t.as(boss, "POST", path, { credential_id: id });
+    await t.clock.advance(3_600_001);
+    const { body } = await ask();
+    const rows = body["credentials"] as StoredCredential[];
+    expect(rows.map(({ revoked }) => revoked)).toEqual([false, false, false, true]);
+  });
+});
+
+describe("none is 404", () => {
+  test.each([
+    ["for an agent of which nothing is said", () => ask()],
+    ["for an unknown agent", () => t.asMaster("GET", credentialsPath(t.stranger()))],
+    [
+      "of a type that nobody used",
+      async () => {
+        await fill();
+        return ask("?type=AgentGradientCredential");
+      },
+    ],
+    ["of no type at all", () => ask("?type=")],
+  ])("%s", async (_, asked) => {
+    expect(await asked()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
+  });
+});
+
+test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])("C11 limit=%s is 400", async (limit) => {
+  expect(await ask(`?limit=${limit}`)).toMatchObject({ status: 400 });
+});

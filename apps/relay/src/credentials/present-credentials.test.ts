@@ -1,0 +1,192 @@
+import {
+  verifyPresentation,
+  type VerifiableCredential,
+  type VerifiablePresentation,
+} from "@agent/credentials";
+import { signSuccession } from "@agent/crypto";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { credentialsPath, gradient, handIn, reputation, trustIn } from "../../test/credentials.ts";
+import { delegate } from "../../test/market.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+const HOUR = 3_600_000;
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+  [boss, worker] = [await t.agent(), await t.agent()];
+});
+afterEach(() => t.close());
+
+const now = () => t.clock.now();
+const ask = (query = "", body?: object): Promise<Reply> =>
+  t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/presentation${query}`, body);
+
+const presented = ({ body }: Reply) =>
+  (body["presentation"] as VerifiablePresentation).verifiableCredential;
+
+const kindsOf = (credentials: readonly VerifiableCredential[]) =>
+  credentials.map(({ issuer, type }) => [issuer === t.did ? "relay" : "other", type[1]]);
+
+async function work(status: "completed" | "failed" = "completed"): Promise<void> {
+  const task = await delegate(t, boss, worker);
+  await t.asMaster("POST", `${task.path}/result`, receiptOf(worker, task, { status }));
+}
+
+const revoke = (by: TestAgent, { id }: VerifiableCredential) =>
+  t.as(by, "POST", `/api/v1/agents/${by.agentId}/revoke-credential`, { credential_id: id });
+
+describe("a presentation", () => {
+  test("shows under the relay's signature what the relay and others say", async () => {
+    await work();
+    await handIn(t, boss, worker, reputation(boss, worker, { now: now() }));
+    const answer = await ask();
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { credential_count: 3, relay_did: t.did, presentation: { holder: t.did } },
+    });
+    expect(verifyPresentation(answer.body["presentation"] as object, { now: now() })).toMatchObject(
+      { valid: true },
+    );
+    expect(kindsOf(presented(answer))).toEqual([
+      ["relay", "AgentTrustCredential"],
+      ["relay", "AgentReputationCredential"],
+      ["other", "AgentReputationCredential"],
+    ]);
+  });
+
+  test("is made for the audience and the challenge that are asked for", async () => {
+    await work();
+    const asked = { audience: "did:key:verifier", challenge: "c-1" };
+    const { body } = await ask("", asked);
+    const presentation = body["presentation"] as object;
+    expect(verifyPresentation(presentation, { now: now(), ...asked })).toMatchObject({
+      valid: true,
+    });
+    expect(
+      verifyPresentation(presentation, { now: now(), ...asked, challenge: "c-2" }),
+    ).toMatchObject({ code: "presentation.challenge_mismatch" });
+  });
+
+  test("may be of one type only", async () => {
+    await work();
+    const answer = await ask("?type=AgentReputationCredential");
+    expect(kindsOf(presented(answer))).toEqual([["relay", "AgentReputationCredential"]]);
+  });
+
+  test("is the agent's own affair", async () => {
+    await work();
+    const path = `/api/v1/agents/${worker.agentId}/presentation`;
+    expect(await t.as(boss, "POST", path)).toMatchObject({ status: 403 });
+    expect(await t.asMaster("POST", path)).toMatchObject({ status: 200 });
+  });
+
+  test("of nothing is none", async () => {
+    expect(await ask()).toMatchObject({ status: 404, body: { code: "credential.not_found" } });
+  });
+
+  test("shows the newest word of each issuer on each matter, however many it spoke", async () => {
+    for (let i = 0; i < 3; i += 1) await work();
+    for (const seed of [1, 2, 3]) {
+      await t.clock.advance(1);
+      await handIn(t, boss, worker, reputation(boss, worker, { now: now(), seed }));
+    }
+    const late = reputation(boss, worker, { now: now() - 1, seed: 4 });
+    await handIn(t, boss, worker, late);
+    const shown = presented(await ask("?type=AgentReputationCredential"));
+    expect(shown.map(({ credentialSubject }) => credentialSubject)).toMatchObject([
+      { task_count: 3 },
+      { task_count: 1 },
+    ]);
+    expect(shown[1]!.id).toBe(reputation(boss, worker, { now: now(), seed: 3 }).id);
+  });
+
+  test("holds the agent's own gradient", async () => {
+    await handIn(t, worker, worker, gradient(worker, worker, { now: now() }));
+    expect(kindsOf(presented(await ask()))).toEqual([["other", "AgentGradientCredential"]]);
+  });
+});
+
+describe("left out is", () => {
+  test("what somebody else issued and has run out", async () => {
+    await handIn(t, boss, worker, trustIn(boss, worker, { now: now() }));
+    await t.clock.advance(HOUR);
+    expect(await ask()).toMatchObject({ body: { credential_count: 1 } });
+    await t.clock.advance(1);
+    expect(await ask()).toMatchObject({ status: 404 });
+  });
+
+  test("what was revoked, by whomever, and an older word does not come back for it", async () => {
+    await work();
+    await work();
+    const [newest] = presented(await ask("?type=AgentReputationCredential"));
+    await revoke(worker, newest!);
+    expect(await ask("?type=AgentReputationCredential")).toMatchObject({ status: 404 });
+    await t.clock.advance(2 * HOUR);
+    expect(await ask("?type=AgentReputationCredential")).toMatchObject({ status: 404 });
+    await work();
+    expect(await ask("?type=AgentReputationCredential")).toMatchObject({
+      body: { credential_count: 1 },
+    });
+  });
+});
+
+describe("what the relay issued itself and has run out is renewed", () => {
+  test("with the figures of today, and kept", async () => {
+    await work();
+    const [first] = presented(await ask("?type=AgentReputationCredential"));
+    await work("failed");
+    await t.clock.advance(HOUR + 1);
+    const answer = await ask();
+    const shown = presented(answer);
+    expect(verifyPresentation(answer.body["presentation"] as object, { now: now() })).toMatchObject(
+      { valid: true },
+    );
+    const renewed = shown.find(({ type }) => type.includes("AgentReputationCredential"))!;
+    expect(renewed.id).not.toBe(first!.id);
+    expect(renewed.credentialSubject).toMatchObject({ task_count: 2, success_rate: 0.5 });
+    expect(shown.find(({ type }) => type.includes("AgentTrustCredential"))).toMatchObject({
+      credentialSubject: { trust_level: "first_contact", interaction_count: 2 },
+    });
+    expect(presented(await ask())).toEqual(shown);
+    const status = await t.request("GET", `/api/v1/credentials/${renewed.id!}/status`);
+    expect(status.body).toMatchObject({ revoked: false });
+  });
+
+  test("about the key that the agent has by then", async () => {
+    await work();
+    const next = t.stranger();
+    await t.request("POST", "/api/v1/agents/bootstrap", {
+      body: {
+        agent_id: worker.agentId,
+        public_key: next.publicKey,
+        succession: signSuccession({
+          agent_id: worker.agentId,
+          oldSecretKey: worker.secretKey,
+          newSecretKey: next.secretKey,
+          timestamp: now(),
+        }),
+      },
+    });
+    await t.clock.advance(HOUR + 1);
+    const path = `/api/v1/agents/${worker.agentId}/presentation`;
+    const shown = presented(await t.asMaster("POST", path));
+    expect(shown.map(({ credentialSubject }) => credentialSubject.id)).toEqual([
+      next.did,
+      next.did,
+    ]);
+  });
+
+  test("once, when eight ask together", async () => {
+    await work();
+    await t.clock.advance(HOUR + 1);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask()));
+    const ids = answers.flatMap((answer) => presented(answer).map(({ id }) => id));
+    expect(new Set(ids).size).toBe(2);
+    const { body } = await t.as(worker, "GET", credentialsPath(worker));
+    expect(body["credentials"]).toHaveLength(4);
+  });
+});

@@ -1,0 +1,80 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { handIn, reputation } from "../../test/credentials.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+let stranger: TestAgent;
+let credential_id: string;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, worker, stranger] = [await t.agent(), await t.agent(), await t.agent()];
+  const credential = reputation(boss, worker, { now: t.clock.now() });
+  credential_id = credential.id!;
+  expect(await handIn(t, boss, worker, credential)).toMatchObject({ status: 201 });
+});
+afterEach(() => t.close());
+
+const path = ({ agentId }: TestAgent) => `/api/v1/agents/${agentId}/revoke-credential`;
+const status = (): Promise<Reply> =>
+  t.request("GET", `/api/v1/credentials/${encodeURIComponent(credential_id)}/status`);
+
+const untouched = { status: 200, body: { credential_id: expect.any(String), revoked: false } };
+
+describe("A6 a credential is taken back by whom it names itself:", () => {
+  test.each([
+    ["its subject", () => worker],
+    ["its issuer", () => boss],
+  ])("%s", async (_, who) => {
+    expect((await status()).body).toEqual({ credential_id, revoked: false });
+    const revoked = { credential_id, revoked: true, revoked_at: t.clock.now(), reason: "wrong" };
+    const answer = await t.as(who(), "POST", path(who()), { credential_id, reason: "wrong" });
+    expect(answer).toMatchObject({ status: 200 });
+    expect(answer.body).toEqual(revoked);
+    expect((await status()).body).toEqual(revoked);
+  });
+
+  test("the operator", async () => {
+    expect(await t.asMaster("POST", path(stranger), { credential_id })).toMatchObject({
+      status: 200,
+      body: { revoked: true },
+    });
+  });
+
+  test("nobody else, on a path of their own", async () => {
+    expect(await t.as(stranger, "POST", path(stranger), { credential_id })).toMatchObject({
+      status: 403,
+      body: { code: "credential.not_participant" },
+    });
+    expect(await status()).toMatchObject(untouched);
+  });
+
+  test("nobody else, on the subject's path", async () => {
+    expect(await t.as(stranger, "POST", path(worker), { credential_id })).toMatchObject({
+      status: 403,
+      body: { code: "auth.not_owner" },
+    });
+    expect(await status()).toMatchObject(untouched);
+  });
+
+  test("not even the issuer, on the subject's path", async () => {
+    expect(await t.as(boss, "POST", path(worker), { credential_id })).toMatchObject({
+      status: 403,
+    });
+    expect(await status()).toMatchObject(untouched);
+  });
+});
+
+test("the first revocation stays: neither its time nor its reason changes", async () => {
+  const first = await t.as(boss, "POST", path(boss), { credential_id, reason: "first" });
+  await t.clock.advance(1_000);
+  const again = await t.as(worker, "POST", path(worker), { credential_id, reason: "second" });
+  expect(again.body).toEqual(first.body);
+});
+
+test("a reason may be left out", async () => {
+  const answer = await t.as(boss, "POST", path(boss), { credential_id });
+  expect(answer.body).toEqual({ credential_id, revoked: true, revoked_at: t.clock.now() });
+});

@@ -1,0 +1,171 @@
+import { readFileSync } from "node:fs";
+import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { handIn, reputation, resigned } from "../../test/credentials.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeAll(async () => {
+  t = await startTestRelay();
+  [boss, worker] = [await t.agent(), await t.agent()];
+});
+afterAll(() => t.close());
+
+const verify = (body: unknown): Promise<Reply> =>
+  t.request("POST", "/api/v1/credentials/verify", { body });
+
+/** What the answer to a refused credential looks like; nobody is named before its structure is right. */
+const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, reasons: [reason] } });
+
+const spoken = (seed = 1) => reputation(boss, worker, { now: t.clock.now(), seed });
+
+describe("C1 anybody may have a credential verified:", () => {
+  test("one that holds is valid, of its issuer about its subject", async () => {
+    expect(await verify(spoken())).toMatchObject({
+      status: 200,
+      body: { valid: true, reasons: [], issuer: boss.did, subject: worker.did },
+    });
+  });
+
+  test("one of a type that nobody knows here is valid all the same", async () => {
+    const type = ["VerifiableCredential", "AlumniCredential"];
+    expect(await verify(resigned(boss, spoken(), { type }))).toMatchObject({
+      body: { valid: true },
+    });
+  });
+
+  test.each([
+    ["nothing", () => undefined],
+    ["an empty object", () => ({})],
+    ["a credential without proof", () => ({ ...spoken(), proof: undefined })],
+    ["a presentation", () => ({ type: ["VerifiablePresentation"], verifiableCredential: [] })],
+    ["members of __proto__", () => JSON.parse('{"__proto__": {"proof": {}}}') as object],
+  ])("%s is not valid, and of nobody", async (_, made) => {
+    expect(await verify(made())).toMatchObject({
+      ...refusedFor("credential.malformed"),
+      body: { valid: false, issuer: null, subject: null },
+    });
+  });
+
+  test.each(["", " "])("not even the empty body %j is a fault", async (raw) => {
+    const answer = await t.request("POST", "/api/v1/credentials/verify", { raw });
+    expect(answer).toMatchObject(refusedFor("credential.malformed"));
+  });
+
+  test.each(["{", "[]", "null", "1", '"text"'])("%s is no JSON object and 400", async (raw) => {
+    expect(await t.request("POST", "/api/v1/credentials/verify", { raw })).toMatchObject({
+      status: 400,
+    });
+  });
+
+  test("of 64 KiB it is taken, of one byte more it is 413", async () => {
+    const fill = (body: object, bytes: number) => {
+      const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
+      return { ...body, more: "x".repeat(missing) };
+    };
+    const signed = resigned(boss, spoken(), { more: "" });
+    expect(await verify(fill(signed, limits.credentialBytes))).toMatchObject(
+      refusedFor("credential.signature_invalid"),
+    );
+    expect(await verify(fill(signed, limits.credentialBytes + 1))).toMatchObject({
+      status: 413,
+      body: { code: "credential.too_large" },
+    });
+  });
+});
+
+describe("C2, C3 it is not valid", () => {
+  const changedProof = (change: object) => () => {
+    const credential = spoken();
+    return { ...credential, proof: { ...credential.proof, ...change } };
+  };
+  test.each([
+    [
+      "when its issuer is not the key of its proof",
+      "credential.wrong_signer",
+      () => resigned(boss, spoken(), { issuer: worker.did }),
+    ],
+    ["when its suite is another", "credential.suite", changedProof({ cryptosuite: "ecdsa-jcs" })],
+    [
+      "when its purpose is another",
+      "credential.purpose",
+      changedProof({ proofPurpose: "authentication" }),
+    ],
+    [
+      "when its proof has another date",
+      "credential.signature_invalid",
+      changedProof({ created: "2025-01-01T00:00:00Z" }),
+    ],
+    [
+      "when its subject was changed",
+      "credential.signature_invalid",
+      () => ({ ...spoken(), credentialSubject: { id: worker.did, task_count: 2 } }),
+    ],
+    [
+      "before validFrom",
+      "credential.not_yet_valid",
+      () => reputation(boss, worker, { now: t.clock.now() + 1 }),
+    ],
+    [
+      "after validUntil",
+      "credential.expired",
+      () => reputation(boss, worker, { now: t.clock.now() - 2_000, validForMs: 1_999 }),
+    ],
+    [
+      "when its figures are not what its type has",
+      "credential.subject_malformed",
+      () => resigned(boss, spoken(), { credentialSubject: { id: worker.did, success_rate: 2 } }),
+    ],
+  ])("%s", async (_, reason, made) => {
+    const credential = made();
+    expect(await verify(credential)).toMatchObject({
+      ...refusedFor(reason),
+      body: { issuer: credential.issuer, subject: worker.did },
+    });
+  });
+
+  test("when it was revoked here", async () => {
+    const credential = spoken(9);
+    await handIn(t, boss, worker, credential);
+    expect(await verify(credential)).toMatchObject({ body: { valid: true } });
+    const path = `/api/v1/agents/${worker.agentId}/revoke-credential`;
+    await t.as(worker, "POST", path, { credential_id: credential.id });
+    expect(await verify(credential)).toMatchObject(refusedFor("credential.revoked"));
+  });
+
+  test("but it is, when only another issuer's credential of the same id was revoked", async () => {
+    const credential = spoken(10);
+    const other = await t.agent();
+    await handIn(t, other, worker, reputation(other, worker, { now: t.clock.now(), seed: 10 }));
+    const path = `/api/v1/agents/${other.agentId}/revoke-credential`;
+    await t.as(other, "POST", path, { credential_id: credential.id });
+    expect(await verify(credential)).toMatchObject({ body: { valid: true } });
+  });
+});
+
+interface Vector {
+  readonly id: number;
+  readonly cls: string;
+  readonly now: number;
+  readonly credential: string;
+  readonly expect: "valid" | "invalid";
+}
+
+test("every vector has its verdict", async () => {
+  const file = new URL("../../../../vectors/own/credentials.jsonl", import.meta.url);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const vectors = lines.map((line) => JSON.parse(line) as Vector);
+  const wrong: string[] = [];
+  for (const vector of vectors.toSorted((a, b) => a.now - b.now)) {
+    await t.clock.advance(vector.now - t.clock.now());
+    const raw = vector.credential;
+    const { status, body } = await t.request("POST", "/api/v1/credentials/verify", { raw });
+    const right = status === 200 && body["valid"] === (vector.expect === "valid");
+    if (!right) wrong.push(`${vector.id} ${vector.cls}`);
+  }
+  expect(vectors.length).toBeGreaterThan(50);
+  expect(wrong).toEqual([]);
+});
