@@ -1,16 +1,21 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { WebSocketServer } from "ws";
 import type { Runtime } from "../runtime.ts";
 
 const closeIdleMs = 50;
 /** How long a device may take to answer the closing frame. */
 const closingFrameMs = 2_000;
 
+/** As much of a WebSocket server as this needs. */
+interface Sockets {
+  readonly clients: Iterable<{ terminate(): void }>;
+  on(event: "connection", opened: (socket: unknown, request: IncomingMessage) => void): unknown;
+}
+
 /** Closes a server for good: what runs may finish for up to `graceMs`, nothing else keeps it open. */
 export function prepareClosing(
   server: Server,
-  sockets: WebSocketServer,
+  sockets: Sockets,
   { schedule }: Pick<Runtime, "schedule">,
 ): (graceMs: number) => Promise<void> {
   const silent = silentConnections(server, sockets);
@@ -36,7 +41,7 @@ export function prepareClosing(
 }
 
 /** The connections that have not said anything yet: to Node these are not idle. */
-function silentConnections(server: Server, sockets: WebSocketServer): Iterable<Socket> {
+function silentConnections(server: Server, sockets: Sockets): Iterable<Socket> {
   const silent = new Set<Socket>();
   const heard = ({ socket }: IncomingMessage) => void silent.delete(socket);
   server.on("connection", (socket) => {
@@ -45,6 +50,6 @@ function silentConnections(server: Server, sockets: WebSocketServer): Iterable<S
   });
   server.on("request", heard);
   // A listener for "upgrade" beside the adapter's own would keep it from refusing any.
-  sockets.on("connection", (_, request: IncomingMessage) => heard(request));
+  sockets.on("connection", (_, request) => heard(request));
   return silent;
 }

@@ -4,9 +4,9 @@ import type { EgressFetch } from "../http/egress.ts";
  * Tells when the answer to a POST breaks off. The MCP client does not notice that by itself where the
  * answer is a stream, and would wait for the rest of it.
  */
-export function watchedFetch(fetch: EgressFetch, broken: (error: unknown) => void): EgressFetch {
+export function watchedFetch(ask: EgressFetch, broken: (error: unknown) => void): EgressFetch {
   return async (url, init) => {
-    const answer = await fetch(url, init);
+    const answer = await ask(url, init);
     if (answer.body === null || init?.method !== "POST") return answer;
     const failed = (error: unknown) => {
       // What the client itself ended is not broken.
