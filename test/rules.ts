@@ -13,7 +13,7 @@ const pure = {
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
   "@agent/verify": ["credentials", "crypto", "ledger", "receipts"],
-  "@agent/wire": ["budget", "credentials", "crypto", "receipts", "routing-semiring"],
+  "@agent/wire": ["budget", "credentials", "crypto", "ledger", "receipts", "routing-semiring"],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 
@@ -23,7 +23,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/client": ["credentials", "crypto", "receipts", "wire"],
   "@agent/testkit": [...shared, "budget", "routing-semiring"],
   "@agent/agent-server": shared,
-  "@agent/relay": [...shared, "budget", "routing-semiring"],
+  "@agent/relay": [...shared, "budget", "ledger", "routing-semiring"],
 };
 /** Nothing depends on these, so they may depend on anything. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];
@@ -148,7 +148,8 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": ["credentials", "identity", "realtime", "routing", "tasks"],
   "agents/listing-store.ts": ["routing"],
   "agents/profile-store.ts": ["credentials", "routing"],
-  "tasks/store.ts": ["realtime", "routing"],
+  "ledger/store.ts": ["budget"],
+  "tasks/store.ts": ["ledger", "realtime", "routing"],
   "tasks/assignment-store.ts": ["realtime", "routing"],
   "trust/store.ts": ["credentials", "routing"],
   "credentials/store.ts": ["tasks"],

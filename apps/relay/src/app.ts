@@ -8,6 +8,7 @@ import { createClientIp } from "./http/client-ip.ts";
 import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createTick } from "./jobs.ts";
+import { ledgerHandlers } from "./ledger/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { marketHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
@@ -48,6 +49,7 @@ export function createRelay(services: Services): Relay {
     ...marketHandlers(services),
     ...trustHandlers(services),
     ...credentialHandlers(services),
+    ...ledgerHandlers(services),
   };
 
   const app = new Hono();

@@ -56,6 +56,7 @@ export const errors = {
   "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },
   "task.submitter_full": { status: 429, text: "Submitter holds its maximum of open tasks" },
 
+  "receipt.not_found": { status: 404, text: "Receipt not found" },
   "receipt.malformed": { status: 400, text: "Invalid receipt structure" },
   "receipt.too_many_nested": { status: 400, text: "Receipt holds more than 256 nested receipts" },
   "receipt.span": {
@@ -94,6 +95,28 @@ export const errors = {
     text: "Only the credential's subject or issuer may do this",
   },
   "credential.id_taken": { status: 409, text: "Another credential has this id" },
+
+  "ledger.not_found": { status: 404, text: "Execution ledger not found" },
+  "ledger.not_participant": {
+    status: 403,
+    text: "Only the agent and the submitter of the goal's task may do this",
+  },
+  "ledger.malformed": { status: 400, text: "Invalid ledger structure" },
+  "ledger.spec": { status: 400, text: "Ledger spec is unknown" },
+  "ledger.content_hash_mismatch": {
+    status: 400,
+    text: "Ledger content_hash is not the hash of its timeline",
+  },
+  "ledger.unordered": { status: 400, text: "Ledger timeline is not in the order of time" },
+  "ledger.unsigned": { status: 400, text: "Ledger has to be signed" },
+  "ledger.contradicted": { status: 400, text: "Ledger contradicts its own timeline" },
+  "ledger.wrong_agent": { status: 403, text: "Ledger agent_id is not the path's agent" },
+  "ledger.key_missing": { status: 403, text: "No key of the ledger's agent is known" },
+  "ledger.signature_invalid": { status: 403, text: "Ledger signature verification failed" },
+  "ledger.not_extended": {
+    status: 409,
+    text: "Another ledger is stored for this goal, and this one does not extend its timeline",
+  },
 } as const satisfies Record<string, ErrorText>;
 
 export type Code = keyof typeof errors;

@@ -25,4 +25,5 @@ export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { MarketCandidate } from "./market.ts";
 export { TrustRecord } from "./trust.ts";
+export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";

@@ -1,5 +1,6 @@
 import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
 import { VerifiableCredentialSchema } from "@agent/credentials";
+import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import type * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
@@ -31,6 +32,7 @@ const named = {
   VerifiableCredential: VerifiableCredentialSchema,
   StoredCredential,
   CredentialStatus,
+  ExecutionLedger: LedgerSchema,
 } as const;
 
 /** Rules that JSON Schema has no word for; the text of the refusal names them. */

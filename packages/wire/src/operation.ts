@@ -43,6 +43,8 @@ export interface Operation {
   readonly body?: Schema;
   /** The handler checks the body itself: a signed object has to arrive as it was sent. */
   readonly rawBody?: true;
+  /** The handler answers JSON text, which goes out as it was stored. */
+  readonly rawAnswer?: true;
   readonly ok: { readonly [status: number]: Schema };
   readonly refusals: readonly Code[];
 }
@@ -73,7 +75,10 @@ export interface Parsed<O extends Operation> {
 
 /** A success: one of the declared statuses with the body that it declares. */
 export type Success<O extends Operation> = {
-  [S in keyof O["ok"] & number]: { readonly status: S; readonly body: Input<O["ok"][S]> };
+  [S in keyof O["ok"] & number]: {
+    readonly status: S;
+    readonly body: O["rawAnswer"] extends true ? string : Input<O["ok"][S]>;
+  };
 }[keyof O["ok"] & number];
 
 /** What a handler may answer: a declared success or a declared refusal. */

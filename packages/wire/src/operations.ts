@@ -1,7 +1,9 @@
 import { budget } from "./budget.ts";
 import { credentials } from "./credentials.ts";
+import { ledger } from "./ledger.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
+import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
 import { system } from "./system.ts";
 import { tasks } from "./tasks.ts";
@@ -16,6 +18,8 @@ export const operations = {
   ...market,
   ...trust,
   ...credentials,
+  ...ledger,
+  ...receipts,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

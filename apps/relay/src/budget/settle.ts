@@ -1,4 +1,5 @@
 import { asMicro, decideSettlement, settlementPostings, type ReceiptStatus } from "@agent/budget";
+import { findLedgerCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -24,10 +25,12 @@ export async function settle(
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
   const locked = asMicro(task.locked);
+  const ledger = await findLedgerCount(tx, { agent_id: payeeId, goal_id: task_id });
   const decision = decideSettlement({
     receiptStatus: status,
     locked,
     charge: asMicro(task.charge),
+    steps: ledger && { completed: ledger.steps_completed, total: ledger.steps_total },
     feeRate: config.payments.platformFeeRate,
   });
   const posted = await post(
@@ -49,7 +52,7 @@ export async function settle(
     settlement_id: newId(runtime),
     allocation_id,
     receipt_hash: receiptHash,
-    ledger_hash: null,
+    ledger_hash: ledger?.content_hash ?? null,
     amount_settled: decision.amount,
     fee: decision.fee,
     net: decision.net,

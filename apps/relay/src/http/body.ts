@@ -1,6 +1,7 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+// A mark in front would be taken off, and what is kept byte for byte would lack it.
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 type Read<T> = ({ readonly ok: true } & T) | Refusal;
 

@@ -18,6 +18,7 @@ export interface Tables {
   trust_records: TrustRecordRow;
   agent_histories: AgentHistoryRow;
   credentials: CredentialRow;
+  ledgers: LedgerRow;
 }
 
 export interface RelayIdentityRow {
@@ -161,6 +162,18 @@ export interface SettlementRow {
   settled_at: number;
   /** JSON array: account and sequence of each row of the movement. */
   postings: string;
+}
+
+/** An agent's signed ledger of a goal; only its newest, which extends those before it. */
+export interface LedgerRow {
+  agent_id: string;
+  goal_id: string;
+  content_hash: string;
+  /** The ledger's text exactly as it arrived. */
+  body: string;
+  steps_completed: number;
+  steps_total: number;
+  stored_at: number;
 }
 
 export interface TrustRecordRow {

@@ -4,11 +4,12 @@ import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { list, poll } from "./poll.ts";
+import { getReceipt, listReceipts } from "./receipt-archive.ts";
 import { submit } from "./submit.ts";
 
 type TaskHandlers = Pick<
   Handlers,
-  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult"
+  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult" | "listReceipts" | "getReceipt"
 >;
 
 export function taskHandlers(services: Services): TaskHandlers {
@@ -25,6 +26,8 @@ export function taskHandlers(services: Services): TaskHandlers {
         limit: query.limit,
         cursor: query.cursor,
       }),
+    listReceipts: ({ params, query }) => listReceipts(services, params.agentId, query),
+    getReceipt: ({ params }) => getReceipt(services, params),
     cancelTask: ({ params }, { caller }) => cancel(services, { ...params, caller }),
     postResult: ({ params, body }, { caller, text }) =>
       text === ""

@@ -1,8 +1,10 @@
 import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
+import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
+import { receiptsContract } from "./receipts.ts";
 import { registryContract } from "./registry.ts";
 import { systemContract } from "./system.ts";
 import { tasksContract } from "./tasks.ts";
@@ -17,4 +19,6 @@ export const contract: Contract<OperationName> = {
   ...marketContract,
   ...trustContract,
   ...credentialsContract,
+  ...ledgerContract,
+  ...receiptsContract,
 };

@@ -118,6 +118,26 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   verifyCredential: { body: credential },
   revokeCredential: { body: { credential_id: `urn:uuid:${unknownId}`, reason: "a mistake" } },
   credentialStatus: {},
+  storeLedger: {
+    body: {
+      spec: "agent/execution-ledger@1.0",
+      agent_id: unknownId,
+      goal_id: "goal-1",
+      plan_id: "plan-1",
+      started_at: 1,
+      completed_at: 2,
+      status: "completed",
+      timeline: [{ timestamp: 1, type: "goal_started", payload: { goal_id: "goal-1" } }],
+      steps: [],
+      delegation_receipts: [],
+      content_hash: "00".repeat(32),
+      signature: "A".repeat(86),
+    },
+  },
+  getLedger: {},
+  getManifest: {},
+  listReceipts: { query: "limit=10" },
+  getReceipt: {},
 };
 
 /** The operation's path with its parameters filled in and its sample's query. */

@@ -1,0 +1,92 @@
+import {
+  crossCheckGoal,
+  crossCheckSteps,
+  extendsTimeline,
+  parseLedger,
+  stepCount,
+  verifyLedger,
+  type Ledger,
+} from "@agent/ledger";
+import { canonicalize } from "@agent/crypto";
+import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import type { Services } from "../services.ts";
+import type { LedgerRow } from "../storage/tables.ts";
+import { signerKeys } from "../tasks/signer-keys.ts";
+import { findTask } from "../tasks/store.ts";
+import { findLedger, insertLedger, replaceLedger } from "./store.ts";
+
+type StoreLedger = Operations["storeLedger"];
+type LedgerServices = Pick<Services, "storage" | "runtime">;
+
+/**
+ * Keeps an agent's signed ledger of a goal. Once signed, its timeline is only added to: another
+ * ledger of the goal has to extend the stored one (docs/decisions.md, 6).
+ */
+export async function storeLedger(
+  services: LedgerServices,
+  agentId: string,
+  text: string,
+): Promise<Answer<StoreLedger>> {
+  const verified = await verify(services, agentId, text);
+  if (!verified.ok) return verified;
+  const { ledger } = verified;
+  const { completed, total } = stepCount(ledger);
+  const row: LedgerRow = {
+    agent_id: agentId,
+    goal_id: ledger.goal_id,
+    content_hash: ledger.content_hash,
+    body: text,
+    steps_completed: completed,
+    steps_total: total,
+    stored_at: services.runtime.now(),
+  };
+  return services.storage.transaction(async (tx) => {
+    if (await insertLedger(tx, row)) return stored(201, row);
+    const older = await findLedger(tx, row);
+    if (older === undefined) throw new Error("a ledger that stood in the way is gone");
+    const before = JSON.parse(older.body) as Ledger;
+    if (canonicalize(before) === canonicalize(ledger)) return stored(200, older);
+    // With the same timeline only what nobody signed is another: that is no addition.
+    const adds = ledger.timeline.length > before.timeline.length;
+    if (!adds || !extendsTimeline(ledger.timeline, before.timeline)) {
+      return refuse("ledger.not_extended");
+    }
+    await replaceLedger(tx, row);
+    return stored(201, row);
+  });
+}
+
+function stored<Status extends 200 | 201>(status: Status, row: LedgerRow) {
+  const { goal_id, content_hash, stored_at } = row;
+  return { status, body: { goal_id, content_hash, stored_at } };
+}
+
+type LedgerRefusal = Refusal<StoreLedger["refusals"][number]>;
+
+/** From the text, so that a repeated member, of which readers would disagree, is refused. */
+async function verify(
+  { storage, runtime }: LedgerServices,
+  agentId: string,
+  text: string,
+): Promise<{ readonly ok: true; readonly ledger: Ledger } | LedgerRefusal> {
+  const parsed = parseLedger(text);
+  if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
+  const { ledger } = parsed;
+  if (ledger.goal_id.length > limits.idLength) {
+    return refuse("ledger.malformed", `goal_id has to be at most ${limits.idLength} characters`);
+  }
+  if (ledger.signature === undefined) return refuse("ledger.unsigned");
+  const task = await findTask(storage.read, ledger.goal_id);
+  const keys = await signerKeys(
+    storage.read,
+    { agent_id: agentId, device_id: "" },
+    task?.submitted_at ?? runtime.now(),
+  );
+  const verdict = verifyLedger(ledger, { agentId, publicKey: keys ?? [] });
+  if (!verdict.valid) return refuse(verdict.code);
+  // No signature covers goal and steps, and money depends on both.
+  const [contradiction] = [...crossCheckGoal(ledger), ...crossCheckSteps(ledger)];
+  return contradiction === undefined
+    ? { ok: true, ledger }
+    : refuse("ledger.contradicted", `${contradiction.code} at ${contradiction.path}`);
+}

@@ -1,0 +1,63 @@
+import { signLedger, type LedgerBody, type LedgerEvent, type SignedLedger } from "@agent/ledger";
+import type { TestAgent } from "@agent/testkit";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+export type Outcome = "completed" | "failed";
+
+const begin = 1_767_330_894_000;
+
+/** A timeline in which each step begins and ends, or that stands still before its end. */
+export function timelineOf(goalId: string, outcomes: readonly Outcome[]): LedgerEvent[] {
+  const events: Pick<LedgerEvent, "type" | "payload">[] = [
+    { type: "goal_started", payload: { goal_id: goalId } },
+    ...outcomes.flatMap((outcome, ordinal) => [
+      {
+        type: "step_started" as const,
+        payload: { step_id: `step-${ordinal}`, ordinal, description: "a step" },
+      },
+      outcome === "completed"
+        ? { type: "step_completed" as const, payload: { tool_calls_made: 0 } }
+        : { type: "step_failed" as const, payload: { error: "no luck" } },
+    ]),
+  ];
+  return events.map((event, index) => ({ timestamp: begin + index, ...event }) as LedgerEvent);
+}
+
+/** A ledger of steps that ended so; `change` is made before the agent signs its timeline. */
+export function ledgerOf(
+  agent: TestAgent,
+  goalId: string,
+  outcomes: readonly Outcome[] = ["completed", "failed"],
+  change: Partial<LedgerBody> = {},
+): SignedLedger {
+  const body: LedgerBody = {
+    agent_id: agent.agentId,
+    goal_id: goalId,
+    plan_id: "",
+    started_at: begin,
+    completed_at: null,
+    status: "active",
+    timeline: timelineOf(goalId, outcomes),
+    steps: outcomes.map((status, ordinal) => ({
+      step_id: `step-${ordinal}`,
+      ordinal,
+      description: "a step",
+      status,
+      tools_used: [],
+      tool_calls: 0,
+    })),
+    ...change,
+  };
+  return signLedger(body, agent.secretKey);
+}
+
+export const ledgerPath = ({ agentId }: TestAgent, goalId?: string): string =>
+  `/agent/${agentId}/ledger${goalId === undefined ? "" : `/${encodeURIComponent(goalId)}`}`;
+
+export const manifestPath = ({ agentId }: TestAgent, goalId: string): string =>
+  `/api/v1/execution/${agentId}/${encodeURIComponent(goalId)}`;
+
+/** The agent hands in what it has signed, or anything else. */
+export function storeLedger(t: TestRelay, agent: TestAgent, ledger: object): Promise<Reply> {
+  return t.as(agent, "POST", ledgerPath(agent), ledger);
+}
