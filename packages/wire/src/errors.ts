@@ -46,6 +46,12 @@ export const errors = {
   "agent.succession_invalid": { status: 400, text: "Invalid key succession" },
   "agent.proof_required": { status: 400, text: "proof of possession of the key is required" },
   "agent.proof_invalid": { status: 400, text: "proof does not show possession of the key" },
+  "trust.blocked": { status: 409, text: "Blocking is final" },
+  "trust.level_earned": {
+    status: 400,
+    text: "Only blocked is set by hand, the other levels are earned",
+  },
+  "trust.no_path": { status: 404, text: "No trusted path found" },
   "device.not_found": { status: 404, text: "Device not found" },
   "listing.not_found": { status: 404, text: "Listing not found" },
 

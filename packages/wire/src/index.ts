@@ -24,6 +24,7 @@ export type { ListingBody } from "./registry.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { MarketCandidate } from "./market.ts";
+export { KeyHistory } from "./keys.ts";
 export { TrustRecord } from "./trust.ts";
 export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";

@@ -27,6 +27,11 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  successionCharacters: 2_048,
+  agentKeys: 1_000,
+  trustClosure: 1_000,
+  trustHops: 32,
+
   tokenLifetimeMs: 300_000,
   clockSkewMs: 300_000,
 

@@ -6,6 +6,7 @@ import type * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
 import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { errors, type Code } from "./errors.ts";
+import { KeyHistory } from "./keys.ts";
 import { limits } from "./limits.ts";
 import { MarketCandidate } from "./market.ts";
 import type { Operation } from "./operation.ts";
@@ -27,6 +28,7 @@ const named = {
   CapabilityPrice,
   Listing,
   DiscoveryEntry,
+  KeyHistory,
   MarketCandidate,
   TrustRecord,
   VerifiableCredential: VerifiableCredentialSchema,

@@ -14,6 +14,7 @@ describe("the operation table", () => {
       "bootstrap",
       "credentialStatus",
       "getListing",
+      "getSuccession",
       "health",
       "live",
       "openApi",
@@ -31,6 +32,7 @@ describe("the operation table", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
       "deregisterAgent",
       "getBalance",
+      "getTrustClosure",
       "getReceipt",
       "listReceipts",
       "listSettlements",
@@ -40,6 +42,8 @@ describe("the operation table", () => {
       "presentCredentials",
       "putListing",
       "revokeCredential",
+      "rotateKey",
+      "setTrustLevel",
       "storeLedger",
     ]);
   });

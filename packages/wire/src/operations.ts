@@ -1,6 +1,7 @@
 import { budget } from "./budget.ts";
 import { credentials } from "./credentials.ts";
 import { ledger } from "./ledger.ts";
+import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { receipts } from "./receipts.ts";
@@ -13,6 +14,7 @@ import { trust } from "./trust.ts";
 export const operations = {
   ...system,
   ...registry,
+  ...keys,
   ...tasks,
   ...budget,
   ...market,

@@ -18,6 +18,11 @@ export const TrustRecord = v.object({
 });
 export type TrustRecord = v.InferOutput<typeof TrustRecord>;
 
+const path = v.array(v.string());
+
+/** An agent that is trusted, directly or by way of others; the path leads from the asking agent to it. */
+const TrustedAgent = v.object({ agent_id: v.string(), trust: ratio, path });
+
 export const trust = {
   listTrust: operation({
     method: "GET",
@@ -31,5 +36,41 @@ export const trust = {
     query: v.object(page),
     ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
+  }),
+  setTrustLevel: operation({
+    method: "PUT",
+    path: "/api/v1/agents/:agentId/trust/:remoteId",
+    summary: "Block an agent for good: it scores 0 and gets no task of this delegator.",
+    section: "Trust",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "write",
+    body: v.object({ trust_level: TrustLevel }),
+    ok: { 200: TrustRecord },
+    refusals: ["request.invalid", "agent.not_found", "trust.blocked", "trust.level_earned"],
+  }),
+  getTrustClosure: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/trust-closure",
+    summary:
+      "Everybody that an agent trusts, directly or by way of others; the most trusted first.",
+    section: "Trust",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "credentials:read",
+    tier: "expensive",
+    ok: { 200: v.object({ agent_id: v.string(), closure: v.array(TrustedAgent) }) },
+    refusals: [],
+  }),
+  getTrustPath: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/path-to/:targetId",
+    summary: "The most trusted path from one agent to another.",
+    section: "Trust",
+    auth: "bearer",
+    tier: "expensive",
+    ok: { 200: v.object({ source: v.string(), target: v.string(), trust: ratio, path }) },
+    refusals: ["trust.no_path"],
   }),
 } as const;

@@ -40,6 +40,14 @@ export function decideKey(
   if (claim.succession === undefined) return refuse("agent.key_changed");
 
   const record = claim.succession as SuccessionRecord;
+  const succession = JSON.stringify(record);
+  // Everybody may read the whole chain, so it stays of a size to be read.
+  if (succession.length > limits.successionCharacters) {
+    return refuse("agent.succession_invalid", `longer than ${limits.successionCharacters}`);
+  }
+  if (history.length >= limits.agentKeys) {
+    return refuse("agent.succession_invalid", `the agent has had ${limits.agentKeys} keys`);
+  }
   if (record.new_public_key !== claim.public_key) {
     return refuse("agent.succession_invalid", "new_public_key is not public_key");
   }
@@ -54,7 +62,7 @@ export function decideKey(
   if (record.timestamp > now + limits.clockSkewMs) {
     return refuse("agent.succession_invalid", "timestamp is in the future");
   }
-  return { kind: "rotated", from: current, succession: JSON.stringify(record) };
+  return { kind: "rotated", from: current, succession };
 }
 
 /** The timestamp that the next record has to be later than. */

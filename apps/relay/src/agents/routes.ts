@@ -5,8 +5,10 @@ import { actingAgent, actsFor } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { discover, getAgent } from "./discover.ts";
+import { keyHistory } from "./key-history.ts";
 import { getListing, putListing } from "./listing.ts";
 import { deregister, heartbeat, register } from "./register.ts";
+import { rotateKey } from "./rotate-key.ts";
 import { findDevice } from "./store.ts";
 
 type AgentHandlers = Pick<
@@ -20,6 +22,8 @@ type AgentHandlers = Pick<
   | "putListing"
   | "getListing"
   | "getDevice"
+  | "rotateKey"
+  | "getSuccession"
 >;
 
 /** `registered` is told of every agent that may have become reachable. */
@@ -46,6 +50,8 @@ export function agentHandlers(
     deregisterAgent: ({ params }) => deregister(services, params.agentId),
     putListing: ({ params, body }) => putListing(services, params.agentId, body),
     getListing: ({ params }) => getListing(services.storage.read, params.agentId),
+    rotateKey: ({ params, body }) => rotateKey(services, params.agentId, body.succession),
+    getSuccession: ({ params }) => keyHistory(services.storage.read, params.agentId),
     async getDevice({ params }) {
       const device = await findDevice(services.storage.read, params.deviceId);
       if (device === undefined) return refuse("device.not_found");

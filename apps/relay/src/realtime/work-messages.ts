@@ -8,18 +8,25 @@ import { workerOf, type Connection } from "./connections.ts";
 
 type Message<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
-/** The first of an agent's devices to claim a task has it. */
+/** The first of an agent's devices to claim a task has it, unless its submitter blocked the agent. */
 export async function claim(
-  { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
+  {
+    storage,
+    runtime,
+    waiters,
+    trustGraph,
+  }: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
   device: Connection,
   { task_id }: Message<"claim">,
 ): Promise<void> {
   const now = runtime.now();
   const lease_until = now + limits.claimLeaseMs;
   const worker = { executor: device.agentId, claimed_by: workerOf(device) };
-  const claimed = await storage.transaction((tx) =>
-    claimPending(tx, { task_id, ...worker, lease_until, now }),
-  );
+  const claimed = await storage.transaction(async (tx) => {
+    const task = await findTask(tx, task_id);
+    const isBlocked = trustGraph.isBlocked(task?.submitted_by ?? null, device.agentId);
+    return !isBlocked && claimPending(tx, { task_id, ...worker, lease_until, now });
+  });
   if (!claimed) return fail(device, "task.not_pending", task_id);
   device.claimed.add(task_id);
   waiters.changed(task_id);

@@ -37,8 +37,9 @@ function createTrustGraph(): TrustGraph {
     graph,
     isBlocked: (payerId, executorId) => payerId !== null && blocked.has(pair(payerId, executorId)),
     update({ agent_id, remote_agent_id, trust_level }) {
+      // A task that was counted before the block may be announced after it.
+      if (blocked.has(pair(agent_id, remote_agent_id))) return;
       if (trust_level === BLOCKED) blocked.add(pair(agent_id, remote_agent_id));
-      else blocked.delete(pair(agent_id, remote_agent_id));
       const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
       const added = graph.addEdge(agent_id, remote_agent_id, figures);
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);

@@ -54,9 +54,9 @@ interface List {
   readonly cursor: string | undefined;
 }
 
-/** Tasks of an agent, newest first. */
+/** Tasks of an agent, newest first, without those that await it and whose submitter blocked it. */
 export async function list(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, runtime, trustGraph }: Pick<Services, "storage" | "runtime" | "trustGraph">,
   { agentId, submitted, status, cursor: given, limit = limits.pageDefault }: List,
 ): Promise<Answer<Operations["listTasks"]>> {
   const cursor = decodeCursor(given);
@@ -68,10 +68,12 @@ export async function list(
     limit,
   });
   const now = runtime.now();
+  const isWithheld = ({ status: at, submitted_by }: TaskRow) =>
+    !submitted && at === "pending" && trustGraph.isBlocked(submitted_by, agentId);
   return {
     status: 200,
     body: {
-      tasks: rows.filter((row) => !isGone(row, now)).map(taskOf),
+      tasks: rows.filter((row) => !isGone(row, now) && !isWithheld(row)).map(taskOf),
       next_cursor: encodeCursor(rows, limit, (row) => row.task_id),
     },
   };

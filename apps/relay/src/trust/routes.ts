@@ -1,9 +1,20 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
+import { trustClosure, trustPath } from "./closure.ts";
 import { listTrust } from "./list-trust.ts";
+import { setLevel } from "./set-level.ts";
 
-export function trustHandlers(services: Services): Pick<Handlers, "listTrust"> {
+type TrustHandlers = Pick<
+  Handlers,
+  "listTrust" | "setTrustLevel" | "getTrustClosure" | "getTrustPath"
+>;
+
+export function trustHandlers(services: Services): TrustHandlers {
   return {
     listTrust: ({ params, query }) => listTrust(services, params.agentId, query),
+    setTrustLevel: ({ params, body }) => setLevel(services, { ...params, level: body.trust_level }),
+    getTrustClosure: ({ params }) => trustClosure(services, params.agentId),
+    getTrustPath: ({ params }) =>
+      trustPath(services, { source: params.agentId, target: params.targetId }),
   };
 }

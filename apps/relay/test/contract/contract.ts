@@ -2,6 +2,7 @@ import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
 import { ledgerContract } from "./ledger.ts";
+import { keysContract } from "./keys.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
 import { receiptsContract } from "./receipts.ts";
@@ -14,6 +15,7 @@ import { trustContract } from "./trust.ts";
 export const contract: Contract<OperationName> = {
   ...systemContract,
   ...registryContract,
+  ...keysContract,
   ...tasksContract,
   ...budgetContract,
   ...marketContract,

@@ -1,0 +1,32 @@
+import type { SuccessionRecord } from "@agent/crypto";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import type { Services } from "../services.ts";
+import { bindKey, forgetOldKey } from "./bootstrap.ts";
+import { findAgent } from "./store.ts";
+
+type RotateKey = Operations["rotateKey"];
+
+/** Changes an agent's key by nothing but the succession record that names the new one. */
+export async function rotateKey(
+  services: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  agent_id: string,
+  succession: object,
+): Promise<Answer<RotateKey>> {
+  const { new_public_key: public_key } = succession as Partial<SuccessionRecord>;
+  if (typeof public_key !== "string" || !/^[0-9a-f]{64}$/.test(public_key)) {
+    return refuse("agent.succession_invalid", "succession.malformed");
+  }
+  const bound = await services.storage.transaction(async (tx) => {
+    const agent = await findAgent(tx, agent_id);
+    if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
+    return bindKey(tx, services, { agent_id, public_key, succession });
+  });
+  if (!bound.ok) {
+    const { code, detail } = bound;
+    if (code === "agent.key_changed") throw new Error("a succession was there and not looked at");
+    return refuse(code, detail);
+  }
+  forgetOldKey(services, agent_id, bound.decision);
+  const rotated = bound.decision.kind === "rotated";
+  return { status: 200, body: { agent_id, public_key, rotated } };
+}

@@ -1,0 +1,44 @@
+import { isUuid } from "@agent/crypto";
+import { newTrustRecord, setTrustLevel } from "@agent/routing-semiring";
+import { refuse, type Answer, type Operations, type TrustLevel } from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import type { Services } from "../services.ts";
+import { recordOf, rowOf } from "./levels.ts";
+import { findTrust, putTrust } from "./store.ts";
+
+interface Wish {
+  readonly agentId: string;
+  readonly remoteId: string;
+  readonly level: TrustLevel;
+}
+
+/** Blocks an agent for a delegator; any other level is earned by tasks (docs/decisions.md, 6). */
+export async function setLevel(
+  {
+    storage,
+    runtime,
+    trustGraph,
+    log,
+  }: Pick<Services, "storage" | "runtime" | "trustGraph" | "log">,
+  { agentId, remoteId, level }: Wish,
+): Promise<Answer<Operations["setTrustLevel"]>> {
+  // The remote agent may live on another relay, or come here later.
+  if (!isUuid(remoteId)) return refuse("request.invalid", "remoteId has to be a UUID");
+  if (agentId === remoteId) return refuse("request.invalid", "an agent does not block itself");
+  const now = runtime.now();
+  const set = await storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
+    const stored = await findTrust(tx, agentId, remoteId);
+    const before = stored === undefined ? newTrustRecord(agentId, remoteId, now) : recordOf(stored);
+    const changed = setTrustLevel(before, level);
+    if (!changed.ok) return refuse(changed.code);
+    if (level !== "blocked") return refuse("trust.level_earned");
+    const row = rowOf(changed.record, stored?.paid_tasks ?? 0);
+    await putTrust(tx, row);
+    return { ok: true as const, row };
+  });
+  if (!set.ok) return set;
+  trustGraph.update(set.row);
+  log.info("trust.blocked", { agent_id: agentId, remote_agent_id: remoteId });
+  return { status: 200, body: recordOf(set.row) };
+}

@@ -1,0 +1,50 @@
+import { signSuccession } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+export interface Rotation {
+  /** The agent with its next key. */
+  readonly next: TestAgent;
+  readonly succession: object;
+}
+
+/** A step to a new key, at the relay's time unless another is given. */
+export function rotationOf(
+  t: TestRelay,
+  agent: TestAgent,
+  change: { timestamp?: number; reason?: string; to?: TestAgent } = {},
+): Rotation {
+  const { timestamp = t.clock.now(), to: { secretKey, publicKey } = t.stranger(), reason } = change;
+  const succession = signSuccession({
+    agent_id: agent.agentId,
+    oldSecretKey: agent.secretKey,
+    newSecretKey: secretKey,
+    timestamp,
+    ...(reason !== undefined && { reason }),
+  });
+  return { next: { ...agent, secretKey, publicKey }, succession };
+}
+
+/** Hands a succession in; `agent` still has its old key. */
+export type Door = (t: TestRelay, agent: TestAgent, rotation: Rotation) => Promise<Reply>;
+
+const claimOf = ({ next, succession }: Rotation) => ({
+  agent_id: next.agentId,
+  public_key: next.publicKey,
+  succession,
+});
+
+export const doors = {
+  bootstrap: (t, _, rotation) =>
+    t.request("POST", "/api/v1/agents/bootstrap", { body: claimOf(rotation) }),
+  register: (t, agent, rotation) =>
+    t.as(agent, "POST", "/api/v1/agents/register", {
+      ...claimOf(rotation),
+      endpoint_url: "http://127.0.0.1:1/mcp",
+      capabilities: [],
+    }),
+  "rotate-key": (t, agent, { succession }) =>
+    t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/rotate-key`, { succession }),
+  "rotate-key by the operator": (t, agent, { succession }) =>
+    t.asMaster("POST", `/api/v1/agents/${agent.agentId}/rotate-key`, { succession }),
+} as const satisfies Record<string, Door>;

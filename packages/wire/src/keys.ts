@@ -1,0 +1,52 @@
+import * as v from "valibot";
+import { looseObject } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+/** A key of an agent and when the relay took it as the agent's, in ms; null until it is left. */
+const BoundKey = v.object({
+  public_key: v.string(),
+  valid_from: v.number(),
+  valid_until: v.nullable(v.number()),
+});
+
+/** All keys that an agent had, oldest first, and the records by which it went from each to the next. */
+export const KeyHistory = v.object({
+  agent_id: v.string(),
+  current_public_key: v.string(),
+  keys: v.array(BoundKey),
+  chain: v.array(looseObject),
+});
+export type KeyHistory = v.InferOutput<typeof KeyHistory>;
+
+export const keys = {
+  rotateKey: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/rotate-key",
+    summary: "Hand an agent over to its next key; tokens and sockets of the old one end.",
+    section: "Registry",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "auth",
+    body: v.object({ succession: looseObject }),
+    ok: {
+      200: v.object({ agent_id: v.string(), public_key: v.string(), rotated: v.boolean() }),
+    },
+    refusals: [
+      "agent.not_found",
+      "agent.key_unacceptable",
+      "agent.succession_invalid",
+      "agent.revoked",
+    ],
+  }),
+  getSuccession: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/succession",
+    summary: "An agent's keys and the succession records that lead from each to the next.",
+    section: "Registry",
+    auth: "public",
+    tier: "public",
+    ok: { 200: KeyHistory },
+    refusals: ["agent.not_found"],
+  }),
+} as const;
