@@ -1,13 +1,14 @@
 import { Pool } from "undici";
 
-export interface Post {
-  (path: string, body: string, token?: string): Promise<string>;
-}
+export type Post = (path: string, body: string, token?: string) => Promise<string>;
 
 const connections = 64;
 
 /** Posts JSON over kept connections; anything but a success ends the run. */
-export function createPoster(url: string): { post: Post; close(): Promise<void> } {
+export function createPoster(url: string): {
+  readonly post: Post;
+  readonly close: () => Promise<void>;
+} {
   const pool = new Pool(url, { connections, pipelining: 1 });
   return {
     async post(path, body, token) {
