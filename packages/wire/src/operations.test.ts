@@ -32,8 +32,8 @@ describe("the operation table", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
       "deregisterAgent",
       "getBalance",
-      "getTrustClosure",
       "getReceipt",
+      "getTrustClosure",
       "listReceipts",
       "listSettlements",
       "listTasks",
