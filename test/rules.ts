@@ -23,7 +23,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   "@agent/client": ["credentials", "crypto", "receipts", "wire"],
   "@agent/testkit": [...shared, "budget", "routing-semiring"],
   "@agent/agent-server": shared,
-  "@agent/relay": [...shared, "budget", "ledger", "routing-semiring"],
+  "@agent/relay": [...shared, "budget", "ledger", "routing-semiring", "verify"],
 };
 /** Nothing depends on these, so they may depend on anything. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];

@@ -178,7 +178,10 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
       prompt,
       submitted_at: receipt.submitted_at,
     },
-    routing: { choice: null },
+    routing: {
+      choice: null,
+      executors: [{ agent_id: executor.signer.agent_id, price }],
+    },
     receipt,
     signers: hands.map(({ signer }) => signer),
     settlements: price > 0 ? [settlement] : [],

@@ -59,6 +59,7 @@ export const errors = {
   "task.not_participant": { status: 403, text: "Only the task's participants may do this" },
   "task.already_finished": { status: 409, text: "Task is already finished" },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
+  "task.no_receipt": { status: 409, text: "Task has no receipt" },
   "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },
   "task.submitter_full": { status: 429, text: "Submitter holds its maximum of open tasks" },
 
@@ -78,6 +79,11 @@ export const errors = {
   "receipt.key_missing": { status: 403, text: "Receipt key is not bound to its agent" },
   "receipt.signature_invalid": { status: 403, text: "Receipt signature verification failed" },
   "receipt.out_of_scope": { status: 403, text: "Receipt names a tool outside delegated_scope" },
+
+  "evidence.too_deep": {
+    status: 422,
+    text: "Receipt is nested too deep to be part of a signed document",
+  },
 
   "budget.insufficient": {
     status: 402,

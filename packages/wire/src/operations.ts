@@ -1,5 +1,6 @@
 import { budget } from "./budget.ts";
 import { credentials } from "./credentials.ts";
+import { evidence } from "./evidence.ts";
 import { ledger } from "./ledger.ts";
 import { keys } from "./keys.ts";
 import { market } from "./market.ts";
@@ -16,6 +17,7 @@ export const operations = {
   ...registry,
   ...keys,
   ...tasks,
+  ...evidence,
   ...budget,
   ...market,
   ...trust,

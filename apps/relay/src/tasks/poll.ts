@@ -1,10 +1,9 @@
 import { limits, refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
 import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
-import { isGone, isOpen, taskOf } from "./view.ts";
+import { isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
 interface Poll {
   readonly agentId: string;
@@ -39,11 +38,6 @@ export async function poll(
   const receipt =
     archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);
   return { status: 200, body: { task: taskOf(task), receipt } };
-}
-
-/** Submitter, target and assigned executor may see a task. */
-function isParticipant(caller: Caller, task: TaskRow): boolean {
-  return actsFor(caller, [task.submitted_by, task.agent_id, task.assigned_to]);
 }
 
 interface List {

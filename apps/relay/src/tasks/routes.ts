@@ -3,13 +3,21 @@ import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
+import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
 import { getReceipt, listReceipts } from "./receipt-archive.ts";
 import { submit } from "./submit.ts";
 
 type TaskHandlers = Pick<
   Handlers,
-  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult" | "listReceipts" | "getReceipt"
+  | "submitTask"
+  | "getTask"
+  | "getEvidence"
+  | "listTasks"
+  | "cancelTask"
+  | "postResult"
+  | "listReceipts"
+  | "getReceipt"
 >;
 
 export function taskHandlers(services: Services): TaskHandlers {
@@ -18,6 +26,7 @@ export function taskHandlers(services: Services): TaskHandlers {
       submit(services, services.router.route, { targetId: params.agentId, body, caller }),
     getTask: ({ params, query }, { caller, signal }) =>
       poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
+    getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),
     listTasks: ({ params, query }) =>
       list(services, {
         agentId: params.agentId,

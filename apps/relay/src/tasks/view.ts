@@ -1,5 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
+import { actsFor, type Caller } from "../identity/caller.ts";
 import type { TaskRow } from "../storage/tables.ts";
 
 /** One executor to try, with the price that it charges, in micro-units. */
@@ -27,6 +28,14 @@ export function taskOf(row: TaskRow): Task {
     estimated_cost: fromMicro(asMicro(row.charge)),
     amount_locked: fromMicro(asMicro(row.locked)),
   };
+}
+
+/** Submitter, target and assigned executor may see a task. */
+export function isParticipant(
+  caller: Caller,
+  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to">,
+): boolean {
+  return actsFor(caller, [task.submitted_by, task.agent_id, task.assigned_to]);
 }
 
 /** Who has the task now: the agent that routing chose, else its target. */

@@ -79,6 +79,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
       max_budget: 3,
     },
   },
+  getEvidence: {},
   getTask: { query: "wait=0" },
   listTasks: { query: "status=pending&submitted_by=me" },
   cancelTask: {},

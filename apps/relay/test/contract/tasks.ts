@@ -37,7 +37,7 @@ function full(scopeOf: (agent: TestAgent) => string, live: number): Case {
 }
 
 export const tasksContract: Contract<
-  "submitTask" | "getTask" | "listTasks" | "cancelTask" | "postResult"
+  "submitTask" | "getTask" | "getEvidence" | "listTasks" | "cancelTask" | "postResult"
 > = {
   submitTask: {
     201: async (t) => submit(t, await t.agent(), t.stranger()),
@@ -62,6 +62,33 @@ export const tasksContract: Contract<
     "task.not_participant": async (t) => {
       const { task } = await openTask(t);
       return t.as(await t.agent(), "GET", task.path);
+    },
+  },
+
+  getEvidence: {
+    200: async (t) => {
+      const { boss, worker, task } = await openTask(t);
+      await deliver(t, worker, task, receiptOf(worker, task));
+      return t.as(boss, "GET", `${task.path}/evidence`);
+    },
+    "task.not_found": async (t) => {
+      const agent = await t.agent();
+      return t.as(agent, "GET", `${tasks(agent)}/unknown/evidence`);
+    },
+    "task.not_participant": async (t) => {
+      const { task } = await openTask(t);
+      return t.as(await t.agent(), "GET", `${task.path}/evidence`);
+    },
+    "task.no_receipt": async (t) => {
+      const { boss, task } = await openTask(t);
+      return t.as(boss, "GET", `${task.path}/evidence`);
+    },
+    "evidence.too_deep": async (t) => {
+      const { boss, worker, task } = await openTask(t);
+      const note = JSON.parse("[".repeat(63) + "]".repeat(63)) as unknown;
+      const deepest = { note } as Partial<ReceiptBody>;
+      await deliver(t, worker, task, receiptOf(worker, task, deepest));
+      return t.as(boss, "GET", `${task.path}/evidence`);
     },
   },
 

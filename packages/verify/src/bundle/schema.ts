@@ -4,6 +4,7 @@ import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
   RelayAttestationSchema,
+  type SettlementRecord,
   SettlementRecordSchema,
 } from "@agent/receipts";
 import * as v from "valibot";
@@ -48,7 +49,10 @@ const bundleRules = {
     submitted_at: time,
   }),
   // What the relay stored of its choice: evidence of what it said, which nothing here can check.
-  routing: objectOf({ choice: v.nullable(object) }),
+  routing: objectOf({
+    choice: v.nullable(object),
+    executors: listOf(objectOf({ agent_id: text, price: amount })),
+  }),
   receipt: object,
   signers: listOf(
     objectOf({
@@ -100,14 +104,7 @@ type Checked = v.InferOutput<typeof BundleSchema>;
  */
 export interface EvidenceBundle extends Pick<
   Checked,
-  | "spec"
-  | "relay_id"
-  | "issuer"
-  | "created_at"
-  | "attestation"
-  | "settlements"
-  | "suite"
-  | "signature"
+  "spec" | "relay_id" | "issuer" | "created_at" | "attestation" | "suite" | "signature"
 > {
   readonly task: {
     readonly task_id: string;
@@ -119,9 +116,14 @@ export interface EvidenceBundle extends Pick<
     readonly prompt: string;
     readonly submitted_at: number;
   };
-  readonly routing: { readonly choice: object | null };
+  readonly routing: {
+    readonly choice: object | null;
+    /** Whom the task could have come to, in turn, and at which price. */
+    readonly executors: readonly { readonly agent_id: string; readonly price: number }[];
+  };
   readonly receipt: ExecutionReceipt;
   readonly signers: readonly Signer[];
+  readonly settlements: readonly SettlementRecord[];
   /** One movement of money whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
   readonly credential: VerifiableCredential | null;

@@ -1,0 +1,142 @@
+import { canonicalize, signSuccession, bytesToHex, generateKeyPair } from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { RUNGS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+});
+afterEach(() => t.close());
+
+async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionReceipt) {
+  expect(await t.as(by, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
+}
+
+/** The file, as it is sent. */
+async function fileOf({ path }: Delegation): Promise<string> {
+  const headers = { authorization: `Bearer ${masterToken}` };
+  const url = `http://relay.test${path}/evidence`;
+  const answer = await t.relay.fetch(new Request(url, { headers }));
+  expect(answer.status).toBe(200);
+  return answer.text();
+}
+
+async function relayKey(): Promise<string> {
+  const { body } = await t.request("GET", "/.well-known/agent-relay.json");
+  return body["public_key"] as string;
+}
+
+/** The agent with a new key that its old one handed over to. */
+async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
+  const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
+  const body = {
+    agent_id: agent.agentId,
+    public_key: bytesToHex(publicKey),
+    succession: signSuccession({
+      agent_id: agent.agentId,
+      oldSecretKey: agent.secretKey,
+      newSecretKey: secretKey,
+      timestamp: t.clock.now(),
+    }),
+  };
+  const { status } = await t.request("POST", "/api/v1/agents/bootstrap", { body });
+  expect(status).toBe(200);
+  return { ...agent, publicKey: body.public_key, secretKey };
+}
+
+describe("the evidence of a finished task", () => {
+  test("stands on every rung, three hops deep and after a rotation, and is small", async () => {
+    const text = "x".repeat(1_024);
+    const [boss, first, second] = [await buyer(t, 10), await seller(t, 2), await seller(t, 1)];
+    const third = await rotated(await seller(t, 0.5), 7);
+    await t.deposit(first, 10);
+    await t.deposit(second, 10);
+    const outer = await delegate(t, boss, first, { prompt: text });
+    const middle = await delegate(t, first, second, { prompt: text });
+    const inner = await delegate(t, second, third, { prompt: text });
+    const deepest = receiptOf(third, inner, { result: text });
+    const nested = receiptOf(second, middle, { result: text, delegation_receipts: [deepest] });
+    await deliver(third, inner, deepest);
+    await deliver(second, middle, nested);
+    const receipt = receiptOf(first, outer, { result: text, delegation_receipts: [nested] });
+    await deliver(first, outer, receipt);
+
+    const file = await fileOf(outer);
+    expect(file).toBe(canonicalize(JSON.parse(file)));
+    expect(new TextEncoder().encode(file).length).toBeLessThan(32_768);
+    const verdict = verifyArtifact(file, { publicKey: await relayKey() });
+    expect(verdict).toMatchObject({ kind: "bundle", valid: true });
+    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+
+    const bundle = JSON.parse(file) as EvidenceBundle;
+    expect(bundle).toMatchObject({
+      task: { task_id: outer.task_id, prompt: text, submitted_by: boss.agentId },
+      routing: { choice: null, executors: [{ agent_id: first.agentId, price: 2 }] },
+      receipt,
+      settlements: [{ amount_settled: 2, fee: 0.1, net: 1.9, payee_id: first.agentId }],
+      credential: { type: ["VerifiableCredential", "AgentReputationCredential"] },
+    });
+    expect(bundle.signers.map(({ agent_id, keys }) => [agent_id, keys.length])).toEqual([
+      [first.agentId, 1],
+      [second.agentId, 1],
+      [third.agentId, 2],
+    ]);
+    expect(bundle.postings.map(({ account, type, amount }) => [account, type, amount])).toEqual([
+      [`held:${outer.task_id}`, "allocation_release", -2.4],
+      [`agent:${boss.agentId}`, "allocation_release", 2.4],
+      [`agent:${boss.agentId}`, "settlement_debit", -2],
+      [`agent:${first.agentId}`, "settlement_credit", 1.9],
+      ["relay:fees", "fee", 0.1],
+    ]);
+  });
+
+  test("still stands when its signer has left the key, and a day has passed", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    await deliver(worker, task, receiptOf(worker, task));
+    await t.clock.advance(86_400_000);
+    await rotated(worker, 8);
+    expect(verifyArtifact(await fileOf(task), { publicKey: await relayKey() }).valid).toBe(true);
+  });
+
+  test("of a free or a failed task stands without a payment", async () => {
+    const [boss, free, paid] = [await buyer(t, 10), await seller(t, 0), await seller(t, 2)];
+    const done = await delegate(t, boss, free);
+    await deliver(free, done, receiptOf(free, done));
+    const failed = await delegate(t, boss, paid);
+    await deliver(paid, failed, receiptOf(paid, failed, { status: "failed" }));
+    const verdicts = [verifyArtifact(await fileOf(done)), verifyArtifact(await fileOf(failed))];
+    expect(verdicts.map(({ valid }) => valid)).toEqual([true, true]);
+    expect(JSON.parse(await fileOf(failed))).toMatchObject({
+      settlements: [{ status: "refunded", amount_settled: 0 }],
+      credential: null,
+    });
+  });
+
+  test("of an agent that the relay has never met proves no key", async () => {
+    const [boss, unknown] = [await t.agent(), t.stranger()];
+    const task = await delegate(t, boss, unknown);
+    expect(await t.asMaster("POST", `${task.path}/result`, receiptOf(unknown, task))).toMatchObject(
+      { status: 200 },
+    );
+    expect(verifyArtifact(await fileOf(task))).toMatchObject({
+      valid: false,
+      code: "receipt.key_missing",
+    });
+  });
+
+  test("is for the task's participants, each of whom gets the same parts", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    await deliver(worker, task, receiptOf(worker, task));
+    const path = `${task.path}/evidence`;
+    const [mine, theirs] = [await t.as(boss, "GET", path), await t.as(worker, "GET", path)];
+    expect(mine.status).toBe(200);
+    expect(theirs.body).toEqual(mine.body);
+    expect(await t.as(await t.agent(), "GET", path)).toMatchObject({ status: 403 });
+  });
+});

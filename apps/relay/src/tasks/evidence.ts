@@ -1,0 +1,99 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { VerifiableCredential } from "@agent/credentials";
+import { CanonicalJsonError } from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
+import {
+  bundleText,
+  signBundle,
+  type Evidence,
+  type EvidenceBundle,
+  type Voucher,
+} from "@agent/verify";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { moneyOfTask } from "../budget/task-money.ts";
+import { documentOf } from "../credentials/credential-row.ts";
+import { credentialOfTask, findCredential } from "../credentials/store.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
+import { signersOf } from "./signers.ts";
+import { findReceipt, findTask } from "./store.ts";
+import { attemptsOf, isGone, isParticipant, taskOf } from "./view.ts";
+
+type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity">;
+
+interface Wanted {
+  readonly agentId: string;
+  readonly taskId: string;
+  readonly caller: Caller;
+}
+
+/** All that proves a finished task, in one document that stands without the relay (docs/verifying.md). */
+export async function showEvidence(
+  services: EvidenceServices,
+  { agentId, taskId, caller }: Wanted,
+): Promise<Answer<Operations["getEvidence"]>> {
+  const { storage, runtime, identity } = services;
+  const task = await findTask(storage.read, taskId);
+  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+    return refuse("task.not_found");
+  }
+  if (!isParticipant(caller, task)) return refuse("task.not_participant");
+  const archived = await findReceipt(storage.read, taskId);
+  if (archived === undefined) return refuse("task.no_receipt");
+  const evidence = await collect(services, task, archived);
+  const bundle = signed(evidence, { ...identity, now: runtime.now() });
+  return bundle === null ? refuse("evidence.too_deep") : { status: 200, body: bundleText(bundle) };
+}
+
+async function collect(
+  services: EvidenceServices,
+  task: TaskRow,
+  { body, received_at }: ReceiptRow,
+): Promise<Evidence> {
+  const { read } = services.storage;
+  const receipt = JSON.parse(body) as ExecutionReceipt;
+  const { routing_choice: choice, ...facts } = taskOf(task);
+  const [signers, money, credential] = await Promise.all([
+    signersOf(read, receipt),
+    moneyOfTask(services, task.task_id),
+    credentialFor(services, task.task_id),
+  ]);
+  return {
+    // A finished task has its receipt's status.
+    task: { ...facts, status: receipt.status },
+    routing: { choice, executors: executorsOf(task) },
+    receipt,
+    signers,
+    ...money,
+    credential,
+    received_at,
+  };
+}
+
+/** Whom the task could have come to, in turn, and at which price. */
+function executorsOf(task: TaskRow): Evidence["routing"]["executors"] {
+  return attemptsOf(task).map(({ agent_id, charge }) => ({
+    agent_id,
+    price: fromMicro(asMicro(charge)),
+  }));
+}
+
+async function credentialFor(
+  { storage }: EvidenceServices,
+  taskId: string,
+): Promise<VerifiableCredential | null> {
+  const id = await credentialOfTask(storage.read, taskId);
+  const row = id === undefined ? undefined : await findCredential(storage.read, id);
+  return row === undefined ? null : documentOf(row);
+}
+
+/** A receipt may be nested as deep as JSON is taken, and inside a bundle it lies a level deeper. */
+function signed(evidence: Evidence, relay: Voucher): EvidenceBundle | null {
+  try {
+    return signBundle(evidence, relay);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { SuccessionRecord } from "@agent/crypto";
+import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
+import type { Signer } from "@agent/verify";
+import { devicesOf, keysOf } from "../agents/store.ts";
+import type { Reader } from "../storage/storage.ts";
+
+/** The key history of everybody who signed a receipt of the tree; an unknown agent has none. */
+export function signersOf(read: Reader, receipt: ExecutionReceipt): Promise<Signer[]> {
+  const inner = flattenChain(receipt).links.map((link) => link.receipt.agent_id);
+  const agents = new Set([receipt.agent_id, ...inner]);
+  return Promise.all([...agents].map((agentId) => signerOf(read, agentId)));
+}
+
+async function signerOf(read: Reader, agent_id: string): Promise<Signer> {
+  const [keys, devices] = await Promise.all([keysOf(read, agent_id), devicesOf(read, agent_id)]);
+  const own = new Set(keys.map(({ public_key }) => public_key));
+  return {
+    agent_id,
+    keys: keys.map(({ public_key, valid_from, valid_until, succession }) => ({
+      public_key,
+      valid_from,
+      valid_until,
+      succession: succession === null ? null : (JSON.parse(succession) as SuccessionRecord),
+    })),
+    // A device that carries the agent's key says nothing new, and changes it with every rotation.
+    devices: devices
+      .filter(({ public_key }) => !own.has(public_key))
+      .map(({ device_id, public_key, registered_at, revoked_at }) => ({
+        device_id,
+        public_key,
+        valid_from: registered_at,
+        valid_until: revoked_at,
+      })),
+  };
+}
