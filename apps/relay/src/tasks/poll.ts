@@ -2,6 +2,7 @@ import { limits, refuse, type Answer, type Operations, type TaskStatus } from "@
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
+import type { TaskRow } from "../storage/tables.ts";
 import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
 import { isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
