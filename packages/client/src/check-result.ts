@@ -21,14 +21,15 @@ const MISMATCHES: ReadonlySet<string | undefined> = new Set([
   "receipt.result_hash_mismatch",
 ]);
 
-export type CheckedResult =
-  | {
-      readonly ok: true;
-      readonly receipt: ExecutionReceipt;
-      readonly verdict: ReceiptVerdict;
-      readonly task: Task;
-    }
-  | (CallRefusal & { readonly verdict?: ReceiptVerdict });
+/** A task with its receipt, once that was verified. */
+export interface ProvenResult {
+  readonly ok: true;
+  readonly receipt: ExecutionReceipt;
+  readonly verdict: ReceiptVerdict;
+  readonly task: Task;
+}
+
+export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: ReceiptVerdict });
 
 export interface Expected {
   readonly taskId: string;

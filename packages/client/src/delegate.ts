@@ -1,6 +1,7 @@
 import { awaitTask } from "./await-task.ts";
 import { checkResult, type CheckedResult } from "./check-result.ts";
 import { environmentOf, type Environment } from "./environment.ts";
+import type { Recommended, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
 import { retry, within } from "./retry.ts";
 
@@ -20,10 +21,18 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly signal?: AbortSignal;
   /** The executor's public keys, 64 hex digits each, where they are known without the relay. */
   readonly executorKeys?: readonly string[];
+  /** Tells the relay, under the delegator's own key, how the executor did. */
+  readonly recommender?: Recommender;
 }
 
-/** A refusal after the submission names its task, which can still be polled or cancelled. */
-export type Delegated = CheckedResult & { readonly taskId?: string };
+/**
+ * A refusal after the submission names its task, which can still be polled or cancelled. What became of
+ * the recommendation leaves the result as it is.
+ */
+export type Delegated = CheckedResult & {
+  readonly taskId?: string;
+  readonly recommendation?: Recommended;
+};
 
 /**
  * Submits a task, waits for its receipt and verifies that before it is returned; the receipt's `status`
@@ -33,7 +42,7 @@ export type Delegated = CheckedResult & { readonly taskId?: string };
  */
 export async function delegate(client: RelayClient, options: DelegateOptions): Promise<Delegated> {
   const environment = environmentOf(options);
-  const { agentId, prompt, signal, executorKeys } = options;
+  const { agentId, prompt, signal, executorKeys, recommender } = options;
   const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
   const submitted = await retry(
     () => client.submitTask({ params: { agentId }, body: bodyOf(options) }, within(patience)),
@@ -45,7 +54,10 @@ export async function delegate(client: RelayClient, options: DelegateOptions): P
   const finished = await awaitTask(client, { agentId, taskId }, patience);
   if (!finished.ok) return { ...finished, taskId };
   const expected = { taskId, prompt, executorKeys };
-  return { ...(await checkResult(client, finished, expected, patience)), taskId };
+  const checked = await checkResult(client, finished, expected, patience);
+  if (!checked.ok || recommender === undefined) return { ...checked, taskId };
+  const perCall = signal === undefined ? {} : { signal };
+  return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
 }
 
 function bodyOf(options: DelegateOptions) {

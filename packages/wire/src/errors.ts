@@ -46,6 +46,7 @@ export const errors = {
   "agent.succession_invalid": { status: 400, text: "Invalid key succession" },
   "agent.proof_required": { status: 400, text: "proof of possession of the key is required" },
   "agent.proof_invalid": { status: 400, text: "proof does not show possession of the key" },
+  "trust.not_found": { status: 404, text: "No trust record of this agent" },
   "trust.blocked": { status: 409, text: "Blocking is final" },
   "trust.level_earned": {
     status: 400,

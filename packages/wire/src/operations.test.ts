@@ -33,6 +33,7 @@ describe("the operation table", () => {
       "deregisterAgent",
       "getBalance",
       "getReceipt",
+      "getTrust",
       "getTrustClosure",
       "listReceipts",
       "listSettlements",

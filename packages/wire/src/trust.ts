@@ -37,6 +37,18 @@ export const trust = {
     ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
+  getTrust: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/trust/:remoteId",
+    summary: "What an agent knows of another one that it delegated to.",
+    section: "Trust",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "credentials:read",
+    tier: "read",
+    ok: { 200: TrustRecord },
+    refusals: ["trust.not_found"],
+  }),
   setTrustLevel: operation({
     method: "PUT",
     path: "/api/v1/agents/:agentId/trust/:remoteId",

@@ -1,8 +1,8 @@
-import { limits, type Answer, type Operations } from "@agent/wire";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Services } from "../services.ts";
 import { recordOf } from "./levels.ts";
-import { trustRecordsOf } from "./store.ts";
+import { findTrust, trustRecordsOf } from "./store.ts";
 
 /** What an agent knows of the agents that it delegated to. */
 export async function listTrust(
@@ -25,4 +25,13 @@ export async function listTrust(
       next_cursor: encodeCursor(rows, limit, (row) => row.remote_agent_id),
     },
   };
+}
+
+export async function getTrust(
+  { storage }: Pick<Services, "storage">,
+  agentId: string,
+  remoteId: string,
+): Promise<Answer<Operations["getTrust"]>> {
+  const row = await findTrust(storage.read, agentId, remoteId);
+  return row === undefined ? refuse("trust.not_found") : { status: 200, body: recordOf(row) };
 }

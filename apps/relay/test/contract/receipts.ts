@@ -11,10 +11,12 @@ const delivered = (what: (taskId: string) => string) => async (t: TestRelay) => 
   return t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/receipts${what(task.task_id)}`);
 };
 
-const empty = (what: string) => async (t: TestRelay): Promise<Reply> => {
-  const agent = await t.agent();
-  return t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/receipts${what}`);
-};
+const empty =
+  (what: string) =>
+  async (t: TestRelay): Promise<Reply> => {
+    const agent = await t.agent();
+    return t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/receipts${what}`);
+  };
 
 export const receiptsContract: Contract<"listReceipts" | "getReceipt"> = {
   listReceipts: { 200: delivered(() => ""), "request.invalid": empty("?cursor=%20") },

@@ -111,6 +111,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
   rotateKey: { body: { succession: {} } },
   getSuccession: {},
+  getTrust: {},
   setTrustLevel: { body: { trust_level: "blocked" } },
   getTrustClosure: {},
   getTrustPath: {},

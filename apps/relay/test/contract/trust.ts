@@ -14,11 +14,19 @@ async function acquainted(t: TestRelay) {
 }
 
 export const trustContract: Contract<
-  "listTrust" | "setTrustLevel" | "getTrustClosure" | "getTrustPath"
+  "listTrust" | "getTrust" | "setTrustLevel" | "getTrustClosure" | "getTrustPath"
 > = {
   listTrust: {
     200: (t) => t.asMaster("GET", path(t.stranger().agentId)),
     "request.invalid": (t) => t.asMaster("GET", `${path(t.stranger().agentId)}?cursor=%20`),
+  },
+
+  getTrust: {
+    200: async (t) => {
+      const { boss, record } = await acquainted(t);
+      return t.as(boss, "GET", record);
+    },
+    "trust.not_found": (t) => t.asMaster("GET", `${path(t.stranger().agentId)}/another`),
   },
 
   setTrustLevel: {

@@ -1,0 +1,41 @@
+import type { CredentialSubject } from "@agent/credentials";
+import type { DiscoveryEntry, TrustRecord } from "@agent/wire";
+
+/** Of whom something is said: the agent's did:key, and how available the relay finds it. */
+export type Subject = { readonly did: string } & Pick<DiscoveryEntry, "availability">;
+
+/** What a delegator has seen of an executor, or null while it has seen nothing succeed or fail. */
+export function reputationIn(
+  record: TrustRecord,
+  { did, availability }: Subject,
+  now: number,
+): CredentialSubject<"AgentReputationCredential"> | null {
+  const counted = record.successful_tasks + record.failed_tasks;
+  if (counted === 0) return null;
+  return {
+    id: did,
+    success_rate: record.successful_tasks / counted,
+    avg_latency_ms: record.avg_latency_ms ?? 0,
+    task_count: record.interaction_count,
+    trust_score: record.trust_score,
+    availability,
+    sample_size: counted,
+    measured_at: now,
+  };
+}
+
+/** How far a delegator trusts an executor. */
+export function trustIn(
+  record: TrustRecord,
+  { did }: Pick<Subject, "did">,
+): CredentialSubject<"AgentTrustCredential"> {
+  return {
+    id: did,
+    trust_level: record.trust_level,
+    interaction_count: record.interaction_count,
+    successful_tasks: record.successful_tasks,
+    failed_tasks: record.failed_tasks,
+    first_seen_at: record.first_seen_at,
+    last_seen_at: record.last_seen_at,
+  };
+}
