@@ -1,0 +1,103 @@
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import type { Settlement } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ledgerOf, storeLedger, type Outcome } from "../../test/ledgers.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  seller,
+  type Delegation,
+} from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+let task: Delegation;
+beforeEach(async () => {
+  t = await startTestRelay();
+  boss = await buyer(t, 10);
+  worker = await seller(t, 2);
+  task = await delegate(t, boss, worker);
+});
+afterEach(() => t.close());
+
+const steps = (completed: number, failed: number): Outcome[] => [
+  ...Array<Outcome>(completed).fill("completed"),
+  ...Array<Outcome>(failed).fill("failed"),
+];
+
+/** Hands in a ledger of the task, which has to be taken. */
+async function account(outcomes: readonly Outcome[], by = worker) {
+  const ledger = ledgerOf(by, task.task_id, outcomes);
+  expect(await storeLedger(t, by, ledger)).toMatchObject({ status: 201 });
+  return ledger;
+}
+
+async function deliver(change: Parameters<typeof receiptOf>[2] = {}): Promise<Settlement> {
+  const receipt = receiptOf(worker, task, change);
+  expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
+  const path = `/api/v1/agents/${worker.agentId}/settlements`;
+  const { settlements } = (await t.as(worker, "GET", path)).body as { settlements: Settlement[] };
+  await expectConsistentBooks(t, { holds: 0 });
+  return settlements[0]!;
+}
+
+const balances = async () => [await t.balance(boss), await t.balance(worker)];
+
+describe("M10 of a price of 2, a completed receipt pays by the steps of its signed ledger:", () => {
+  test.each([
+    // completed, failed -> outcome, paid, boss has, worker has
+    [2, 0, "completed", 2, 8, 1.9],
+    [1, 1, "partial", 1, 9, 0.95],
+    [1, 2, "partial", 0.67, 9.33, 0.6365],
+    [2, 1, "partial", 1.33, 8.67, 1.2635],
+    [0, 2, "refunded", 0, 10, 0],
+    [0, 0, "completed", 2, 8, 1.9],
+  ] as const)(
+    "%i completed and %i failed is %s, %d",
+    async (completed, failed, status, amount_settled, bossHas, workerHas) => {
+      const { content_hash } = await account(steps(completed, failed));
+      expect(await deliver()).toMatchObject({ status, amount_settled, ledger_hash: content_hash });
+      expect(await balances()).toEqual([bossHas, workerHas]);
+    },
+  );
+
+  test("without a ledger it is paid in full", async () => {
+    expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
+    expect(await balances()).toEqual([8, 1.9]);
+  });
+
+  test("the newest ledger counts", async () => {
+    await account(["failed"]);
+    await account(["failed", "completed"]);
+    expect(await deliver()).toMatchObject({ status: "partial", amount_settled: 1 });
+  });
+
+  test("a ledger that comes after the receipt changes nothing", async () => {
+    await deliver();
+    await account(["failed"]);
+    expect(await balances()).toEqual([8, 1.9]);
+  });
+});
+
+test.each(["failed", "denied"] as const)(
+  "a %s receipt is refunded, whatever its ledger says",
+  async (status) => {
+    const { content_hash } = await account(["completed"]);
+    expect(await deliver({ status })).toMatchObject({
+      status: "refunded",
+      amount_settled: 0,
+      ledger_hash: content_hash,
+    });
+    expect(await balances()).toEqual([10, 0]);
+  },
+);
+
+test("C5 the ledger of another agent about the task moves no money", async () => {
+  await account(["failed"], boss);
+  await account(["failed"], await t.agent());
+  expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
+  expect(await balances()).toEqual([8, 1.9]);
+});
