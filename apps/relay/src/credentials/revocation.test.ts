@@ -13,7 +13,7 @@ beforeEach(async () => {
   [boss, worker, stranger] = [await t.agent(), await t.agent(), await t.agent()];
   const credential = reputation(boss, worker, { now: t.clock.now() });
   credential_id = credential.id!;
-  expect(await handIn(t, boss, worker, credential)).toMatchObject({ status: 201 });
+  await handIn(t, boss, worker, credential);
 });
 afterEach(() => t.close());
 
@@ -21,7 +21,7 @@ const path = ({ agentId }: TestAgent) => `/api/v1/agents/${agentId}/revoke-crede
 const status = (): Promise<Reply> =>
   t.request("GET", `/api/v1/credentials/${encodeURIComponent(credential_id)}/status`);
 
-const untouched = { status: 200, body: { credential_id: expect.any(String), revoked: false } };
+const untouched = { status: 200, body: { revoked: false } };
 
 describe("A6 a credential is taken back by whom it names itself:", () => {
   test.each([

@@ -1,0 +1,83 @@
+import { createRecommender, createRelayClient, delegate } from "@agent/client";
+import type { VerifiablePresentation } from "@agent/credentials";
+import { receiptOf, type ReceiptedTask, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+  [boss, worker] = [await t.agent(), await t.agent()];
+});
+afterEach(() => t.close());
+
+const clientOf = (identity: TestAgent) =>
+  createRelayClient({
+    baseUrl: "http://relay.test",
+    identity,
+    now: t.clock.now,
+    fetch: async (input, init) => t.relay.fetch(new Request(input, init)),
+  });
+
+/** The worker does whatever waits for it, and says how much that was. */
+async function workOff(): Promise<number> {
+  const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
+  const tasks = body["tasks"] as ReceiptedTask[];
+  for (const task of tasks) {
+    const path = `/agent/${worker.agentId}/task/${task.task_id}/result`;
+    expect(await t.as(worker, "POST", path, receiptOf(worker, task))).toMatchObject({
+      status: 200,
+    });
+  }
+  return tasks.length;
+}
+
+test("what a delegator says after a verified receipt is presented beside the relay's word", async () => {
+  const client = clientOf(boss);
+  const recommender = createRecommender(client, { ...boss, now: t.clock.now });
+  const delegated = delegate(client, {
+    agentId: worker.agentId,
+    prompt: "work",
+    timeoutMs: 60_000,
+    now: t.clock.now,
+    recommender,
+  });
+  await expect.poll(workOff).toBe(1);
+
+  const done = await delegated;
+  expect(done).toMatchObject({ ok: true, recommendation: { ok: true } });
+  const said = done.recommendation?.ok === true ? done.recommendation.credentials : [];
+  expect(said.map(({ issuer, type }) => [issuer, type[1]])).toEqual([
+    [boss.did, "AgentReputationCredential"],
+    [boss.did, "AgentTrustCredential"],
+  ]);
+
+  const path = `/api/v1/agents/${worker.agentId}/presentation`;
+  const { body } = await t.as(worker, "POST", path);
+  const shown = (body["presentation"] as VerifiablePresentation).verifiableCredential;
+  expect(shown.map(({ issuer }) => issuer)).toEqual([t.did, t.did, boss.did, boss.did]);
+  expect(shown.slice(2).toReversed()).toEqual(said);
+});
+
+test("a block is said by the delegator alone: the relay does not renew what it said before", async () => {
+  const client = clientOf(boss);
+  const recommender = createRecommender(client, { ...boss, now: t.clock.now });
+  await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
+  await workOff();
+  const blocked = await client.setTrustLevel({
+    params: { agentId: boss.agentId, remoteId: worker.agentId },
+    body: { trust_level: "blocked" },
+  });
+  if (!blocked.ok) throw new Error(blocked.code);
+  await t.clock.advance(3_600_001);
+  expect(await recommender.attest(blocked.body)).toMatchObject({ ok: true });
+
+  const path = `/api/v1/agents/${worker.agentId}/presentation?type=AgentTrustCredential`;
+  const { body } = await t.as(worker, "POST", path);
+  const shown = (body["presentation"] as VerifiablePresentation).verifiableCredential;
+  expect(shown).toMatchObject([
+    { issuer: boss.did, credentialSubject: { trust_level: "blocked", id: worker.did } },
+  ]);
+});
