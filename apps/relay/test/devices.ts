@@ -145,7 +145,7 @@ function deviceOn(socket: WebSocket): Device {
   };
 }
 
-/** Long enough for what is under way in this process and on its sockets to be done. */
-export function quiet(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 30));
+/** Turns of the event loop enough for what is under way in this process and on its sockets. */
+export async function quiet(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 3));
 }

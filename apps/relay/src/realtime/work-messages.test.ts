@@ -301,3 +301,33 @@ describe("a task that ends without its executor", () => {
     expect(await device.next("task_cancelled")).toMatchObject({ task_id: task.task_id });
   });
 });
+
+test("whatever devices and submitter do at once, each task ends once and the books balance", async () => {
+  await t.deposit(boss, 1_000);
+  const devices = [await t.device(worker), await secondDevice(), await secondDevice()];
+  const tasks = await Promise.all(Array.from({ length: 40 }, () => delegate(t, boss, worker)));
+  await Promise.all(
+    tasks.map(async (task, i) => {
+      for (const [at, device] of devices.entries()) {
+        device.say({ type: "claim", task_id: task.task_id });
+        if ((i + at) % 5 === 0) device.say({ type: "refuse", task_id: task.task_id });
+      }
+      if (i % 3 === 0) await t.as(boss, "POST", `${task.path}/cancel`);
+      const receipt = { ...receiptOf(worker, task, { result: String(i) }) };
+      for (const device of devices) device.say({ type: "result", task_id: task.task_id, receipt });
+    }),
+  );
+  const answers = (await Promise.all(devices.map((device) => device.rest()))).flat();
+  const states = await Promise.all(tasks.map(statusOf));
+  const completed = states.filter((state) => state === "completed").length;
+  expect(completed).toBeGreaterThanOrEqual(26);
+  expect(states.filter((state) => state === "cancelled")).toHaveLength(40 - completed);
+  const claims = answers.flatMap((answer) => (answer.type === "claimed" ? [answer.task_id] : []));
+  expect(claims.length).toBeGreaterThan(0);
+  expect([await t.balance(boss), await t.balance(worker)]).toEqual([
+    1_010 - 2 * completed,
+    Math.round(190 * completed) / 100,
+  ]);
+  await expectConsistentBooks(t, { holds: 0 });
+  expect(t.logged("ws.failed")).toEqual([]);
+});

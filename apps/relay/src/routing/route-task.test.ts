@@ -63,6 +63,9 @@ const hangs: Tool = () => new Promise<CallToolResult>(() => {});
 
 const assigneeOf = async ({ path }: Delegation) => (await taskAt(t, path)).assigned_to;
 
+const failedAt = ({ agentId }: TestAgent) =>
+  t.logged("mcp.forward_failed").some(({ agent_id }) => agent_id === agentId);
+
 function delegated(target: TestAgent, { status, body }: Reply): Delegation {
   expect(status).toBe(201);
   const task_id = body["task_id"] as string;
@@ -275,9 +278,15 @@ describe("an executor that does not do it", () => {
       const answer = await submit(t, boss, target, { ...required, wall_clock_ms: 5_000 });
       const task = delegated(target, answer);
       await giveUp(task);
-      await becomes(task, "pending");
-      await expect.poll(() => assigneeOf(task)).toBe(first.agentId);
-      expect(await taskAt(t, task.path)).toMatchObject({ estimated_cost: 3, amount_locked: 3.6 });
+      await expect.poll(() => failedAt(second)).toBe(true);
+      await expect
+        .poll(() => taskAt(t, task.path))
+        .toMatchObject({
+          status: "pending",
+          assigned_to: first.agentId,
+          estimated_cost: 3,
+          amount_locked: 3.6,
+        });
       const device = await t.device(first);
       expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
       device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(first, task) } });
@@ -377,6 +386,8 @@ describe("an endpoint that does not answer", () => {
     const tasks = [];
     for (let i = 0; i < 20; i++) tasks.push(await delegate(t, boss, worker));
     await expect.poll(() => t.logged("mcp.forward_failed").length).toBeGreaterThan(0);
+    await quiet();
+    for (const task of tasks) await becomes(task, "pending");
     const endpoint = await endpointOf(worker);
     for (const task of tasks) await becomes(task, "completed");
     expect(endpoint.calls).toHaveLength(20);
