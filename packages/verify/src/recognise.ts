@@ -32,8 +32,8 @@ export function recognise(value: unknown): ArtifactKind | null {
 export function successionList(value: object): readonly unknown[] | null {
   const list: unknown = Array.isArray(value)
     ? value
-    : Object.hasOwn(value, "succession")
-      ? (value as { succession: unknown }).succession
+    : Object.hasOwn(value, "chain")
+      ? (value as { chain: unknown }).chain
       : null;
   return Array.isArray(list) && list.length > 0 ? list : null;
 }

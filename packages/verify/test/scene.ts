@@ -51,26 +51,22 @@ export function handOf(random: SeededRandom, keys: number): Hand {
   const pairs = Array.from({ length: keys }, () => generateKeyPair(random.randomBytes(32)));
   // One rotation a day, the last one a day before the start.
   const from = (index: number) => start - day * (keys - index);
-  const terms = pairs.map(({ publicKey, secretKey }, index) => {
-    const before = pairs[index - 1];
-    return {
-      public_key: bytesToHex(publicKey),
-      valid_from: from(index),
-      valid_until: index === keys - 1 ? null : from(index + 1),
-      succession:
-        before === undefined
-          ? null
-          : signSuccession({
-              agent_id,
-              oldSecretKey: before.secretKey,
-              newSecretKey: secretKey,
-              timestamp: from(index),
-            }),
-    };
-  });
+  const terms = pairs.map(({ publicKey }, index) => ({
+    public_key: bytesToHex(publicKey),
+    valid_from: from(index),
+    valid_until: index === keys - 1 ? null : from(index + 1),
+  }));
+  const chain = pairs.slice(1).map(({ secretKey }, index) =>
+    signSuccession({
+      agent_id,
+      oldSecretKey: pairs[index]!.secretKey,
+      newSecretKey: secretKey,
+      timestamp: from(index + 1),
+    }),
+  );
   const { publicKey, secretKey } = pairs[keys - 1]!;
   return {
-    signer: { agent_id, keys: terms, devices: [] },
+    signer: { agent_id, keys: terms, chain, devices: [] },
     publicKey: bytesToHex(publicKey),
     secretKey,
     did: publicKeyToDidKey(publicKey),

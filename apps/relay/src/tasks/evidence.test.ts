@@ -80,10 +80,12 @@ describe("the evidence of a finished task", () => {
       settlements: [{ amount_settled: 2, fee: 0.1, net: 1.9, payee_id: first.agentId }],
       credential: { type: ["VerifiableCredential", "AgentReputationCredential"] },
     });
-    expect(bundle.signers.map(({ agent_id, keys }) => [agent_id, keys.length])).toEqual([
-      [first.agentId, 1],
-      [second.agentId, 1],
-      [third.agentId, 2],
+    expect(
+      bundle.signers.map(({ agent_id, keys, chain }) => [agent_id, keys.length, chain.length]),
+    ).toEqual([
+      [first.agentId, 1, 0],
+      [second.agentId, 1, 0],
+      [third.agentId, 2, 1],
     ]);
     expect(bundle.postings.map(({ account, type, amount }) => [account, type, amount])).toEqual([
       [`held:${outer.task_id}`, "allocation_release", -2.4],

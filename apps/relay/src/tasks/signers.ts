@@ -1,7 +1,7 @@
-import type { SuccessionRecord } from "@agent/crypto";
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { Signer } from "@agent/verify";
-import { devicesOf, keysOf } from "../agents/store.ts";
+import { keyHistory } from "../agents/key-history.ts";
+import { devicesOf } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** The key history of everybody who signed a receipt of the tree; an unknown agent has none. */
@@ -12,16 +12,16 @@ export function signersOf(read: Reader, receipt: ExecutionReceipt): Promise<Sign
 }
 
 async function signerOf(read: Reader, agent_id: string): Promise<Signer> {
-  const [keys, devices] = await Promise.all([keysOf(read, agent_id), devicesOf(read, agent_id)]);
+  const [history, devices] = await Promise.all([
+    keyHistory(read, agent_id),
+    devicesOf(read, agent_id),
+  ]);
+  const { keys, chain } = "body" in history ? history.body : { keys: [], chain: [] };
   const own = new Set(keys.map(({ public_key }) => public_key));
   return {
     agent_id,
-    keys: keys.map(({ public_key, valid_from, valid_until, succession }) => ({
-      public_key,
-      valid_from,
-      valid_until,
-      succession: succession === null ? null : (JSON.parse(succession) as SuccessionRecord),
-    })),
+    keys,
+    chain,
     // A device that carries the agent's key says nothing new, and changes it with every rotation.
     devices: devices
       .filter(({ public_key }) => !own.has(public_key))

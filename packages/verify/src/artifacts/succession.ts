@@ -8,6 +8,7 @@ import {
 import { conclude } from "../conclude.ts";
 import { isNamed } from "../bound-key.ts";
 import type { Places } from "../place-checks.ts";
+import type { ArtifactRefusal } from "../refusals.ts";
 import { successionList } from "../recognise.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
@@ -31,32 +32,61 @@ const CHECK_OF: Readonly<Record<SuccessionCode, keyof typeof PLACES>> = {
   "succession.timestamp_not_later": "order",
 };
 
-/** The verdict on one succession record or a chain of them; a key to name is any of its keys. */
+/** What a relay answers beside the records, which nobody signed. */
+interface Claimed {
+  readonly agent_id?: string;
+  readonly current_public_key?: string;
+  readonly keys?: readonly { readonly public_key?: string }[];
+}
+
+/**
+ * The verdict on one succession record, a chain of them, or a relay's answer, whose keys have to be
+ * those of the chain; a key to name is any of them.
+ */
 export function judgeSuccession(value: object, { publicKey }: VerifyOptions): Verdict {
   const records = (successionList(value) ?? [value]) as readonly Partial<SuccessionRecord>[];
-  const code = firstFault(records);
-  if (code !== undefined) {
-    const checks = [{ name: CHECK_OF[code], ok: false, code }];
-    return conclude("succession", { valid: false, code, checks }, PLACES);
-  }
+  const claimed: Claimed = Array.isArray(value) || records[0] === value ? {} : value;
+  const code = firstFault(records, claimed.agent_id);
+  if (code !== undefined) return refused(CHECK_OF[code], code);
+
+  const [{ old_public_key: firstKey = "" } = {}] = records;
+  const keys = [firstKey, ...records.map(({ new_public_key = "" }) => new_public_key)];
+  if (!isAsClaimed(claimed, keys)) return refused("handover", "artifact.key_unbound");
   const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
-  const keys = records.flatMap(({ old_public_key, new_public_key }) => [
-    old_public_key ?? "",
-    new_public_key ?? "",
-  ]);
-  const key = publicKey && keys.find((each) => isNamed(each, publicKey));
   return conclude("succession", { valid: true, checks }, PLACES, {
-    key: key ?? null,
+    key: keys.find((key) => publicKey !== undefined && isNamed(key, publicKey)) ?? null,
     named: publicKey,
   });
 }
 
-function firstFault(records: readonly Partial<SuccessionRecord>[]): SuccessionCode | undefined {
-  const { agent_id: agentId = "", old_public_key: firstKey = "" } = records[0] ?? {};
+function isAsClaimed({ current_public_key: current, keys: listed }: Claimed, keys: string[]) {
+  return (
+    (current === undefined || current === keys.at(-1)) &&
+    (!Array.isArray(listed) ||
+      (listed.length === keys.length &&
+        listed.every((entry, index) => entry?.public_key === keys[index])))
+  );
+}
+
+function refused(name: string, code: ArtifactRefusal): Verdict {
+  return conclude(
+    "succession",
+    { valid: false, code, checks: [{ name, ok: false, code }] },
+    PLACES,
+  );
+}
+
+function firstFault(
+  records: readonly Partial<SuccessionRecord>[],
+  claimedId: string | undefined,
+): SuccessionCode | undefined {
+  const { agent_id = "", old_public_key: firstKey = "" } = records[0] ?? {};
+  if (typeof firstKey !== "string") return "succession.malformed";
   try {
+    const firstPublicKey = hexToBytes(firstKey);
     const result = verifySuccessionChain(records, {
-      agentId,
-      firstPublicKey: hexToBytes(firstKey),
+      agentId: claimedId ?? agent_id,
+      firstPublicKey,
     });
     return result.ok ? undefined : result.code;
   } catch (error) {

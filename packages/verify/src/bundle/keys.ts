@@ -1,8 +1,8 @@
-import { hexToBytes, verifySuccessionChain } from "@agent/crypto";
+import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent/crypto";
 import { type ExecutionReceipt, RECEIPT_LIMITS } from "@agent/receipts";
 import type { KeyTerm, Signer } from "./schema.ts";
 
-/** Whether each agent is listed once, and each of its keys but the first was handed over to. */
+/** Whether each agent is listed once, and each of its keys after the first was handed over to. */
 export function historiesHold(signers: readonly Signer[]): boolean {
   return (
     new Set(signers.map(({ agent_id }) => agent_id)).size === signers.length &&
@@ -10,14 +10,14 @@ export function historiesHold(signers: readonly Signer[]): boolean {
   );
 }
 
-function historyHolds({ agent_id: agentId, keys }: Signer): boolean {
+function historyHolds({ agent_id: agentId, keys, chain }: Signer): boolean {
   const [first, ...later] = keys;
-  if (first === undefined) return true;
-  const records = later.map(({ succession }) => succession);
+  if (first === undefined) return chain.length === 0;
+  const records = chain as readonly Partial<SuccessionRecord>[];
   return (
-    first.succession === null &&
-    later.every(({ public_key, succession }) => succession?.new_public_key === public_key) &&
-    verifySuccessionChain(records, { agentId, firstPublicKey: hexToBytes(first.public_key) }).ok
+    records.length === later.length &&
+    later.every(({ public_key }, index) => records[index]?.new_public_key === public_key) &&
+    verifySuccessionChain(chain, { agentId, firstPublicKey: hexToBytes(first.public_key) }).ok
   );
 }
 

@@ -1,5 +1,4 @@
 import { isUuid } from "@agent/crypto";
-import type { SuccessionRecord } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
@@ -57,7 +56,8 @@ const bundleRules = {
   signers: listOf(
     objectOf({
       agent_id: uuid,
-      keys: listOf(objectOf({ ...term, succession: v.nullable(object) })),
+      keys: listOf(objectOf(term)),
+      chain: listOf(object),
       devices: listOf(objectOf({ ...term, device_id: text })),
     }),
   ),
@@ -89,10 +89,9 @@ export interface KeyTerm {
 /** Every key by which an agent may have signed: its own, oldest first, and those of its devices. */
 export interface Signer {
   readonly agent_id: string;
-  readonly keys: readonly (KeyTerm & {
-    /** The record by which this key took over; null for the first one. */
-    readonly succession: SuccessionRecord | null;
-  })[];
+  readonly keys: readonly KeyTerm[];
+  /** The succession records that lead from each key to the next. */
+  readonly chain: readonly object[];
   readonly devices: readonly (KeyTerm & { readonly device_id: string })[];
 }
 

@@ -149,8 +149,9 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
   const attested = (changes: object) => ({
     attestation: signAttestation({ ...bundle.attestation, ...changes }, relay.secretKey),
   });
-  const keysOf = (...keys: readonly object[]) =>
-    resigned({ signers: [{ ...signer, keys }, ...others] });
+  const [handover] = signer.chain as [object];
+  const history = (changes: object) =>
+    resigned({ signers: [{ ...signer, ...changes }, ...others] });
 
   test.each<[string, RungName, string, EvidenceBundle]>([
     ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
@@ -184,20 +185,26 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       "a key that nobody handed over to",
       "key_bound",
       "bundle.key_history_broken",
-      keysOf(first, { ...second, succession: null }),
+      history({ chain: [] }),
     ],
-    ["a first key that followed another", "key_bound", "bundle.key_history_broken", keysOf(second)],
+    ["a hand-over to nobody", "key_bound", "bundle.key_history_broken", history({ keys: [first] })],
+    [
+      "a hand-over without any key",
+      "key_bound",
+      "bundle.key_history_broken",
+      history({ keys: [] }),
+    ],
     [
       "a hand-over to another key",
       "key_bound",
       "bundle.key_history_broken",
-      keysOf(first, { ...second, public_key: stranger.publicKey }),
+      history({ keys: [first, { ...second, public_key: stranger.publicKey }] }),
     ],
     [
       "a hand-over that was changed",
       "key_bound",
       "bundle.key_history_broken",
-      keysOf(first, { ...second, succession: { ...second.succession, timestamp: 1 } }),
+      history({ chain: [{ ...handover, timestamp: 1 }] }),
     ],
     [
       "an agent listed twice",
@@ -209,13 +216,13 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       "a key that came after the work",
       "key_valid",
       "bundle.key_not_in_force",
-      keysOf(first, { ...second, valid_from: receipt.completed_at + 60_001 }),
+      history({ keys: [first, { ...second, valid_from: receipt.completed_at + 60_001 }] }),
     ],
     [
       "a key that was left before the work",
       "key_valid",
       "bundle.key_not_in_force",
-      keysOf(first, { ...second, valid_until: receipt.completed_at }),
+      history({ keys: [first, { ...second, valid_until: receipt.completed_at }] }),
     ],
     [
       "a receipt of another task",
