@@ -24,6 +24,8 @@ export type Purpose = "assertionMethod" | "authentication";
 
 interface ProofOptions {
   readonly secretKey: Uint8Array;
+  /** The did:key of `secretKey`, which costs as much to compute as a signature. */
+  readonly did: string;
   readonly purpose: Purpose;
   /** When the proof is made, in ms since the epoch. */
   readonly now: number;
@@ -39,13 +41,13 @@ export function didOf(secretKey: Uint8Array): string {
 /** The document with its proof, in a new object. Throws on one that has no canonical JSON. */
 export function withProof<Document extends { "@context": string[] }>(
   document: Document,
-  { secretKey, purpose, now, challenge, domain }: ProofOptions,
+  { secretKey, did, purpose, now, challenge, domain }: ProofOptions,
 ): Document & { proof: DataIntegrityProof } {
   const proof = {
     type: PROOF_TYPE,
     cryptosuite: CRYPTOSUITE,
     created: formatDateTime(now),
-    verificationMethod: methodOf(didOf(secretKey)),
+    verificationMethod: methodOf(did),
     proofPurpose: purpose,
     ...(challenge !== undefined && { challenge }),
     ...(domain !== undefined && { domain }),

@@ -32,14 +32,15 @@ export function issueCredential<Type extends CredentialType>({
   randomBytes,
 }: IssueOptions<Type>): VerifiableCredential<CredentialSubject<Type>> {
   v.assert(SUBJECT_SCHEMAS[type], subject);
+  const did = didOf(secretKey);
   const credential = {
     "@context": [CREDENTIALS_CONTEXT],
     ...(randomBytes && { id: `urn:uuid:${uuidV7(now, randomBytes)}` }),
     type: ["VerifiableCredential", type],
-    issuer: didOf(secretKey),
+    issuer: did,
     validFrom: formatDateTime(now),
     validUntil: formatDateTime(now + validForMs),
     credentialSubject: subject,
   };
-  return withProof(credential, { secretKey, purpose: "assertionMethod", now });
+  return withProof(credential, { secretKey, did, purpose: "assertionMethod", now });
 }

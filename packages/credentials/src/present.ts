@@ -33,14 +33,16 @@ export function createPresentation({
   if (credentials.length > CREDENTIAL_LIMITS.maxPresented) {
     throw new RangeError(`more than ${CREDENTIAL_LIMITS.maxPresented} credentials`);
   }
+  const did = didOf(secretKey);
   const presentation = {
     "@context": [CREDENTIALS_CONTEXT],
     type: ["VerifiablePresentation"],
-    holder: didOf(secretKey),
+    holder: did,
     verifiableCredential: [...credentials],
   };
   return withProof(presentation, {
     secretKey,
+    did,
     purpose: "authentication",
     now,
     challenge,
