@@ -51,13 +51,15 @@ export function ledgerOf(
   return signLedger(body, agent.secretKey);
 }
 
-export const ledgerPath = ({ agentId }: TestAgent, goalId?: string): string =>
-  `/agent/${agentId}/ledger${goalId === undefined ? "" : `/${encodeURIComponent(goalId)}`}`;
+export const ledgersOf = ({ agentId }: TestAgent): string => `/agent/${agentId}/ledger`;
+
+export const ledgerPath = (agent: TestAgent, goalId: string): string =>
+  `${ledgersOf(agent)}/${encodeURIComponent(goalId)}`;
 
 export const manifestPath = ({ agentId }: TestAgent, goalId: string): string =>
   `/api/v1/execution/${agentId}/${encodeURIComponent(goalId)}`;
 
 /** The agent hands in what it has signed, or anything else. */
 export function storeLedger(t: TestRelay, agent: TestAgent, ledger: object): Promise<Reply> {
-  return t.as(agent, "POST", ledgerPath(agent), ledger);
+  return t.as(agent, "POST", ledgersOf(agent), ledger);
 }

@@ -1,8 +1,8 @@
 import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
-import { ledgerContract } from "./ledger.ts";
 import { keysContract } from "./keys.ts";
+import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
 import { receiptsContract } from "./receipts.ts";

@@ -1,7 +1,14 @@
 import type { SignedLedger } from "@agent/ledger";
 import type { TestAgent } from "@agent/testkit";
 import { buyer, delegate, seller } from "../market.ts";
-import { ledgerOf, ledgerPath, manifestPath, storeLedger, timelineOf } from "../ledgers.ts";
+import {
+  ledgerOf,
+  ledgerPath,
+  ledgersOf,
+  manifestPath,
+  storeLedger,
+  timelineOf,
+} from "../ledgers.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import type { Case, Contract } from "./outcome.ts";
 
@@ -17,7 +24,7 @@ function handing(change: (ledger: SignedLedger, worker: TestAgent) => object): C
 
 /** A task whose id is the goal, seen by who is asked for. */
 function reading(
-  path: typeof ledgerPath | typeof manifestPath,
+  path: typeof ledgerPath,
   run: (t: TestRelay, at: string, boss: TestAgent) => Promise<Reply>,
 ): Case {
   return async (t) => {
@@ -27,7 +34,7 @@ function reading(
   };
 }
 
-const readings = (path: typeof ledgerPath | typeof manifestPath) => ({
+const readings = (path: typeof ledgerPath) => ({
   200: reading(path, (t, at, boss) => t.as(boss, "GET", at)),
   "ledger.not_found": async (t: TestRelay) => {
     const agent = await t.agent();
@@ -62,7 +69,7 @@ export const ledgerContract: Contract<"storeLedger" | "getLedger" | "getManifest
     "ledger.unsigned": handing((ledger) => ({ ...ledger, signature: undefined })),
     "ledger.key_missing": async (t) => {
       const stranger = t.stranger();
-      return t.asMaster("POST", ledgerPath(stranger), ledgerOf(stranger, goal));
+      return t.asMaster("POST", ledgersOf(stranger), ledgerOf(stranger, goal));
     },
     "ledger.signature_invalid": handing((ledger) => ({
       ...ledger,

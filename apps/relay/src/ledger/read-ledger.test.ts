@@ -1,0 +1,171 @@
+import { verifyLedger, type Ledger } from "@agent/ledger";
+import { receiptHash } from "@agent/receipts";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ledgerOf, ledgerPath, ledgersOf, manifestPath, storeLedger } from "../../test/ledgers.ts";
+import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+let task: Delegation;
+beforeEach(async () => {
+  t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
+  boss = await buyer(t, 10);
+  worker = await seller(t, 2);
+  task = await delegate(t, boss, worker);
+});
+afterEach(() => t.close());
+
+const paths = { ledger: ledgerPath, manifest: manifestPath } as const;
+const doors = Object.entries(paths);
+const read = async (path = ledgerPath, of = worker) =>
+  (await t.asMaster("GET", path(of, task.task_id))).body as unknown as Ledger;
+const deliver = (change: Parameters<typeof receiptOf>[2] = {}) =>
+  t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, change));
+
+describe.each(doors)("the %s of a goal is shown", (_, path) => {
+  const who: readonly [string, () => Promise<TestAgent>, status: number][] = [
+    ["to the agent", async () => worker, 200],
+    ["to the submitter of the task whose id is the goal's", async () => boss, 200],
+    ["to no other agent", () => t.agent(), 403],
+  ];
+
+  test.each(who)("%s", async (__, asking, status) => {
+    const by = await asking();
+    expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
+    await storeLedger(t, worker, ledgerOf(worker, task.task_id));
+    expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
+  });
+
+  test("to the operator, and to nobody without a token", async () => {
+    const at = path(worker, task.task_id);
+    expect(await t.asMaster("GET", at)).toMatchObject({ status: 200 });
+    expect(await t.request("GET", at)).toMatchObject({ status: 401 });
+  });
+
+  test("to a submitter for the one who has its task only", async () => {
+    const other = await t.agent();
+    await storeLedger(t, other, ledgerOf(other, task.task_id));
+    expect(await t.as(boss, "GET", path(other, task.task_id))).toMatchObject({ status: 403 });
+  });
+
+  test("404 when the relay knows of none", async () => {
+    for (const of of [boss, t.stranger()]) {
+      expect(await t.asMaster("GET", path(of, task.task_id))).toMatchObject({
+        status: 404,
+        body: { code: "ledger.not_found" },
+      });
+    }
+    expect(await t.as(worker, "GET", path(worker, "unknown"))).toMatchObject({ status: 404 });
+  });
+});
+
+test("a signed ledger is what is shown, and the manifest is still the relay's own", async () => {
+  const raw = `${JSON.stringify(ledgerOf(worker, task.task_id), null, 1)}\n`;
+  await t.request("POST", ledgersOf(worker), { token: await t.token(worker), raw });
+  const headers = { authorization: `Bearer ${await t.token(worker)}` };
+  const url = `http://relay.test${ledgerPath(worker, task.task_id)}`;
+  const answer = await t.relay.fetch(new Request(url, { headers }));
+  expect(await answer.text()).toBe(raw);
+  expect(answer.headers.get("content-type")).toBe("application/json");
+  expect(await read(manifestPath)).not.toHaveProperty("signature");
+});
+
+describe.each(doors)(
+  "without a signed one, the %s is put together from the records:",
+  (_, path) => {
+    test("it verifies as unsigned and contradicts itself nowhere", async () => {
+      for (const isDelivered of [false, true]) {
+        if (isDelivered) await deliver();
+        const ledger = await read(path);
+        expect(ledger).not.toHaveProperty("signature");
+        const { valid, checks } = verifyLedger(ledger, { agentId: worker.agentId });
+        expect(valid).toBe(true);
+        expect(checks.flatMap(({ code }) => code ?? [])).toEqual(["ledger.unsigned"]);
+      }
+    });
+
+    test("an open task is an active goal since it was submitted", async () => {
+      expect(await read(path)).toMatchObject({
+        agent_id: worker.agentId,
+        goal_id: task.task_id,
+        started_at: task.submitted_at,
+        completed_at: null,
+        status: "active",
+        timeline: [{ type: "goal_started", payload: { goal_id: task.task_id } }],
+      });
+    });
+
+    test.each([
+      ["completed", "completed"],
+      ["failed", "failed"],
+      ["denied", "failed"],
+    ] as const)("a %s task is a %s goal", async (status, expected) => {
+      await t.clock.advance(2_000);
+      await deliver({ status });
+      expect(await read(path)).toMatchObject({
+        started_at: task.submitted_at,
+        completed_at: t.clock.now(),
+        status: expected,
+      });
+    });
+
+    test("a cancelled task is a failed goal", async () => {
+      await t.as(boss, "POST", `${task.path}/cancel`);
+      expect(await read(path)).toMatchObject({ status: "failed", completed_at: t.clock.now() });
+    });
+
+    test("an expired task is none", async () => {
+      await t.clock.advance(900_000);
+      expect(await t.asMaster("GET", path(worker, task.task_id))).toMatchObject({ status: 404 });
+    });
+
+    test("the tasks that the agent delegated for it are its steps, with their receipts", async () => {
+      const helper = await t.agent();
+      const part = await delegate(t, worker, helper, { step_id: "step-7" });
+      const foreign = await delegate(t, boss, helper);
+      const [inner, strange] = [receiptOf(helper, part), receiptOf(helper, foreign)];
+      await t.as(helper, "POST", `${part.path}/result`, inner);
+      await deliver({ delegation_receipts: [inner, strange] });
+      const ledger = await read(path);
+      expect(ledger.steps).toMatchObject([
+        { step_id: "step-7", delegation: { receipt_hash: receiptHash(inner) } },
+      ]);
+      expect(ledger.delegation_receipts).toEqual([
+        {
+          task_id: part.task_id,
+          agent_id: helper.agentId,
+          device_id: helper.deviceId,
+          status: "completed",
+          tools_used: [],
+          signature_prefix: inner.signature.slice(0, 16),
+        },
+      ]);
+      expect(ledger.timeline).toContainEqual({
+        timestamp: part.submitted_at,
+        type: "step_delegated",
+        payload: expect.objectContaining({ task_id: part.task_id }) as unknown,
+      });
+    });
+
+    test("of a forgotten task its receipt is left", async () => {
+      await deliver();
+      await t.clock.advance(2 * 86_400_000);
+      await t.relay.tick();
+      expect((await t.asMaster("GET", task.path)).status).toBe(404);
+      expect(await read(path)).toMatchObject({
+        started_at: task.submitted_at,
+        status: "completed",
+      });
+    });
+
+    test("it tells neither prompt nor result", async () => {
+      await deliver({ result: "a secret result" });
+      const text = JSON.stringify(await read(path));
+      expect(text).not.toContain("a secret result");
+      expect(text).not.toContain(task.prompt);
+    });
+  },
+);

@@ -1,0 +1,244 @@
+import { readFileSync } from "node:fs";
+import type { LedgerBody, LedgerStep } from "@agent/ledger";
+import type { TestAgent } from "@agent/testkit";
+import { limits } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ledgerOf, ledgerPath, ledgersOf, storeLedger, timelineOf } from "../../test/ledgers.ts";
+import { delegate, tally } from "../../test/market.ts";
+import { rotationOf } from "../../test/rotation.ts";
+import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const goal = "goal-1";
+
+let t: TestRelay;
+let agent: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  agent = await t.agent();
+});
+afterEach(() => t.close());
+
+const store = (ledger: object) => storeLedger(t, agent, ledger);
+const kept = (goalId = goal, by = agent) => t.as(by, "GET", ledgerPath(by, goalId));
+const refusal = (status: number, code: string) => ({ status, body: { code, status } });
+
+async function storeText(raw: string) {
+  return t.request("POST", ledgersOf(agent), { token: await t.token(agent), raw });
+}
+
+describe("a signed ledger", () => {
+  test("is stored, and read back as it was sent", async () => {
+    const ledger = ledgerOf(agent, goal);
+    expect(await store(ledger)).toMatchObject({
+      status: 201,
+      body: { goal_id: goal, content_hash: ledger.content_hash, stored_at: t.clock.now() },
+    });
+    expect((await kept()).body).toEqual(JSON.parse(JSON.stringify(ledger)));
+  });
+
+  test("sent again is answered as it was the first time, however it is written", async () => {
+    const ledger = ledgerOf(agent, goal);
+    const { body } = await store(ledger);
+    await t.clock.advance(1_000);
+    const turned = Object.fromEntries(Object.entries(ledger).toReversed());
+    for (const again of [ledger, turned]) {
+      expect(await store(again)).toMatchObject({ status: 200, body });
+    }
+  });
+
+  test("sent 20 times at once is stored once", async () => {
+    const ledger = ledgerOf(agent, goal);
+    const replies = await Promise.all(Array.from({ length: 20 }, () => store(ledger)));
+    expect(tally(replies)).toEqual({ 200: 19, 201: 1 });
+  });
+
+  test("keeps the members that this relay does not know", async () => {
+    const ledger = JSON.stringify(ledgerOf(agent, goal));
+    const raw = ledger.replace("{", '{"__proto__":{"a":1},"later":1,');
+    expect(await storeText(raw)).toMatchObject({ status: 201 });
+    expect((await kept()).body).toEqual(JSON.parse(raw));
+  });
+
+  test("may be of a goal with any name", async () => {
+    for (const name of ["a/b ?#%", "__proto__", "\u{1f600}", "'; DROP TABLE ledgers; --"]) {
+      expect(await store(ledgerOf(agent, name))).toMatchObject({ status: 201 });
+      expect((await kept(name)).body).toMatchObject({ goal_id: name });
+    }
+    const tooLong = "x".repeat(limits.idLength + 1);
+    expect(await store(ledgerOf(agent, tooLong))).toMatchObject(refusal(400, "ledger.malformed"));
+  });
+});
+
+describe("C5 a stored ledger is only added to:", () => {
+  test("one that extends its timeline takes its place", async () => {
+    await store(ledgerOf(agent, goal, ["completed"]));
+    const longer = ledgerOf(agent, goal, ["completed", "failed"]);
+    expect(await store(longer)).toMatchObject({
+      status: 201,
+      body: { content_hash: longer.content_hash },
+    });
+    expect((await kept()).body).toMatchObject({ content_hash: longer.content_hash });
+  });
+
+  const first = ["completed", "failed"] as const;
+  const others: Readonly<Record<string, () => object>> = {
+    "with an event less": () => ledgerOf(agent, goal, ["completed"]),
+    "with another event": () => ledgerOf(agent, goal, ["completed", "completed", "completed"]),
+    "with the same timeline and another plan": () =>
+      ledgerOf(agent, goal, first, { plan_id: "another" }),
+    "with the same timeline and a step that is described otherwise": () =>
+      ledgerOf(agent, goal, first, {
+        steps: ledgerOf(agent, goal, first).steps.map((step) => ({ ...step, description: "" })),
+      }),
+  };
+
+  test.each(Object.entries(others))("one %s is refused", async (_, other) => {
+    await store(ledgerOf(agent, goal, first));
+    const before = (await kept()).body;
+    expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
+    expect((await kept()).body).toEqual(before);
+  });
+
+  test("of two that differ, sent at once, one is stored", async () => {
+    const replies = await Promise.all([
+      store(ledgerOf(agent, goal, ["failed"])),
+      store(ledgerOf(agent, goal, ["completed"])),
+    ]);
+    expect(tally(replies)).toEqual({ 201: 1, 409: 1 });
+  });
+
+  test("another agent neither stores it, nor under its own name, nor overwrites it", async () => {
+    const other = await t.agent();
+    const ledger = ledgerOf(agent, goal);
+    await store(ledger);
+    expect(await t.as(other, "POST", ledgersOf(agent), ledger)).toMatchObject(
+      refusal(403, "auth.not_owner"),
+    );
+    expect(await storeLedger(t, other, ledger)).toMatchObject(refusal(403, "ledger.wrong_agent"));
+    const own = ledgerOf(other, goal, ["completed"]);
+    expect(await storeLedger(t, other, own)).toMatchObject({ status: 201 });
+    expect((await kept()).body).toMatchObject({ content_hash: ledger.content_hash });
+  });
+
+  test("a token without the scope does not store", async () => {
+    const token = await t.token(agent, ["task:read", "task:result"]);
+    const body = ledgerOf(agent, goal);
+    expect(await t.request("POST", ledgersOf(agent), { token, body })).toMatchObject(
+      refusal(403, "auth.scope_missing"),
+    );
+  });
+});
+
+interface LedgerVector {
+  readonly id: number;
+  readonly cls: string;
+  readonly ledger: string;
+  readonly key: string;
+}
+
+const file = new URL("../../../../vectors/own/ledgers.jsonl", import.meta.url);
+const vectors = readFileSync(file, "utf8")
+  .trimEnd()
+  .split("\n")
+  .map((line) => JSON.parse(line) as LedgerVector);
+
+const answers: Readonly<Record<string, [status: number, code?: string]>> = {
+  valid: [201],
+  "valid-reordered": [201],
+  "valid-unsigned": [400, "ledger.unsigned"],
+  "event-dropped": [400, "ledger.content_hash_mismatch"],
+  "event-swapped": [400, "ledger.content_hash_mismatch"],
+  "event-changed": [400, "ledger.content_hash_mismatch"],
+  "hash-of-array": [400, "ledger.content_hash_mismatch"],
+  "hash-trailing-newline": [400, "ledger.content_hash_mismatch"],
+  "hash-upper": [400, "ledger.malformed"],
+  "hash-signed-as-hex": [403, "ledger.signature_invalid"],
+  "wrong-key": [403, "ledger.signature_invalid"],
+  "spec-wrong": [400, "ledger.spec"],
+};
+
+describe("C4 of the vectors", () => {
+  test.each(vectors)("$id, $cls, is judged by the key bound here", async ({ cls, ledger, key }) => {
+    const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
+    await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
+    const path = `/agent/${agent_id}/ledger`;
+    const [status, code] = answers[cls]!;
+    const reply = await t.request("POST", path, { token: masterToken, raw: ledger });
+    expect([reply.status, reply.body["code"]]).toEqual([status, code]);
+    const found = await t.asMaster("GET", `${path}/${goal_id}`);
+    expect(found.status).toBe(status === 201 ? 200 : 404);
+  });
+});
+
+test("a key that was left signs for tasks from before its rotation, and for nothing else", async () => {
+  const boss = await t.agent();
+  const before = await delegate(t, boss, agent);
+  await t.clock.advance(1_000);
+  const { succession } = rotationOf(t, agent);
+  const path = `/api/v1/agents/${agent.agentId}/rotate-key`;
+  expect(await t.asMaster("POST", path, { succession })).toMatchObject({ status: 200 });
+  await t.clock.advance(1_000);
+  const after = await delegate(t, boss, agent);
+  const store = async (goalId: string) =>
+    (await t.asMaster("POST", ledgersOf(agent), ledgerOf(agent, goalId))).status;
+  expect([
+    await store(before.task_id),
+    await store(after.task_id),
+    await store("a goal of its own"),
+  ]).toEqual([201, 403, 403]);
+});
+
+describe("C4, R14 a ledger is refused and not stored", () => {
+  const [step] = ledgerOf({ agentId: "", secretKey: new Uint8Array(32) } as TestAgent, goal).steps;
+  const changed = (change: Partial<LedgerStep>) => [{ ...step!, ...change }];
+  const outcome = ["completed"] as const;
+
+  const contradictions: Readonly<Record<string, Partial<LedgerBody>>> = {
+    "a failed step that is listed as completed": {
+      timeline: timelineOf(goal, ["failed"]),
+    },
+    "a step that is listed twice": { steps: [step!, step!] },
+    "a step that is left out": { steps: [] },
+    "a step that never began": { steps: [step!, { ...step!, step_id: "more", ordinal: 1 }] },
+    "another place of a step": { steps: changed({ ordinal: 7 }) },
+    "more calls than its end tells": { steps: changed({ tool_calls: 3 }) },
+    "a delegation that was none": {
+      steps: changed({ delegation: { receipt_hash: "00".repeat(32) } }),
+    },
+    "another goal": { timeline: timelineOf("another", outcome) },
+    "another end": {
+      timeline: [
+        ...timelineOf(goal, outcome),
+        { timestamp: 2e12, type: "goal_completed", payload: { status: "failed" } },
+      ],
+    },
+  };
+
+  test.each(Object.entries(contradictions))("that tells of %s", async (_, change) => {
+    const answer = await store(ledgerOf(agent, goal, outcome, change));
+    expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
+    expect((await kept()).status).toBe(404);
+  });
+
+  test("in which a member is repeated, for readers would disagree on it", async () => {
+    const raw = JSON.stringify(ledgerOf(agent, goal));
+    const twice = raw.replace('{"agent_id"', '{"status":"failed","agent_id"');
+    expect(await storeText(twice)).toMatchObject(refusal(400, "ledger.malformed"));
+    expect(await storeText("")).toMatchObject(refusal(400, "ledger.malformed"));
+    expect((await kept()).status).toBe(404);
+  });
+
+  test("that another agent signed", async () => {
+    const other = await t.agent();
+    const forged = ledgerOf({ ...agent, secretKey: other.secretKey }, goal);
+    expect(await store(forged)).toMatchObject(refusal(403, "ledger.signature_invalid"));
+    expect((await kept()).status).toBe(404);
+  });
+
+  test("that is larger than any request", async () => {
+    const large = ledgerOf(agent, goal, ["completed"], {
+      plan_id: "x".repeat(limits.requestBytes),
+    });
+    expect(await store(large)).toMatchObject(refusal(413, "request.too_large"));
+  });
+});
