@@ -66,6 +66,11 @@ describe("the OpenAPI document", () => {
     for (const name of names) expect(known).toContain(name);
   });
 
+  test("lets a body be left out when all its members may be", () => {
+    expect(described(operations.presentCredentials).requestBody?.required).toBe(false);
+    expect(described(operations.putListing).requestBody?.required).toBe(true);
+  });
+
   test("shows a body as it is sent and an answer as it is sent back", () => {
     const listing = described(operations.putListing);
     expect(JSON.stringify(listing.requestBody)).toContain(`"required":["capabilities"]`);

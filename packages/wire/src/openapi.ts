@@ -2,7 +2,7 @@ import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/
 import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
-import type * as v from "valibot";
+import * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
 import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { errors, type Code } from "./errors.ts";
@@ -175,7 +175,8 @@ function describe(name: string, operation: Operation): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(operation.body !== undefined && {
       requestBody: {
-        required: true,
+        // A blank body is the empty object.
+        required: !v.is(operation.body, {}),
         content: { "application/json": { schema: schemaOf(operation.body) } },
       },
     }),
