@@ -119,6 +119,20 @@ test("one search for all targets finds what a search for each would", () => {
   );
 });
 
+test("a search that avoids ids finds what it would in a graph without them", () => {
+  fc.assert(
+    fc.property(fewEdges, fc.subarray([...ids.slice(1), "nobody"]), (edges, avoided) => {
+      const left = edges.filter(({ from, to }) => !avoided.includes(from) && !avoided.includes(to));
+      const [routes, expected] = [
+        routesFrom(graphOf(edges), "a", avoided),
+        routesFrom(graphOf(left), "a"),
+      ];
+      for (const id of ids.slice(1)) expect(routes.to(id)).toEqual(expected.to(id));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 describe("a route", () => {
   test("has the figures of one path, never the best of several", () => {
     const graph = graphOf([

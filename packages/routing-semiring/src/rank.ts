@@ -17,6 +17,8 @@ export interface RankOptions {
   readonly graph?: Graph;
   /** The graph's id of the asking agent; it is shown as "self" and is never chosen. */
   readonly from?: string;
+  /** Ids whose word is worth nothing to the asking agent: no route passes them. */
+  readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
   /** In currency units. */
   readonly maxBudget?: number | null;
@@ -83,7 +85,7 @@ export function rank(candidates: readonly Candidate[], options: RankOptions = {}
 
   const standings = new Standings(
     candidates,
-    graph === undefined ? null : routesFrom(graph, from),
+    graph === undefined ? null : routesFrom(graph, from, options.avoided),
     { from, requiredCapabilities, maxBudget },
     shiftWeights(normaliseWeights(weights), drive),
   );

@@ -14,10 +14,10 @@ export interface Route extends RouteFigures {
 
 /**
  * The best route from one id to every other, for all targets in one pass over the edges: those
- * that `bestPath` finds with `product`.
+ * that `bestPath` finds with `product` in a graph without the avoided ids.
  */
-export function routesFrom(graph: Graph, from: string): Routes {
-  return new Routes(graph, from);
+export function routesFrom(graph: Graph, from: string, avoided: Iterable<string> = []): Routes {
+  return new Routes(graph, from, avoided);
 }
 
 export class Routes {
@@ -25,12 +25,12 @@ export class Routes {
   readonly #figures: FigureTable;
   readonly #previous: Int32Array;
 
-  constructor(graph: Graph, from: string) {
+  constructor(graph: Graph, from: string, avoided: Iterable<string> = []) {
     this.#graph = graph;
     this.#figures = new FigureTable(graph.ids.length);
     this.#previous = new Int32Array(graph.ids.length).fill(NONE);
     const source = graph.nodeOf(from);
-    if (source !== NONE) this.#search(source);
+    if (source !== NONE) this.#search(source, avoided);
   }
 
   /** The best route to an id, or null when there is none. */
@@ -72,7 +72,7 @@ export class Routes {
 
   // Dijkstra. More hops make a route worse even where trust stays, so the order only grows, and
   // all routes that could tie with a node's best are known when the node is taken out.
-  #search(source: number): void {
+  #search(source: number, avoided: Iterable<string>): void {
     const adjacency = this.#graph.grouped();
     const { edges } = adjacency;
     const { to, trust: edgeTrust } = edges;
@@ -81,6 +81,8 @@ export class Routes {
     const offers = new Float32Array(previous.length);
     const lastEdges = new Int32Array(previous.length);
     const queue = new RouteQueue(offers);
+    // No offer beats a settled one, so nothing ever leads to these.
+    for (const id of avoided) offers[this.#graph.nodeOf(id)] = SETTLED;
     figures.start(source);
     offers[source] = 1;
     queue.push(source, 0);

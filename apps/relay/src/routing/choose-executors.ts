@@ -43,6 +43,7 @@ export async function chooseExecutors(
   const { ranked, choice } = rank(candidates, {
     graph: trustGraph.graph,
     from: payerId ?? "self",
+    avoided: trustGraph.blockedBy(payerId),
     requiredCapabilities: required,
     explorationDrive,
     seed: seedFrom(runtime.randomBytes(4)),

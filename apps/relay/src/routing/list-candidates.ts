@@ -33,6 +33,7 @@ export async function listCandidates(
     {
       graph: trustGraph.graph,
       from: reader === "" ? "self" : reader,
+      avoided: trustGraph.blockedBy(reader),
       requiredCapabilities: required,
       limit: query.limit ?? limits.pageDefault,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),

@@ -9,12 +9,15 @@ type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_le
 /** Who trusts whom, kept between requests and changed with every settled task. */
 export interface TrustGraph {
   readonly graph: Graph;
+  /** Whom an agent blocked: their word is worth nothing to it either. */
+  blockedBy(agentId: string | null): ReadonlySet<string>;
   /** Whether a payer gives an executor no task; a task without a payer goes to everybody. */
   isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
 }
 
 const page = 10_000;
+const nobody: ReadonlySet<string> = new Set();
 
 export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
   const trustGraph = createTrustGraph();
@@ -31,15 +34,19 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
 /** An edge says how far a delegator trusts an executor; price and speed are the candidate's own. */
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
-  const blocked = new Set<string>();
-  const pair = (payerId: string, executorId: string) => `${payerId} ${executorId}`;
+  const blocked = new Map<string, Set<string>>();
+  const blockedBy = (agentId: string | null) => blocked.get(agentId ?? "") ?? nobody;
   return {
     graph,
-    isBlocked: (payerId, executorId) => payerId !== null && blocked.has(pair(payerId, executorId)),
+    blockedBy,
+    isBlocked: (payerId, executorId) => blockedBy(payerId).has(executorId),
     update({ agent_id, remote_agent_id, trust_level }) {
       // A task that was counted before the block may be announced after it.
-      if (blocked.has(pair(agent_id, remote_agent_id))) return;
-      if (trust_level === BLOCKED) blocked.add(pair(agent_id, remote_agent_id));
+      if (blockedBy(agent_id).has(remote_agent_id)) return;
+      if (trust_level === BLOCKED) {
+        const all = blocked.get(agent_id) ?? new Set();
+        blocked.set(agent_id, all.add(remote_agent_id));
+      }
       const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
       const added = graph.addEdge(agent_id, remote_agent_id, figures);
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);

@@ -9,10 +9,10 @@ export function trustClosure(
   { trustGraph }: Graph,
   agentId: string,
 ): Answer<Operations["getTrustClosure"]> {
-  const routes = routesFrom(trustGraph.graph, agentId);
+  const routes = routesOf(trustGraph, agentId);
   const closure = trustGraph.graph.ids
     .flatMap((agent_id) => {
-      const node = nodeOf(trustGraph, routes, agentId, agent_id);
+      const node = agent_id === agentId ? undefined : nodeOf(routes, agent_id);
       return node === undefined ? [] : [{ agent_id, node, trust: routes.figures(node).trust }];
     })
     .toSorted((a, b) => b.trust - a.trust || (a.agent_id < b.agent_id ? -1 : 1))
@@ -26,25 +26,19 @@ export function trustPath(
   { trustGraph }: Graph,
   { source, target }: { readonly source: string; readonly target: string },
 ): Answer<Operations["getTrustPath"]> {
-  const routes = routesFrom(trustGraph.graph, source);
-  const node = nodeOf(trustGraph, routes, source, target);
+  const routes = routesOf(trustGraph, source);
+  const node = source === target ? undefined : nodeOf(routes, target);
   if (node === undefined) return refuse("trust.no_path");
   const { trust } = routes.figures(node);
   return { status: 200, body: { source, target, trust, path: routes.path(node) } };
 }
 
-/** The node that a trusted path of at least one hop leads to: no others' trust outweighs a block. */
-function nodeOf(
-  trustGraph: Graph["trustGraph"],
-  routes: Routes,
-  source: string,
-  target: string,
-): number | undefined {
-  const node = routes.find(target);
-  const isTrusted =
-    node >= 0 &&
-    source !== target &&
-    routes.hops(node) <= limits.trustHops &&
-    !trustGraph.isBlocked(source, target);
-  return isTrusted ? node : undefined;
+/** No others' trust outweighs a block, neither in the blocked agent nor in its word. */
+function routesOf(trustGraph: Graph["trustGraph"], agentId: string): Routes {
+  return routesFrom(trustGraph.graph, agentId, trustGraph.blockedBy(agentId));
+}
+
+function nodeOf(routes: Routes, agentId: string): number | undefined {
+  const node = routes.find(agentId);
+  return node >= 0 && routes.hops(node) <= limits.trustHops ? node : undefined;
 }

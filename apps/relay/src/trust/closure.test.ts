@@ -1,0 +1,155 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buyer, delegate, seller } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+interface Trusted {
+  readonly agent_id: string;
+  readonly trust: number;
+  readonly path: readonly string[];
+}
+
+/** An agent that sells and buys. */
+async function trader(): Promise<TestAgent> {
+  const agent = await seller(t, 1);
+  await t.deposit(agent, 100);
+  return agent;
+}
+
+/** First contact is worth 0.3, five good tasks 0.6, twenty 0.9. */
+async function trusts(by: TestAgent, worker: TestAgent, tasks: number): Promise<void> {
+  for (let i = 0; i < tasks; i += 1) {
+    const task = await delegate(t, by, worker);
+    const receipt = receiptOf(worker, task);
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+  }
+}
+
+async function block(by: TestAgent, remote: TestAgent): Promise<void> {
+  const path = `/api/v1/agents/${by.agentId}/trust/${remote.agentId}`;
+  expect(await t.as(by, "PUT", path, { trust_level: "blocked" })).toMatchObject({ status: 200 });
+}
+
+async function closureOf(agent: TestAgent): Promise<Trusted[]> {
+  const answer = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/trust-closure`);
+  expect(answer).toMatchObject({ status: 200, body: { agent_id: agent.agentId } });
+  return answer.body["closure"] as Trusted[];
+}
+
+const pathFrom = (source: TestAgent, target: TestAgent, asked = target) =>
+  t.as(asked, "GET", `/api/v1/agents/${source.agentId}/path-to/${target.agentId}`);
+
+const idsOf = (...agents: TestAgent[]) => agents.map(({ agentId }) => agentId);
+
+describe("the trust closure", () => {
+  test("of an agent without history is empty", async () => {
+    expect(await closureOf(await t.agent())).toEqual([]);
+  });
+
+  test("holds each agent once, by its most trusted path, the most trusted first", async () => {
+    const [a, b, c, d] = [await buyer(t, 100), await trader(), await trader(), await trader()];
+    await trusts(a, b, 20);
+    await trusts(b, c, 5);
+    await trusts(a, c, 1);
+    await trusts(c, d, 1);
+    const [first, second, third, ...more] = await closureOf(a);
+    expect(first).toEqual({ agent_id: b.agentId, trust: 0.9, path: idsOf(a, b) });
+    expect(second).toMatchObject({ agent_id: c.agentId, path: idsOf(a, b, c) });
+    expect(second?.trust).toBeCloseTo(0.9 * 0.6);
+    expect(third).toMatchObject({ agent_id: d.agentId, path: idsOf(a, b, c, d) });
+    expect(third?.trust).toBeCloseTo(0.9 * 0.6 * 0.3);
+    expect(more).toEqual([]);
+    // Trust does not run backwards.
+    expect(await closureOf(d)).toEqual([]);
+  });
+
+  test("does not lead back to the agent itself", async () => {
+    const [a, b] = [await trader(), await trader()];
+    await trusts(a, b, 1);
+    await trusts(b, a, 1);
+    expect(await closureOf(a)).toEqual([{ agent_id: b.agentId, trust: 0.3, path: idsOf(a, b) }]);
+  });
+
+  test("C10 leaves out whom the agent blocked, though others trust it", async () => {
+    const [a, b, c] = [await buyer(t, 100), await trader(), await trader()];
+    await trusts(a, b, 1);
+    await trusts(b, c, 20);
+    expect((await closureOf(a)).map(({ agent_id }) => agent_id)).toEqual(idsOf(b, c));
+    await block(a, c);
+    expect((await closureOf(a)).map(({ agent_id }) => agent_id)).toEqual(idsOf(b));
+    expect(await closureOf(b)).toMatchObject([{ agent_id: c.agentId }]);
+    expect(await pathFrom(a, c)).toMatchObject({ status: 404 });
+  });
+
+  test("C10 trusts nobody by the word of an agent that was blocked", async () => {
+    const [a, b, c, d] = [await buyer(t, 100), await trader(), await trader(), await trader()];
+    await trusts(a, b, 5);
+    await trusts(b, c, 5);
+    await trusts(c, d, 5);
+    await block(a, c);
+    expect((await closureOf(a)).map(({ agent_id }) => agent_id)).toEqual(idsOf(b));
+    // Another way around remains, though it is the worse one.
+    await trusts(b, d, 1);
+    expect((await closureOf(a))[1]).toMatchObject({ agent_id: d.agentId, path: idsOf(a, b, d) });
+    expect(await pathFrom(a, d)).toMatchObject({ status: 200, body: { path: idsOf(a, b, d) } });
+  });
+
+  test("is the agent's own, and the operator's", async () => {
+    const [a, b] = [await t.agent(), await t.agent()];
+    const path = `/api/v1/agents/${a.agentId}/trust-closure`;
+    expect(await t.as(b, "GET", path)).toMatchObject({
+      status: 403,
+      body: { code: "auth.not_owner" },
+    });
+    expect(await t.asMaster("GET", path)).toMatchObject({ status: 200 });
+  });
+
+  test("is limited to ten a minute", async () => {
+    const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
+    const path = `/api/v1/agents/${limited.relay.relayId}/trust-closure`;
+    const statuses: number[] = [];
+    for (let i = 0; i < 11; i += 1) statuses.push((await limited.asMaster("GET", path)).status);
+    expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
+    await limited.close();
+  });
+});
+
+describe("the path to an agent", () => {
+  test("is the one of the closure, for any agent that asks", async () => {
+    const [a, b, c] = [await buyer(t, 100), await trader(), await trader()];
+    await trusts(a, b, 5);
+    await trusts(b, c, 5);
+    const stranger = await t.agent();
+    for (const { agent_id: target, trust, path } of await closureOf(a)) {
+      const agent = target === b.agentId ? b : c;
+      const answer = await pathFrom(a, agent, stranger);
+      expect(answer).toMatchObject({ status: 200 });
+      expect(answer.body).toEqual({ source: a.agentId, target, trust, path });
+    }
+  });
+
+  test("is 404 where there is none: backwards, to oneself, to and from strangers", async () => {
+    const [a, b] = [await buyer(t, 100), await trader()];
+    await trusts(a, b, 1);
+    const stranger = await t.agent();
+    for (const [source, target] of [
+      [b, a],
+      [a, a],
+      [a, stranger],
+      [stranger, b],
+    ] as const) {
+      expect(await pathFrom(source, target)).toMatchObject({
+        status: 404,
+        body: { code: "trust.no_path", error: "No trusted path found" },
+      });
+    }
+  });
+});

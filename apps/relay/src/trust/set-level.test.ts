@@ -1,0 +1,219 @@
+import type { TestAgent } from "@agent/testkit";
+import type { MarketCandidate, TrustRecord } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { buyer, delegate, seller, taskAt } from "../../test/market.ts";
+import { receiptOf, type Reply } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await serveTestRelay();
+  [boss, worker] = [await buyer(t, 100), await seller(t, 1)];
+});
+afterEach(() => t.close());
+
+const set = (by: TestAgent, remote: { agentId: string }, trust_level: unknown): Promise<Reply> =>
+  t.as(by, "PUT", `/api/v1/agents/${by.agentId}/trust/${remote.agentId}`, { trust_level });
+
+async function block(by = boss, remote = worker): Promise<void> {
+  expect(await set(by, remote, "blocked")).toMatchObject({ status: 200 });
+}
+
+async function work(by = boss, worked = worker): Promise<void> {
+  const task = await delegate(t, by, worked);
+  await t.as(worked, "POST", `${task.path}/result`, receiptOf(worked, task));
+}
+
+async function records(of = boss): Promise<TrustRecord[]> {
+  const { body } = await t.as(of, "GET", `/api/v1/agents/${of.agentId}/trust`);
+  return body["records"] as TrustRecord[];
+}
+
+describe("a block", () => {
+  test("of a stranger begins its record", async () => {
+    const now = t.clock.now();
+    const record = {
+      agent_id: boss.agentId,
+      remote_agent_id: worker.agentId,
+      trust_level: "blocked",
+      trust_score: 0,
+      first_seen_at: now,
+      last_seen_at: now,
+      interaction_count: 0,
+      successful_tasks: 0,
+      failed_tasks: 0,
+      avg_latency_ms: null,
+    };
+    expect((await set(boss, worker, "blocked")).body).toEqual(record);
+    expect(await records()).toEqual([record]);
+  });
+
+  test("keeps what is known, and holds for the delegator alone", async () => {
+    for (let i = 0; i < 5; i += 1) await work();
+    const other = await buyer(t, 10);
+    await work(other);
+    await block();
+    expect(await records()).toMatchObject([
+      { trust_level: "blocked", trust_score: 0, interaction_count: 5, successful_tasks: 5 },
+    ]);
+    expect(await records(other)).toMatchObject([{ trust_level: "first_contact" }]);
+  });
+
+  test("again changes nothing", async () => {
+    await block();
+    const before = await records();
+    await t.clock.advance(1_000);
+    await block();
+    expect(await records()).toEqual(before);
+  });
+
+  test.each(["unknown", "first_contact", "verified", "trusted"])(
+    "is final: %s is 409",
+    async (level) => {
+      await block();
+      expect(await set(boss, worker, level)).toMatchObject({
+        status: 409,
+        body: { code: "trust.blocked" },
+      });
+      expect(await records()).toMatchObject([{ trust_level: "blocked" }]);
+    },
+  );
+
+  test("is not lifted by a task that was begun before it and is still paid", async () => {
+    const task = await delegate(t, boss, worker);
+    await block();
+    const receipt = receiptOf(worker, task);
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+    expect(await t.balance(worker)).toBe(0.95);
+    expect(await records()).toMatchObject([{ trust_level: "blocked", successful_tasks: 1 }]);
+    expect(await score()).toBe(0);
+  });
+});
+
+describe("no other level is set by hand:", () => {
+  test.each(["unknown", "first_contact", "verified", "trusted"])(
+    "%s is earned, and 400",
+    async (level) => {
+      expect(await set(boss, worker, level)).toMatchObject({
+        status: 400,
+        body: { code: "trust.level_earned" },
+      });
+      expect(await records()).toEqual([]);
+    },
+  );
+
+  test.each([undefined, null, 0, "Blocked", "friend", ["blocked"]])(
+    "%j is no level",
+    async (level) => {
+      expect(await set(boss, worker, level)).toMatchObject({
+        status: 400,
+        body: { code: "request.invalid" },
+      });
+    },
+  );
+
+  test.each(["x", "__proto__", "00000000-0000-0000-0000-000000000000", "a%20b"])(
+    "and %s is nobody",
+    async (agentId) => {
+      expect(await set(boss, { agentId }, "blocked")).toMatchObject({ status: 400 });
+      expect(await records()).toEqual([]);
+    },
+  );
+
+  test("nor does an agent block itself, or in another's name", async () => {
+    expect(await set(boss, boss, "blocked")).toMatchObject({ status: 400 });
+    const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
+    const answer = await t.as(worker, "PUT", path, { trust_level: "blocked" });
+    expect(answer).toMatchObject({ status: 403, body: { code: "auth.not_owner" } });
+    expect(await records()).toEqual([]);
+  });
+});
+
+/** How the market ranks the worker for the boss. */
+async function score(of = worker, by = boss): Promise<number | undefined> {
+  const { body } = await t.as(by, "GET", "/api/v1/market/candidates?capability=summarise");
+  const candidates = body["candidates"] as MarketCandidate[];
+  return candidates.find(({ agent_id }) => agent_id === of.agentId)?.composite_score;
+}
+
+describe("C10 whom a delegator blocked", () => {
+  const summarise = { required_capabilities: ["summarise"] };
+
+  test("scores 0 in the market, however others trust it", async () => {
+    const friend = await buyer(t, 100);
+    await work(boss, await seller(t, 1));
+    for (let i = 0; i < 5; i += 1) await work(friend);
+    expect(await score()).toBeGreaterThan(0);
+    await block();
+    expect(await score()).toBe(0);
+  });
+
+  test("lends nobody trust by its word", async () => {
+    const other = await seller(t, 1);
+    const reader = await t.agent();
+    await t.deposit(worker, 10);
+    for (let i = 0; i < 5; i += 1) {
+      await work();
+      await work(worker, other);
+    }
+    expect(await score(other)).toBeGreaterThan((await score(other, reader)) ?? 1);
+    await block();
+    expect(await score(other)).toBe(await score(other, reader));
+  });
+
+  test("is not chosen, though it were the cheapest, and reads as blocked", async () => {
+    const cheap = await seller(t, 0);
+    await block(boss, cheap);
+    const task = await delegate(t, boss, await t.agent(), summarise);
+    expect(await taskAt(t, task.path)).toMatchObject({ assigned_to: worker.agentId });
+    const { body } = await t.as(boss, "GET", `/api/v1/agents/${cheap.agentId}`);
+    expect(body).toMatchObject({ trust_level: "blocked" });
+  });
+
+  test("is told of no task: not on its socket, not by its list", async () => {
+    const device = await t.device(worker);
+    const old = await delegate(t, boss, worker);
+    expect((await device.next("task_assigned")).task.task_id).toBe(old.task_id);
+    await block();
+    await delegate(t, boss, worker);
+    await delegate(t, boss, worker, summarise);
+    const others = await delegate(t, await buyer(t, 10), worker);
+    expect((await device.next("task_assigned")).task.task_id).toBe(others.task_id);
+    expect(await device.rest()).toEqual([]);
+
+    const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
+    expect(body["tasks"]).toMatchObject([{ task_id: others.task_id }]);
+  });
+
+  test("cannot claim what it was told of before", async () => {
+    const device = await t.device(worker);
+    const task = await delegate(t, boss, worker);
+    await device.next("task_assigned");
+    await block();
+    device.say({ type: "claim", task_id: task.task_id });
+    expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+  });
+
+  test("works on what it had claimed, and its submitter sees all of its own", async () => {
+    const device = await t.device(worker);
+    const task = await delegate(t, boss, worker);
+    await device.next("task_assigned");
+    device.say({ type: "claim", task_id: task.task_id });
+    await device.next("claimed");
+    await block();
+    const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+    expect(body["tasks"]).toMatchObject([{ task_id: task.task_id, status: "claimed" }]);
+    await t.clock.advance(1);
+    const waiting = await delegate(t, boss, worker);
+    const own = await t.as(boss, "GET", `/agent/${boss.agentId}/tasks?submitted_by=me`);
+    expect(own.body["tasks"]).toMatchObject([
+      { task_id: waiting.task_id },
+      { task_id: task.task_id },
+    ]);
+  });
+});
