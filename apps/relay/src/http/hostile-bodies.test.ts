@@ -18,7 +18,7 @@ afterAll(() => t.close());
 
 function post(name: OperationName, raw: string | Uint8Array): Promise<Reply> {
   const body = typeof raw === "string" ? raw : Uint8Array.from(raw);
-  return t.request("POST", pathOf(name), { token: masterToken, raw: body });
+  return t.request(operations[name].method, pathOf(name), { token: masterToken, raw: body });
 }
 
 /** Micro-units that the operator's deposits came to. */
