@@ -107,6 +107,15 @@ describe("C5 a stored ledger is only added to:", () => {
     expect(tally(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
+  test("of two that extend it differently, sent at once, one takes its place", async () => {
+    await store(ledgerOf(agent, goal, ["completed"]));
+    const replies = await Promise.all([
+      store(ledgerOf(agent, goal, ["completed", "failed"])),
+      store(ledgerOf(agent, goal, ["completed", "completed"])),
+    ]);
+    expect(tally(replies)).toEqual({ 201: 1, 409: 1 });
+  });
+
   test("another agent neither stores it, nor under its own name, nor overwrites it", async () => {
     const other = await t.agent();
     const ledger = ledgerOf(agent, goal);

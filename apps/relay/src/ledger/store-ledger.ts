@@ -40,20 +40,41 @@ export async function storeLedger(
     steps_total: total,
     stored_at: services.runtime.now(),
   };
-  return services.storage.transaction(async (tx) => {
-    if (await insertLedger(tx, row)) return stored(201, row);
-    const older = await findLedger(tx, row);
-    if (older === undefined) throw new Error("a ledger that stood in the way is gone");
+  return keep(services, row, ledger);
+}
+
+/** Long timelines are compared outside the transaction, which others wait for. */
+async function keep(
+  services: LedgerServices,
+  row: LedgerRow,
+  ledger: Ledger,
+): Promise<Answer<StoreLedger>> {
+  const { storage } = services;
+  const older = await findLedger(storage.read, row);
+  if (older !== undefined) {
     const before = JSON.parse(older.body) as Ledger;
-    if (canonicalize(before) === canonicalize(ledger)) return stored(200, older);
-    // With the same timeline only what nobody signed is another: that is no addition.
-    const adds = ledger.timeline.length > before.timeline.length;
-    if (!adds || !extendsTimeline(ledger.timeline, before.timeline)) {
-      return refuse("ledger.not_extended");
-    }
-    await replaceLedger(tx, row);
-    return stored(201, row);
-  });
+    if (isSame(before, ledger)) return stored(200, older);
+    if (!addsTo(before, ledger)) return refuse("ledger.not_extended");
+  }
+  const isKept = await storage.transaction((tx) =>
+    older === undefined ? insertLedger(tx, row) : replaceLedger(tx, row, older.content_hash),
+  );
+  // Another one came in between: this one is judged by that.
+  return isKept ? stored(201, row) : keep(services, row, ledger);
+}
+
+/** The hash stands for the timeline. */
+function isSame(before: Ledger, ledger: Ledger): boolean {
+  const rest = (whole: Ledger) => canonicalize({ ...whole, timeline: [] });
+  return before.content_hash === ledger.content_hash && rest(before) === rest(ledger);
+}
+
+/** With the same timeline only what nobody signed is another: that is no addition. */
+function addsTo(before: Ledger, ledger: Ledger): boolean {
+  return (
+    ledger.timeline.length > before.timeline.length &&
+    extendsTimeline(ledger.timeline, before.timeline)
+  );
 }
 
 function stored<Status extends 200 | 201>(status: Status, row: LedgerRow) {

@@ -51,7 +51,7 @@ export async function insertLedger(tx: Tx, ledger: LedgerRow): Promise<boolean> 
   return (await tx.run(addLedger, ledger)) === 1;
 }
 
-const replace = prepare<LedgerRow>()(
+const replace = prepare<LedgerRow & { older: string }>()(
   db
     .updateTable("ledgers")
     .set({
@@ -62,10 +62,11 @@ const replace = prepare<LedgerRow>()(
       stored_at: p("stored_at"),
     })
     .where("agent_id", "=", p("agent_id"))
-    .where("goal_id", "=", p("goal_id")),
+    .where("goal_id", "=", p("goal_id"))
+    .where("content_hash", "=", p("older")),
 );
 
-/** Puts a ledger in the place of the one that it extends. */
-export async function replaceLedger(tx: Tx, ledger: LedgerRow): Promise<void> {
-  await tx.run(replace, ledger);
+/** Puts a ledger in the place of the one that it extends; false when that one is there no more. */
+export async function replaceLedger(tx: Tx, ledger: LedgerRow, older: string): Promise<boolean> {
+  return (await tx.run(replace, { ...ledger, older })) === 1;
 }
