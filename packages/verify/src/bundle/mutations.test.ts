@@ -20,12 +20,15 @@ const isValid = (bytes: Uint8Array) => {
   }
 };
 
-test("1,000 generated bundles are valid", () => {
+// Thousands of signatures: seconds, and more of them where other tests take the cores.
+const patient = { timeout: 60_000 };
+
+test("1,000 generated bundles are valid", patient, () => {
   const refused = bundles.map((text) => verifyArtifact(text)).filter(({ valid }) => !valid);
   expect(refused).toEqual([]);
 });
 
-test("10,000 changes of one byte, anywhere in a bundle, are refused", () => {
+test("10,000 changes of one byte, anywhere in a bundle, are refused", patient, () => {
   const accepted: string[] = [];
   for (let i = 0; i < 10_000; i++) {
     const which = i % bundles.length;

@@ -1,0 +1,353 @@
+import { signReceipt } from "@agent/receipts";
+import { describe, expect, test } from "vitest";
+import * as made from "../test/artifacts.ts";
+import { type ArtifactKind, recognise, verifyArtifact, type VerifyOptions } from "./index.ts";
+
+const { alice, bob, carol, now } = made;
+
+interface Sample {
+  readonly kind: ArtifactKind;
+  readonly value: object;
+  /** Who signed it, as the caller would name it. */
+  readonly key: string;
+  /** The rungs that hold when the key and the clock are known. */
+  readonly rungs: string;
+  /** A change that nobody signed. */
+  readonly forged: object;
+  readonly code: string;
+}
+
+const answer = {
+  agent_id: made.aliceId,
+  current_public_key: carol.publicKey,
+  keys: [alice, bob, carol].map(({ publicKey }) => ({ public_key: publicKey })),
+  chain: made.succession,
+};
+
+const samples: readonly Sample[] = [
+  {
+    kind: "receipt",
+    value: made.receipt,
+    key: alice.publicKey,
+    rungs: "well_formed intact key_bound hashes_match",
+    forged: { ...made.receipt, result: "else" },
+    code: "receipt.signature_invalid",
+  },
+  {
+    kind: "credential",
+    value: made.credential,
+    key: alice.publicKey,
+    rungs: "well_formed intact key_bound key_valid",
+    forged: { ...made.credential, id: "urn:else" },
+    code: "credential.signature_invalid",
+  },
+  {
+    kind: "presentation",
+    value: made.presentation,
+    key: bob.publicKey,
+    rungs: "well_formed intact key_bound nested",
+    forged: { ...made.presentation, verifiableCredential: [] },
+    code: "presentation.signature_invalid",
+  },
+  {
+    kind: "ledger",
+    value: made.ledger,
+    key: alice.publicKey,
+    rungs: "well_formed intact key_bound hashes_match",
+    forged: { ...made.ledger, timeline: made.ledger.timeline.slice(1) },
+    code: "ledger.content_hash_mismatch",
+  },
+  {
+    kind: "succession",
+    value: made.succession,
+    key: alice.publicKey,
+    rungs: "well_formed intact key_bound key_valid",
+    forged: made.succession.map((step) => ({ ...step, reason: "else" })),
+    code: "succession.old_key_signature_invalid",
+  },
+  {
+    kind: "succession",
+    value: made.succession[0]!,
+    key: bob.publicKey,
+    rungs: "well_formed intact key_bound key_valid",
+    forged: { ...made.succession[0], timestamp: 11 },
+    code: "succession.old_key_signature_invalid",
+  },
+  {
+    kind: "succession",
+    value: answer,
+    key: carol.publicKey,
+    rungs: "well_formed intact key_bound key_valid",
+    forged: { ...answer, current_public_key: bob.publicKey },
+    code: "artifact.key_unbound",
+  },
+  {
+    kind: "settlement",
+    value: made.settlement,
+    key: carol.publicKey,
+    rungs: "well_formed intact key_bound settled",
+    forged: { ...made.settlement, net: 2 },
+    code: "settlement.signature_invalid",
+  },
+  {
+    kind: "attestation",
+    value: made.attestation,
+    key: carol.publicKey,
+    rungs: "well_formed intact key_bound attested",
+    forged: { ...made.attestation, received_at: 0 },
+    code: "attestation.signature_invalid",
+  },
+  {
+    kind: "delegation_token",
+    value: made.token,
+    key: alice.publicKey,
+    rungs: "well_formed intact key_bound key_valid nested",
+    forged: { ...made.token, scope: "write" },
+    code: "delegation.signature_invalid",
+  },
+  {
+    kind: "bundle",
+    value: made.bundle,
+    key: made.relayKey,
+    rungs: "well_formed intact key_bound key_valid task_bound hashes_match nested attested settled",
+    forged: { ...made.bundle, created_at: 0 },
+    code: "bundle.signature_invalid",
+  },
+];
+
+const held = (value: unknown, options: VerifyOptions) =>
+  verifyArtifact(value, options)
+    .checks.filter(({ ok }) => ok)
+    .map(({ name }) => name)
+    .join(" ");
+
+describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) => {
+  test("is recognised by itself", () => {
+    expect(recognise(value)).toBe(kind);
+    expect(verifyArtifact(value).kind).toBe(kind);
+  });
+
+  test("is valid with its signer's key, and every rung it shows holds", () => {
+    const verdict = verifyArtifact(value, { now, publicKey: key });
+    expect(verdict).toMatchObject({ kind, valid: true });
+    expect(verdict.checks.every(({ ok }) => ok)).toBe(true);
+    expect(held(value, { now, publicKey: key })).toBe(rungs);
+  });
+
+  test("is valid when its signer's key is one of several", () => {
+    const publicKey = ["0".repeat(64), key];
+    expect(verifyArtifact(value, { now, publicKey }).valid).toBe(true);
+  });
+
+  test("is refused under the key of another, whose signature it is not", () => {
+    const { valid, checks } = verifyArtifact(value, { now, publicKey: "0".repeat(64) });
+    expect(valid).toBe(false);
+    expect(checks.some(({ name, ok }) => name === "key_bound" && ok)).toBe(false);
+  });
+
+  test("is refused when it was changed", () => {
+    expect(verifyArtifact(forged, { now, publicKey: key })).toMatchObject({ valid: false, code });
+  });
+
+  test("is judged alike as a text", () => {
+    const options = { now, publicKey: key };
+    const text = kind === "bundle" ? made.bundleFile : `${JSON.stringify(value, null, 2)}\n`;
+    expect(verifyArtifact(text, options)).toEqual(verifyArtifact(value, options));
+  });
+});
+
+describe("without the caller's key", () => {
+  test.each(samples.filter(({ kind }) => kind !== "ledger" && kind !== "attestation"))(
+    "a $kind is valid, and its key is bound to nobody",
+    ({ kind, value }) => {
+      const { valid, checks } = verifyArtifact(value, { now });
+      expect(valid).toBe(true);
+      // A bundle binds the keys of agents by the relay's word.
+      expect(checks.some(({ name }) => name === "key_bound")).toBe(kind === "bundle");
+    },
+  );
+
+  test.each([
+    ["ledger", made.ledger, "ledger.key_missing"],
+    ["attestation", made.attestation, "attestation.key_missing"],
+  ])("a %s is refused, because it names none", (_, value, code) => {
+    expect(verifyArtifact(value, { now }).code).toBe(code);
+  });
+
+  test("an unsigned ledger is valid, and its rung says that nobody signed", () => {
+    const { signature: _, ...unsigned } = made.ledger;
+    const verdict = verifyArtifact(unsigned, { publicKey: alice.publicKey });
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks).toContainEqual({ name: "intact", ok: false, code: "ledger.unsigned" });
+    expect(verdict.checks.some(({ name }) => name === "key_bound")).toBe(false);
+  });
+});
+
+describe("without a clock", () => {
+  test.each(samples)(
+    "a $kind that ends is refused, any other is judged",
+    ({ kind, value, key }) => {
+      const ends = ["credential", "presentation", "delegation_token"].includes(kind);
+      const { valid, code } = verifyArtifact(value, { publicKey: key });
+      expect([valid, code]).toEqual(ends ? [false, "artifact.clock_missing"] : [true, undefined]);
+    },
+  );
+
+  test.each([
+    ["credential", made.credential, "credential.expired", "key_valid"],
+    ["presentation", made.presentation, "presentation.credential_invalid", "nested"],
+    ["delegation_token", made.token, "delegation.expired", "key_valid"],
+  ] as const)("a %s is refused after its end", (_, value, code, rung) => {
+    const verdict = verifyArtifact(value, { now: now + 86_400_000 });
+    expect(verdict.code).toBe(code);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([{ name: rung, ok: false, code }]);
+  });
+});
+
+describe("a receipt's rungs tell its faults apart", () => {
+  const stranger = signReceipt({ ...made.receipt, public_key: bob.publicKey }, bob.secretKey);
+  const nested = (inner: object) =>
+    signReceipt({ ...made.receipt, delegation_receipts: [inner as never] }, alice.secretKey);
+  const failing = (value: object, options: VerifyOptions = { publicKey: alice.publicKey }) =>
+    verifyArtifact(value, options)
+      .checks.filter(({ ok }) => !ok)
+      .map(({ name, code }) => `${name} ${code}`);
+
+  test.each<[string, object, VerifyOptions | undefined, string]>([
+    ["changed", { ...made.receipt, result: "x" }, undefined, "intact receipt.signature_invalid"],
+    ["by a stranger's key", stranger, undefined, "key_bound receipt.signature_invalid"],
+    ["by an agent without keys", made.receipt, { publicKey: [] }, "key_bound receipt.key_missing"],
+    [
+      "that names no key, with none known",
+      signReceipt({ ...made.receipt, public_key: undefined }, alice.secretKey),
+      {},
+      "intact receipt.key_missing",
+    ],
+    ["of another task", made.receipt, { taskId: "x" }, "task_bound receipt.task_mismatch"],
+    ["of the future", made.receipt, { now: 0 }, "well_formed receipt.completed_in_future"],
+    [
+      "of another result",
+      signReceipt({ ...made.receipt, result: "x" }, alice.secretKey),
+      undefined,
+      "hashes_match receipt.result_hash_mismatch",
+    ],
+    [
+      "with a bad one inside",
+      nested({ ...stranger, result: "x" }),
+      undefined,
+      "nested receipt.nested_refused",
+    ],
+    [
+      "with a bad one deep inside",
+      nested(nested({ ...stranger, result: "x" })),
+      undefined,
+      "nested receipt.nested_refused",
+    ],
+  ])("%s", (_, value, options, found) => {
+    expect(failing(value, options)).toEqual([found]);
+  });
+
+  test("for the right task it is bound to it", () => {
+    const { checks } = verifyArtifact(made.receipt, { taskId: made.taskId });
+    expect(checks).toContainEqual({ name: "task_bound", ok: true });
+  });
+
+  test("good ones inside hold, and have verdicts of their own", () => {
+    const verdict = verifyArtifact(nested(stranger));
+    expect(verdict.checks).toContainEqual({ name: "nested", ok: true });
+    expect(verdict.nested).toEqual([verifyArtifact(stranger)]);
+  });
+});
+
+describe("a relay's answer about keys", () => {
+  test.each<[string, object, string]>([
+    ["of another agent", { agent_id: made.bobId }, "succession.agent_mismatch"],
+    ["with a key more", { keys: [...answer.keys, { public_key: "0" }] }, "artifact.key_unbound"],
+    ["with another key", { keys: answer.keys.toReversed() }, "artifact.key_unbound"],
+    ["with a key that is none", { keys: [null, null, null] }, "artifact.key_unbound"],
+    [
+      "with a record out of order",
+      { chain: made.succession.toReversed() },
+      "succession.old_key_mismatch",
+    ],
+  ])("%s is refused", (_, changes, code) => {
+    expect(verifyArtifact({ ...answer, ...changes }).code).toBe(code);
+  });
+});
+
+test("an attestation counts for the task that was asked for", () => {
+  const judge = (taskId: string) =>
+    verifyArtifact(made.attestation, { publicKey: carol.publicKey, taskId });
+  expect(judge(made.taskId).checks).toContainEqual({ name: "task_bound", ok: true });
+  expect(judge("another").code).toBe("attestation.task_mismatch");
+});
+
+describe("what has the marks of no kind, or of two, is not recognised:", () => {
+  test.each<[string, unknown]>([
+    ["nothing", undefined],
+    ["null", null],
+    ["a number", 1],
+    ["an empty object", {}],
+    ["an empty list", []],
+    ["a list of receipts", [made.receipt]],
+    ["a list of records and something else", [...made.succession, made.receipt]],
+    ["an answer without a record", { ...answer, chain: [] }],
+    ["a receipt that is a settlement too", { ...made.settlement, ...made.receipt }],
+    ["a credential that is a receipt too", { ...made.credential, ...made.receipt }],
+    ["a function", () => 1],
+  ])("%s", (_, value) => {
+    expect(recognise(value)).toBeNull();
+    expect(verifyArtifact(value)).toMatchObject({
+      kind: null,
+      valid: false,
+      code: "artifact.unrecognised",
+    });
+  });
+
+  test("marks that are inherited do not count", () => {
+    expect(recognise(Object.create(made.receipt))).toBeNull();
+  });
+});
+
+test.each(["", "{", "receipt", '{"a":1,"a":1}', `[${JSON.stringify(made.receipt)}`])(
+  "%j cannot be read",
+  (text) => {
+    expect(verifyArtifact(text)).toMatchObject({ kind: null, code: "artifact.unreadable" });
+  },
+);
+
+describe("a member replaced by anything else is taken by nobody, and makes none throw", () => {
+  const odd = [
+    null,
+    0,
+    -1,
+    "",
+    "x",
+    [],
+    {},
+    [null],
+    { a: 1 },
+    "\ud800",
+    Infinity,
+    new Date(0),
+    () => 1,
+  ];
+  // Of a ledger and of a relay's answer not every member is signed.
+  const unsigned = (value: object) => value === made.ledger || value === answer;
+
+  test.each(samples)("of a $kind", ({ value, key }) => {
+    const parts = Array.isArray(value) ? (value as object[]) : [value];
+    const taken: string[] = [];
+    for (const [index, part] of parts.entries()) {
+      for (const [name, member] of Object.entries(part)) {
+        for (const other of odd) {
+          const changed = { ...part, [name]: other };
+          const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
+          const { valid } = verifyArtifact(whole, { now, publicKey: key });
+          if (valid && other !== member && !unsigned(value)) taken.push(name);
+        }
+      }
+    }
+    expect(taken).toEqual([]);
+  });
+});

@@ -1,0 +1,150 @@
+import { createPresentation, issueCredential } from "@agent/credentials";
+import {
+  bytesToHex,
+  generateKeyPair,
+  publicKeyToDidKey,
+  sha256Hex,
+  signSuccession,
+} from "@agent/crypto";
+import { type LedgerBody, signLedger } from "@agent/ledger";
+import {
+  attenuateDelegationToken,
+  receiptHash,
+  signAttestation,
+  signDelegationToken,
+  signReceipt,
+  signSettlementRecord,
+} from "@agent/receipts";
+import { seededRandom } from "@agent/testkit";
+import { bundleText, signBundle } from "../src/index.ts";
+import { delegationOf, start } from "./scene.ts";
+
+export const now = start;
+
+/** A signer whose keys follow from a number. */
+export function signer(seed: number) {
+  const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
+  return { publicKey: bytesToHex(publicKey), secretKey, did: publicKeyToDidKey(publicKey) };
+}
+
+export const [alice, bob, carol] = [signer(1), signer(2), signer(3)];
+
+const id = (last: number) => `019b7d21-53eb-7c81-b2f1-${String(last).padStart(12, "0")}`;
+export const [taskId, aliceId, bobId, carolId, relayId] = [id(1), id(2), id(3), id(4), id(5)];
+
+export const receipt = signReceipt(
+  {
+    task_id: taskId,
+    relay_task_id: taskId,
+    agent_id: aliceId,
+    public_key: alice.publicKey,
+    device_id: id(6),
+    submitted_at: now - 1_000,
+    completed_at: now,
+    status: "completed",
+    result: "done",
+    tools_used: ["read"],
+    memories_formed: 0,
+    prompt_hash: sha256Hex("do"),
+    result_hash: sha256Hex("done"),
+  },
+  alice.secretKey,
+);
+
+export const credential = issueCredential({
+  type: "AgentTrustCredential",
+  subject: {
+    id: bob.did,
+    trust_level: "verified",
+    interaction_count: 5,
+    successful_tasks: 5,
+    failed_tasks: 0,
+    first_seen_at: 0,
+    last_seen_at: now,
+  },
+  secretKey: alice.secretKey,
+  now,
+});
+
+export const presentation = createPresentation({
+  credentials: [credential],
+  secretKey: bob.secretKey,
+  now,
+});
+
+const ledgerBody: LedgerBody = {
+  agent_id: aliceId,
+  goal_id: "goal",
+  plan_id: "plan",
+  started_at: now - 10,
+  completed_at: now,
+  status: "completed",
+  timeline: [
+    { timestamp: now - 10, type: "goal_started", payload: { goal_id: "goal" } },
+    { timestamp: now, type: "goal_completed", payload: { status: "completed" } },
+  ],
+  steps: [],
+};
+export const ledger = signLedger(ledgerBody, alice.secretKey);
+
+const step = (from: typeof alice, to: typeof alice, timestamp: number) =>
+  signSuccession({
+    agent_id: aliceId,
+    oldSecretKey: from.secretKey,
+    newSecretKey: to.secretKey,
+    timestamp,
+  });
+export const succession = [step(alice, bob, 10), step(bob, carol, 20)];
+
+export const settlement = signSettlementRecord(
+  {
+    settlement_id: id(7),
+    allocation_id: id(8),
+    task_id: taskId,
+    payer_id: bobId,
+    payee_id: aliceId,
+    receipt_hash: receiptHash(receipt),
+    ledger_hash: null,
+    amount_settled: 2,
+    fee: 0.1,
+    net: 1.9,
+    status: "completed",
+    settled_at: now,
+    issuer: carol.did,
+  },
+  carol.secretKey,
+);
+
+export const attestation = signAttestation(
+  {
+    relay_id: relayId,
+    task_id: taskId,
+    receipt_hash: receiptHash(receipt),
+    received_at: now,
+    attested_at: now,
+  },
+  carol.secretKey,
+);
+
+const root = signDelegationToken(
+  {
+    token_id: id(9),
+    issuer_agent_id: aliceId,
+    issuer_public_key: alice.publicKey,
+    delegate_agent_id: bobId,
+    scope: "read,write",
+    not_before: now - 1_000,
+    expires_at: now + 1_000,
+  },
+  alice.secretKey,
+);
+export const token = attenuateDelegationToken(
+  root,
+  { token_id: id(10), delegate_agent_id: carolId, scope: "read" },
+  bob,
+);
+
+const { evidence, relay } = delegationOf(seededRandom(1), { hops: 2, price: 2, credential: true });
+export const bundle = signBundle(evidence, relay);
+export const bundleFile = bundleText(bundle);
+export const relayKey = relay.publicKey;
