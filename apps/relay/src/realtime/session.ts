@@ -45,18 +45,19 @@ const countedAtMost = 1_000;
 
 /**
  * One device's socket: it signs in, is told of its tasks, claims, reports and delivers
- * (docs/decisions.md, 4). `caller` is already known when the upgrade carried the token.
+ * (docs/decisions.md, 4). `authorization` is the upgrade's header, if it had one.
  */
 export function openSession(
   services: SessionServices,
   agentId: string,
   wire: Wire,
-  caller: Caller | undefined,
+  authorization: string | undefined,
 ): Session {
   const { runtime, storage, connections, log, router } = services;
   const mayTake = createMessageLimit(services.config.server.rateLimitScale);
   let signedIn: { connection: Connection; caller: Caller } | undefined;
   let told: Set<string> | undefined;
+  let ready = false;
   let over = false;
   let cancelTimer = runtime.schedule(limits.socketAuthMs, () =>
     end(socketClose.unauthorized, "not signed in within 5 s"),
@@ -99,7 +100,11 @@ export function openSession(
     return signedIn === undefined || signedIn.connection.deviceId === known.deviceId;
   }
 
-  async function signIn(known: Caller): Promise<void> {
+  async function signIn(header: string): Promise<void> {
+    const judged = await services.authenticate(header);
+    if (over) return;
+    if (!judged.ok) return end(socketClose.unauthorized, errors[judged.code].text);
+    const { caller: known } = judged;
     if (!admits(known)) return end(socketClose.unauthorized, "not this agent's socket");
     cancelTimer();
     if (known.kind === "agent") {
@@ -107,12 +112,19 @@ export function openSession(
         end(socketClose.unauthorized, "token expired"),
       );
     }
-    if (signedIn === undefined) return start(known);
-    signedIn.caller = known;
+    if (signedIn !== undefined) {
+      signedIn.caller = known;
+      return;
+    }
+    const connection = connectionOf(known);
+    signedIn = { connection, caller: known };
+    // At once, so that a key that changes from here on closes this socket too.
+    connections.add(connection);
+    welcome(connection).catch(failed);
   }
 
-  async function start(known: Caller): Promise<void> {
-    const connection: Connection = {
+  function connectionOf(known: Caller): Connection {
+    return {
       id: newId(runtime),
       agentId,
       deviceId: known.kind === "agent" ? known.deviceId : null,
@@ -122,16 +134,16 @@ export function openSession(
       offer,
       close: end,
     };
-    signedIn = { connection, caller: known };
+  }
+
+  async function welcome({ deviceId: device_id }: Connection): Promise<void> {
     await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
     const query = { executor: agentId, now: runtime.now(), limit: countedAtMost };
     const pending = await pendingTaskIds(storage.read, query);
     if (over) return;
-    const { deviceId: device_id } = connection;
     log.info("ws.connected", { agent_id: agentId, device_id });
     send({ type: "ready", agent_id: agentId, device_id, pending: pending.length });
-    // Before the look at older tasks, so that none falls between the two.
-    connections.add(connection);
+    ready = true;
     await catchUp(() => true);
   }
 
@@ -147,7 +159,8 @@ export function openSession(
 
   function offer(task: Task, written?: () => void): void {
     const { task_id, expires_at } = task;
-    if (told?.has(task_id) === true) return written?.();
+    // What comes before `ready` is stored already, and told with all that waits.
+    if (!ready || told?.has(task_id) === true) return written?.();
     told?.add(task_id);
     send({ type: "task_assigned", task, expires_at }, written);
   }
@@ -164,12 +177,7 @@ export function openSession(
   }
 
   async function handle(message: ClientMessage): Promise<void> {
-    if (message.type === "auth") {
-      const known = await services.authenticate(`Bearer ${message.token}`);
-      if (over) return;
-      if (known.ok) return signIn(known.caller);
-      return end(socketClose.unauthorized, errors[known.code].text);
-    }
+    if (message.type === "auth") return signIn(`Bearer ${message.token}`);
     if (signedIn === undefined) return end(socketClose.unauthorized, "sign in first");
     const { connection } = signedIn;
     switch (message.type) {
@@ -193,7 +201,7 @@ export function openSession(
     end(1011, "internal error");
   }
 
-  if (caller !== undefined) signIn(caller).catch(failed);
+  const admitted = authorization === undefined ? undefined : signIn(authorization).catch(failed);
 
   return {
     async message(text) {
@@ -201,6 +209,7 @@ export function openSession(
       const verdict = mayTake(runtime.now());
       if (verdict === "close") return end(socketClose.tooManyMessages, "too many messages");
       if (verdict === "refuse") return fail("rate.exceeded");
+      if (signedIn === undefined) await admitted;
       try {
         const parsed = parseMessage(text);
         if (parsed.ok) await handle(parsed.message);

@@ -69,6 +69,15 @@ describe("T1 a token in the upgrade's header", () => {
     expect(t.logged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
   });
 
+  test("counts from the first message on, though that comes before the `ready`", async () => {
+    const own = await t.agent();
+    const headers = { authorization: `Bearer ${await t.token(own)}` };
+    const device = await t.dial(own, { headers });
+    device.say({ type: "ping" });
+    const told = await device.rest();
+    expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
+  });
+
   test("of the operator opens anybody's socket", async () => {
     const { agentId } = await t.agent();
     const device = await t.dial(

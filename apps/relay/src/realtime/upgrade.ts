@@ -3,7 +3,7 @@ import { errorBody, errors, limits, refuse, socketPath, type Refusal } from "@ag
 import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { RateLimiter } from "../http/rate-limit.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { actsFor } from "../identity/caller.ts";
 import { newId, type Runtime } from "../runtime.ts";
 import { openSession, type Session, type SessionServices, type Wire } from "./session.ts";
 
@@ -20,8 +20,6 @@ export function mountSockets(
     readonly limiter: RateLimiter;
   },
 ): void {
-  const callers = new WeakMap<Context, Caller>();
-
   app.get(
     socketPath,
     async (c, next) => {
@@ -34,7 +32,7 @@ export function mountSockets(
         onOpen(_, { raw }) {
           const socket = raw as WebSocket;
           const agentId = c.req.param("agentId") ?? "";
-          session = openSession(services, agentId, wireOf(socket), callers.get(c));
+          session = openSession(services, agentId, wireOf(socket), c.req.header("authorization"));
           keepAlive(socket, services.runtime);
         },
         onMessage({ data }) {
@@ -62,7 +60,6 @@ export function mountSockets(
     if (caller.kind === "agent" && !caller.scopes.has("socket")) {
       return refuse("auth.scope_missing", "socket");
     }
-    callers.set(c, caller);
     return undefined;
   }
 
