@@ -1,0 +1,155 @@
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+import { manualClock, receiptOf, seededRandom, testAgent } from "@agent/testkit";
+import { bundleText, signBundle } from "@agent/verify";
+import { chromium, type Browser, type Page } from "playwright-core";
+import { rolldown, type OutputChunk } from "rolldown";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifyArtifact, verifyCredential, verifyReceipt } from "./browser-entry.ts";
+
+const root = new URL("..", import.meta.url).pathname;
+
+const verifiers = { verifyArtifact, verifyCredential, verifyReceipt };
+
+/** One call of a verifier; it is made here and in the page. */
+interface Call {
+  readonly verifier: keyof typeof verifiers;
+  readonly text: string;
+  readonly options: { publicKey?: string; taskId?: string; now: number };
+}
+
+type Vector = { readonly [member: string]: string } & { readonly now?: number };
+
+function vectorsOf<T>(name: string, toCall: (vector: Vector) => T): T[] {
+  const lines = readFileSync(join(root, `vectors/own/${name}.jsonl`), "utf8")
+    .trimEnd()
+    .split("\n");
+  return lines.map((line) => toCall(JSON.parse(line) as Vector));
+}
+
+/** A bundle that verifies, and the same with one letter changed. */
+function bundles(): string[] {
+  const world = { ...manualClock(), ...seededRandom(1) };
+  const [agent, relay] = [testAgent(world), testAgent(world)];
+  const task = { task_id: "task", prompt: "work", submitted_at: world.now() };
+  const text = bundleText(
+    signBundle(
+      {
+        task: {
+          ...task,
+          agent_id: agent.agentId,
+          submitted_by: relay.agentId,
+          assigned_to: null,
+          status: "completed",
+        },
+        routing: { choice: null, executors: [] },
+        receipt: receiptOf(agent, task),
+        signers: [
+          {
+            agent_id: agent.agentId,
+            keys: [{ public_key: agent.publicKey, valid_from: 0, valid_until: null }],
+            chain: [],
+            devices: [],
+          },
+        ],
+        settlements: [],
+        postings: [],
+        credential: null,
+        received_at: world.now(),
+      },
+      { ...relay, relayId: relay.agentId, now: world.now() },
+    ),
+  );
+  return [text, text.replace("work", "walk")];
+}
+
+const now = 1_767_330_954_827;
+const calls: readonly Call[] = [
+  ...vectorsOf("receipts", ({ receipt: text = "", key = "", task = "" }): Call => {
+    return { verifier: "verifyReceipt", text, options: { publicKey: key, taskId: task, now } };
+  }),
+  ...vectorsOf("credentials", ({ credential: text = "", now: at = now }): Call => {
+    return { verifier: "verifyCredential", text, options: { now: at } };
+  }),
+  ...vectorsOf("ledgers", ({ ledger: text = "", key = "" }): Call => {
+    return { verifier: "verifyArtifact", text, options: { publicKey: key, now } };
+  }),
+  ...bundles().map((text): Call => ({ verifier: "verifyArtifact", text, options: { now } })),
+];
+
+/** The packages in one script for a page, from their sources. */
+async function bundled(): Promise<OutputChunk> {
+  const build = await rolldown({
+    input: join(root, "test/browser-entry.ts"),
+    platform: "browser",
+    resolve: { conditionNames: ["agent-source", "browser", "import", "default"] },
+  });
+  const { output } = await build.generate({ format: "iife", name: "agent" });
+  await build.close();
+  return output[0];
+}
+
+/** The browser that is here: the variable names one, else the usual names on the path. */
+function findBrowser(): string | undefined {
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+  const named = process.env["AGENT_TEST_BROWSER"];
+  const places = names.flatMap((name) => folders.map((folder) => join(folder, name)));
+  return [...(named === undefined ? [] : [named]), ...places].find((place) => existsSync(place));
+}
+
+describe("the verifiers in one script for a browser", () => {
+  it("import nothing from outside of it", async () => {
+    const { imports, dynamicImports, code, moduleIds } = await bundled();
+    expect([...imports, ...dynamicImports]).toEqual([]);
+    expect(code).not.toMatch(/["'`]node:|\brequire\(/);
+    expect(moduleIds.filter((id) => id.includes(".node."))).toEqual([]);
+    expect(moduleIds.some((id) => id.endsWith("ed25519-portable.ts"))).toBe(true);
+  });
+});
+
+const executablePath = findBrowser();
+if (executablePath === undefined) {
+  console.warn(
+    "\n*** NO BROWSER FOUND: the verifiers are NOT tested in one. ***\n" +
+      "*** Install Chromium (apt-get install chromium) or name one in AGENT_TEST_BROWSER. ***\n",
+  );
+}
+
+describe.skipIf(executablePath === undefined)("headless Chromium", { timeout: 120_000 }, () => {
+  let browser: Browser;
+  let page: Page;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath: executablePath ?? "",
+      args: [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+      ],
+    });
+    page = await browser.newPage();
+    await page.addScriptTag({ content: (await bundled()).code });
+  }, 120_000);
+  afterAll(() => browser.close());
+
+  it("comes to the verdict of Node.js on every vector and bundle", async () => {
+    const expected = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
+    const found = await page.evaluate((asked) => {
+      const { agent } = globalThis as unknown as { agent: typeof verifiers };
+      return asked.map(({ verifier, text, options }) => agent[verifier](text, options));
+    }, calls);
+    expect(calls.length).toBeGreaterThan(250);
+    expect(found).toEqual(expected);
+  });
+
+  it("is not the only one to find vectors valid and invalid", () => {
+    const verdicts = calls.map(({ verifier, text, options }) => verifiers[verifier](text, options));
+    expect(new Set(verdicts.map(({ valid }) => valid))).toEqual(new Set([true, false]));
+    expect(verdicts.slice(-2).map(({ valid }) => valid)).toEqual([true, false]);
+  });
+});

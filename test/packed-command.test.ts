@@ -1,0 +1,66 @@
+import { execFile } from "node:child_process";
+import { globSync, lstatSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, expect, it } from "vitest";
+
+const root = new URL("..", import.meta.url).pathname;
+const folder = mkdtempSync(join(tmpdir(), "packed-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+// The Node.js of this run comes first, because the system's own may be older than the packages ask.
+const env = {
+  ...process.env,
+  PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`,
+};
+
+async function run(command: string, args: readonly string[], cwd = folder) {
+  try {
+    const { stdout } = await promisify(execFile)(command, args, { cwd, env });
+    return { exitCode: 0, stdout };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: unknown; stdout: string; stderr: string };
+    if (typeof code !== "number") throw error;
+    return { exitCode: code, stdout: stdout + stderr };
+  }
+}
+
+/** A step without which there is nothing to test. */
+async function done(command: string, args: readonly string[], cwd = folder): Promise<void> {
+  const { exitCode, stdout } = await run(command, args, cwd);
+  if (exitCode !== 0) throw new Error(`${command} ${args.join(" ")}: ${stdout}`);
+}
+
+// Builds, packs and installs as a stranger would: half a minute, more on a machine that is busy.
+it("agent-verify works where its packages were installed from their tarballs", async () => {
+  const projects = ["packages/crypto/tsconfig.node.json", "packages/verify/tsconfig.node.json"];
+  await done(join(root, "node_modules/.bin/tsc"), ["-b", ...projects], root);
+  const pack = ["-r", "--filter-prod", "@agent/verify...", "pack", "--pack-destination", folder];
+  await done("npx", ["-y", "pnpm@12", ...pack], root);
+  const tarballs = globSync("*.tgz", { cwd: folder });
+  expect(tarballs.map((name) => name.replace(/-\d.*/, "")).toSorted()).toEqual(
+    ["credentials", "crypto", "ledger", "receipts", "verify"].map((name) => `agent-${name}`),
+  );
+  writeFileSync(join(folder, "package.json"), "{}");
+  const quietly = ["--no-audit", "--no-fund", "--prefer-offline"];
+  await done("npm", ["install", ...quietly, ...tarballs.map((name) => `./${name}`)]);
+
+  const command = join(folder, "node_modules/.bin/agent-verify");
+  expect(lstatSync(command).isSymbolicLink()).toBe(true);
+  const receipt = readFileSync(join(root, "examples/receipt.json"), "utf8");
+  writeFileSync(join(folder, "receipt.json"), receipt);
+  writeFileSync(join(folder, "changed.json"), receipt.replace("to 2", "to 3"));
+  const { version } = JSON.parse(
+    readFileSync(join(root, "packages/verify/package.json"), "utf8"),
+  ) as { version: string };
+
+  expect(await run(command, ["--version"])).toEqual({ exitCode: 0, stdout: `${version}\n` });
+  const good = await run(command, ["--json", "receipt.json"]);
+  expect(good.exitCode).toBe(0);
+  expect(JSON.parse(good.stdout)).toMatchObject({ kind: "receipt", valid: true });
+  expect((await run(command, ["changed.json"])).exitCode).toBe(1);
+  expect((await run(command, ["missing.json"])).exitCode).toBe(2);
+  const piped = await run("sh", ["-c", `"$0" --json < receipt.json`, command]);
+  expect(JSON.parse(piped.stdout)).toMatchObject({ file: "-", valid: true });
+}, 300_000);
