@@ -24,6 +24,7 @@ export type BundleRefusal =
   | "bundle.signature_invalid"
   | "bundle.key_history_broken"
   | "bundle.key_not_in_force"
+  | "bundle.task_mismatch"
   | "bundle.wrong_executor"
   | "bundle.status_mismatch"
   | "bundle.credential_foreign"

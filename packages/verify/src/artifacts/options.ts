@@ -12,7 +12,7 @@ export interface VerifyOptions {
    * issuer's, the holder's or, of a bundle, a settlement record and an attestation, the relay's.
    */
   readonly publicKey?: BoundKeys | undefined;
-  /** The task that a receipt or an attestation has to be signed for. */
+  /** The task that a receipt, an attestation or a bundle has to be about. */
   readonly taskId?: string | undefined;
 }
 

@@ -113,6 +113,13 @@ describe("what the relay did not sign is refused", () => {
     });
   });
 
+  test("and the evidence of another task than the one that was asked for", () => {
+    expect(verifyBundle(text, { taskId: evidence.task.task_id }).valid).toBe(true);
+    const { code, checks } = verifyBundle(text, { taskId: "another" });
+    expect(code).toBe("bundle.task_mismatch");
+    expect(checks).toContainEqual({ name: "task_bound", ok: false, code });
+  });
+
   test("and another relay than the one that was asked for", () => {
     const { code, checks } = verifyBundle(text, { publicKey: stranger.publicKey });
     expect(code).toBe("artifact.key_unbound");

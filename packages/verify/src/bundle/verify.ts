@@ -1,5 +1,5 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
-import { type BoundKeys, receiptHash, verifyAttestation } from "@agent/receipts";
+import { receiptHash, verifyAttestation } from "@agent/receipts";
 import { judgeCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { judgeReceipt } from "../artifacts/receipt.ts";
@@ -18,11 +18,11 @@ import { faultOfMoney } from "./settled.ts";
  * signature over all of it, then every part by its own. A text that is not its own canonical JSON is
  * refused (`bundle.not_canonical`). Without `publicKey` any relay may have signed.
  */
-export function verifyBundle(input: unknown, { publicKey }: VerifyOptions = {}): Verdict {
+export function verifyBundle(input: unknown, options: VerifyOptions = {}): Verdict {
   const read = readBundle(input);
   if (!read.ok) return verdictOf([refusal("well_formed", read.code)]);
   const parts: Part[] = [];
-  for (const part of judgeParts(read.bundle, read.relayKey, publicKey)) {
+  for (const part of judgeParts(read.bundle, read.relayKey, options)) {
     parts.push(part);
     if (part.code !== undefined) break;
   }
@@ -40,17 +40,20 @@ interface Part {
 function* judgeParts(
   bundle: EvidenceBundle,
   relayKey: string,
-  named: BoundKeys | undefined,
+  { publicKey, taskId }: VerifyOptions,
 ): Iterable<Part> {
   yield holds("well_formed");
   const isSigned = verifyJson(bundle, hexToBytes(relayKey));
   yield isSigned ? holds("intact") : refusal("intact", "bundle.signature_invalid");
-  if (named !== undefined && !isNamed(relayKey, named)) {
+  if (publicKey !== undefined && !isNamed(relayKey, publicKey)) {
     yield refusal("key_bound", "artifact.key_unbound");
   }
   if (!historiesHold(bundle.signers)) yield refusal("key_bound", "bundle.key_history_broken");
   yield receiptPart(bundle);
   const { task, receipt, settlements, postings } = bundle;
+  if (taskId !== undefined && taskId !== task.task_id) {
+    yield refusal("task_bound", "bundle.task_mismatch");
+  }
   if (receipt.agent_id !== (task.assigned_to ?? task.agent_id)) {
     yield refusal("task_bound", "bundle.wrong_executor");
   }

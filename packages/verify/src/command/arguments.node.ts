@@ -23,7 +23,7 @@ standard input. Exits with 0 when everything is valid, with 1 when something is 
 something cannot be read or is none of these.
 
   --key KEY    the key that has to have signed: 64 hex digits or a did:key; may be given again
-  --task ID    the task that a receipt or an attestation has to be for
+  --task ID    the task that a receipt, an attestation or a bundle has to be about
   --now TIME   the time to judge by instead of the clock: ISO 8601, or ms since 1970
   --json       one line of JSON for each file
   --help       this text
