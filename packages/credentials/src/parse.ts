@@ -1,6 +1,6 @@
 import * as v from "valibot";
+import { parseJsonText } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
-import { parseJsonText } from "./json-text.ts";
 import type { Kind } from "./refusals.ts";
 import {
   type DataIntegrityProof,

@@ -1,7 +1,6 @@
 import * as v from "valibot";
-import { canonicalize, CanonicalJsonError } from "@agent/crypto";
+import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
 import { contentHash } from "./content-hash.ts";
-import { parseJsonText } from "./json-text.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
 /** Why a value is no ledger: the member at fault and the rule it breaks, never what it holds. */
