@@ -5,6 +5,7 @@ import type { Hire } from "./execution/delegation.ts";
 import { directExecutor } from "./execution/direct.ts";
 import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner } from "./execution/run-task.ts";
+import { createMandates, type KeysOf } from "./execution/mandate.ts";
 import { createWork, type Work } from "./execution/work.ts";
 import { identityTag } from "./identity-tag.ts";
 import type { Identity } from "./identity.ts";
@@ -20,6 +21,8 @@ export interface HomeLink {
   /** The device id that the relay gave to the agent's key, once it is known there. */
   deviceId(): string | undefined;
   readonly hire: Hire;
+  /** Of the issuers of delegation tokens. */
+  readonly keysOf: KeysOf;
   readonly deliver: (receipt: ExecutionReceipt) => void;
 }
 
@@ -66,7 +69,8 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     taskTimeoutMs,
     runtime,
   });
-  const work = createWork({ run, runtime, deliver: home?.deliver });
+  const readMandate = createMandates({ identity, keysOf: home?.keysOf, now: runtime.now });
+  const work = createWork({ run, readMandate, runtime, deliver: home?.deliver });
 
   const everyTool = [
     ...syntheticTools({

@@ -180,6 +180,7 @@ describe("a delegation", () => {
     const { received } = await run(completed, {
       requiredCapabilities: ["add"],
       maxBudget: 1.5,
+      delegationToken: { token_id: "d" },
       excludeAgents: [stranger.agentId],
       submittedBy: delegator.agentId,
     });
@@ -187,6 +188,7 @@ describe("a delegation", () => {
       prompt: PROMPT,
       required_capabilities: ["add"],
       max_budget: 1.5,
+      delegation_token: { token_id: "d" },
       exclude_agents: [stranger.agentId],
       submitted_by: delegator.agentId,
     });

@@ -13,6 +13,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly requiredCapabilities?: readonly string[];
   /** US dollars, at most 6 decimals: a cap on price and hold. */
   readonly maxBudget?: number;
+  /** A delegation token whose delegate is `agentId`; it goes to the executor as it is. */
+  readonly delegationToken?: Readonly<Record<string, unknown>>;
   readonly excludeAgents?: readonly string[];
   /** The paying agent; counts under the master token only. */
   readonly submittedBy?: string;
@@ -62,10 +64,12 @@ export async function delegate(client: RelayClient, options: DelegateOptions): P
 
 function bodyOf(options: DelegateOptions) {
   const { prompt, requiredCapabilities, maxBudget, excludeAgents, submittedBy } = options;
+  const { delegationToken } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
     ...(maxBudget !== undefined && { max_budget: maxBudget }),
+    ...(delegationToken !== undefined && { delegation_token: { ...delegationToken } }),
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),
   };

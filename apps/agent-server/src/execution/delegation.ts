@@ -8,6 +8,8 @@ export interface DelegateRequest {
   readonly prompt: string;
   /** Hard limit on price and hold, in USD. */
   readonly max_budget?: number;
+  /** The only tools that the named agent may use; part of what the task's own token allows. */
+  readonly scope?: readonly string[];
 }
 
 export type DelegateAnswer =

@@ -1,3 +1,5 @@
+import type { DelegationToken } from "@agent/receipts";
+
 /** Work as this agent was given it, over MCP or over the relay's socket. */
 export interface WorkTask {
   readonly taskId: string;
@@ -11,6 +13,8 @@ export interface WorkTask {
   readonly submittedBy?: string;
   /** The delegator's hint of how long it may take. */
   readonly wallClockMs?: number;
-  /** The only tools that may run; absent: all of them. */
+  /** The only tools that may run, sorted; absent: all of them. */
   readonly scope?: readonly string[];
+  /** The valid token that `scope` follows from. */
+  readonly delegationToken?: DelegationToken;
 }

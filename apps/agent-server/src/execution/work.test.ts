@@ -74,6 +74,7 @@ test("only a receipt that its caller does not carry to the relay is handed over 
   const { receipt } = await completed();
   const work = createWork({
     run: async () => receipt,
+    readMandate: async () => ({}),
     runtime: systemRuntime(silentLog),
     deliver: (one) => void delivered.push(one),
   });
@@ -84,7 +85,7 @@ test("only a receipt that its caller does not carry to the relay is handed over 
   expect(delivered).toEqual([receipt]);
 });
 
-test("work that comes with a delegation token, which nobody here can check, is denied", async () => {
+test("work is denied when what it brings as a delegation token is none", async () => {
   const { work, runs } = counting();
   const answer = await work.accept({ ...newWork("p"), delegationToken: "{}" }, { caller: owner });
   expect(answer).toMatchObject({ ok: true, receipt: { status: "denied", tools_used: [] } });

@@ -2,9 +2,9 @@ import { sha256Hex, uuidV7 } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
+import type { ReadMandate } from "./mandate.ts";
 import { createOnce } from "./once.ts";
 import type { RunTask } from "./run-task.ts";
-import { readScope } from "./scope.ts";
 import type { WorkTask } from "./task.ts";
 
 /** A task as somebody brings it. */
@@ -12,7 +12,8 @@ export interface NewWork {
   readonly prompt: string;
   readonly requiredCapabilities: readonly string[];
   readonly relayTaskId?: string;
-  readonly delegationToken?: string;
+  /** A value or its JSON text, not yet judged. */
+  readonly delegationToken?: unknown;
   /** Milliseconds since the Unix epoch; absent: it is submitted now. */
   readonly submittedAt?: number;
   readonly submittedBy?: string;
@@ -40,11 +41,12 @@ const remembered = 100;
 /** The place where every task arrives, whichever way it came. */
 export function createWork(parts: {
   run: RunTask;
+  readMandate: ReadMandate;
   runtime: Runtime;
   /** Told of a receipt that its caller will not carry to the relay. */
   deliver: ((receipt: ExecutionReceipt) => void) | undefined;
 }): Work {
-  const { run, runtime, deliver } = parts;
+  const { run, readMandate, runtime, deliver } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
   const cancelable = new Map<string, AbortController>();
@@ -59,14 +61,9 @@ export function createWork(parts: {
     const task = toTask(work);
     const own = new AbortController();
     const signals = [stopping.signal, own.signal, ...(signal === undefined ? [] : [signal])];
-    const scope = readScope(work.delegationToken);
-    const running = run(
-      { ...task, ...(scope.ok && scope.scope !== undefined && { scope: scope.scope }) },
-      {
-        caller,
-        cancel: AbortSignal.any(signals),
-        ...(!scope.ok && { refusal: scope.reason }),
-      },
+    const cancel = AbortSignal.any(signals);
+    const running = readMandate(work.delegationToken, task).then(({ refusal, ...mandate }) =>
+      run({ ...task, ...mandate }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
     );
     cancelable.set(task.taskId, own);
     unfinished.add(running);

@@ -1,29 +1,37 @@
 import { delegate, type RelayClient } from "@agent/client";
+import { uuidV7 } from "@agent/crypto";
 import type { DelegateAnswer, DelegateRequest, Hire } from "../execution/delegation.ts";
+import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Membership } from "./join.ts";
+import { passOn } from "./pass-on.ts";
 
 /** Hires another agent through the relay, for a tool that calls `context.delegate`. */
 export function createHire(parts: {
-  agentId: string;
+  identity: Identity;
   membership: () => Membership | undefined;
   timeoutMs: number;
   runtime: Runtime;
 }): Hire {
-  const { runtime, timeoutMs } = parts;
+  const { identity, runtime, timeoutMs } = parts;
   return async (request, { task, signal }): Promise<DelegateAnswer> => {
     const client = parts.membership()?.client;
     if (client === undefined) return failed("This agent is not connected to its relay");
-    const target = await findTarget(client, request, parts.agentId);
+    const target = await findTarget(client, request, identity.agentId);
     if (!target.ok) return target;
+    const tokenId = uuidV7(runtime.now(), runtime.randomBytes(10));
+    const passed = passOn(task.delegationToken, request, { identity, tokenId });
+    if (!passed.ok) return passed;
 
-    const { capability, max_budget: maxBudget, prompt } = request;
+    const { capability, prompt } = request;
+    const { maxBudget, token } = passed;
     const done = await delegate(client, {
       ...runtime,
       agentId: target.agentId,
       prompt,
       ...(capability !== undefined && { requiredCapabilities: [capability] }),
       ...(maxBudget !== undefined && { maxBudget }),
+      ...(token !== undefined && { delegationToken: { ...token } }),
       // Who asked for this work is not asked back to do a part of it.
       ...(task.submittedBy !== undefined && { excludeAgents: [task.submittedBy] }),
       timeoutMs,

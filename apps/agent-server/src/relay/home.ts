@@ -8,6 +8,7 @@ import { retryDelayMs } from "./backoff.ts";
 import { createTokenCheck } from "./check-token.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
+import { createIssuerKeys } from "./issuer-keys.ts";
 import { join, type JoinResult, type Membership, type Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
 import { pacedSend } from "./paced-send.ts";
@@ -119,7 +120,8 @@ export function createHome(options: HomeOptions): Home {
   return {
     membership: current,
     deviceId: () => membership?.deviceId,
-    hire: createHire({ agentId, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
+    hire: createHire({ identity, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
+    keysOf: createIssuerKeys({ membership: current, runtime }),
     deliver: (receipt) => outbox.deliver(receipt, agentId),
     checkToken: createTokenCheck({ identity, membership: current, runtime }),
     async start({ work, endpointUrl }) {

@@ -34,6 +34,7 @@ function newIntake(socket: SendResult = { ok: true }) {
   const clock = manualClock();
   const sent: string[] = [];
   const started: string[] = [];
+  const tokens: unknown[] = [];
   const cancelled: string[] = [];
   const delivered: string[] = [];
   const finish = new Map<string, (answer: WorkAnswer) => void>();
@@ -41,8 +42,9 @@ function newIntake(socket: SendResult = { ok: true }) {
     agentId: me,
     relayId: () => "relay",
     work: {
-      accept: ({ relayTaskId = "" }) => {
+      accept: ({ relayTaskId = "", delegationToken }) => {
         started.push(relayTaskId);
+        tokens.push(delegationToken);
         return new Promise((resolve) => finish.set(relayTaskId, resolve));
       },
       find: () => undefined,
@@ -63,6 +65,7 @@ function newIntake(socket: SendResult = { ok: true }) {
     intake,
     sent,
     started,
+    tokens,
     claimed: (id: string) => intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 }),
     end: async (id: string, answer: WorkAnswer = { ok: true, receipt: receiptFor(id) }) => {
       finish.get(id)?.(answer);
@@ -81,6 +84,17 @@ describe("a task that the relay assigns", () => {
     await end("t");
     expect(started).toEqual(["t"]);
     expect(delivered).toEqual(["t to target"]);
+  });
+
+  test("is run under the delegation token that it came with", () => {
+    const { intake, tokens, claimed } = newIntake();
+    const withToken = { ...task("t"), delegation_token: { token_id: "d" } };
+    for (const one of [withToken, task("u")]) {
+      intake.take(one);
+      claimed(one.task_id);
+    }
+    expect(tokens[0]).toEqual({ token_id: "d" });
+    expect(tokens[1] ?? null).toBeNull();
   });
 
   test("is not run when another device was faster", () => {

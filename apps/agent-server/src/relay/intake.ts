@@ -67,6 +67,8 @@ export function createIntake(parts: {
 
   async function run(task: Task): Promise<void> {
     const { task_id: id } = task;
+    // Only relays that take delegation tokens have this member.
+    const { delegation_token: delegationToken } = task as Task & { delegation_token?: unknown };
     running.add(id);
     if (running.size === 1) keepLeases();
     try {
@@ -78,6 +80,7 @@ export function createIntake(parts: {
           submittedAt: task.submitted_at,
           ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
           ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
+          delegationToken,
         },
         { caller: { kind: "relay", relayId: parts.relayId() } },
       );
