@@ -25,6 +25,7 @@ export function taskRow(change: Partial<TaskRow> = {}): TaskRow {
     blamed: 0,
     receipt_hash: null,
     finished_at: null,
+    delegation_token: null,
     ...change,
   };
 }

@@ -81,6 +81,35 @@ export const errors = {
   "receipt.signature_invalid": { status: 403, text: "Receipt signature verification failed" },
   "receipt.out_of_scope": { status: 403, text: "Receipt names a tool outside delegated_scope" },
 
+  "delegation.malformed": { status: 400, text: "Invalid delegation token structure" },
+  "delegation.too_long": { status: 400, text: "Delegation chain holds more than 10 tokens" },
+  "delegation.suite": { status: 403, text: "Delegation token suite is missing or unknown" },
+  "delegation.wrong_issuer": { status: 403, text: "Delegation token is not the submitter's own" },
+  "delegation.wrong_delegate": { status: 403, text: "Delegation token is for another agent" },
+  "delegation.chain_broken": {
+    status: 403,
+    text: "Delegation token was handed on by another than its holder",
+  },
+  "delegation.widened": { status: 403, text: "Delegation token is wider than its parent" },
+  "delegation.lifetime": {
+    status: 400,
+    text: "Delegation token has to last more than 0 ms and at most 24 h",
+  },
+  "delegation.not_yet_valid": { status: 403, text: "Delegation token is not valid yet" },
+  "delegation.expired": { status: 403, text: "Delegation token has expired" },
+  "delegation.key_unbound": {
+    status: 403,
+    text: "Delegation token key is not bound to its issuer",
+  },
+  "delegation.signature_invalid": {
+    status: 403,
+    text: "Delegation token signature verification failed",
+  },
+  "delegation.budget_exceeded": {
+    status: 402,
+    text: "Price is above what is left of the delegation token's max_budget",
+  },
+
   "evidence.too_deep": {
     status: 422,
     text: "Receipt is nested too deep to be part of a signed document",

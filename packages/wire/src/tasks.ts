@@ -56,6 +56,8 @@ export const Task = v.object({
   routing_choice: v.nullable(RoutingChoice),
   estimated_cost: v.number(),
   amount_locked: v.number(),
+  /** Only where the task came with one. */
+  delegation_token: v.optional(looseObject),
 });
 export type Task = v.InferOutput<typeof Task>;
 
@@ -80,6 +82,8 @@ export const SubmitTaskBody = v.object({
     ),
   ),
   max_budget: v.optional(price),
+  /** The token, or its JSON text. */
+  delegation_token: v.optional(v.union([looseObject, v.string()])),
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
 
@@ -111,6 +115,19 @@ export const tasks = {
       "budget.no_payer",
       "task.relay_full",
       "task.submitter_full",
+      "delegation.malformed",
+      "delegation.too_long",
+      "delegation.suite",
+      "delegation.wrong_issuer",
+      "delegation.wrong_delegate",
+      "delegation.chain_broken",
+      "delegation.widened",
+      "delegation.lifetime",
+      "delegation.not_yet_valid",
+      "delegation.expired",
+      "delegation.key_unbound",
+      "delegation.signature_invalid",
+      "delegation.budget_exceeded",
     ],
   }),
   getTask: operation({

@@ -4,6 +4,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { issue } from "../../test/delegation-tokens.ts";
 import {
   httpEndpoint,
   mcpEndpoint,
@@ -72,6 +73,21 @@ describe("a task for an agent that has only an endpoint", () => {
     expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
     expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
+  });
+
+  test("brings its delegation token along, as JSON text", async () => {
+    const endpoint = opened(await mcpEndpoint(proves));
+    await register(t, worker, endpoint.url);
+    const delegation_token = issue(t, boss, worker);
+    const task = await delegate(t, boss, worker, { delegation_token });
+    await ended(task);
+    expect(endpoint.calls).toEqual([
+      {
+        prompt: "work",
+        relay_task_id: task.task_id,
+        delegation_token: JSON.stringify(delegation_token),
+      },
+    ]);
   });
 
   test.each<[string, (receipt: string) => CallToolResult]>([

@@ -100,12 +100,18 @@ function tokenFor({ publicKey }: CallableAgent, { identity, runtime }: Forwarder
   });
 }
 
-function argumentsOf({ prompt, task_id, required_capabilities }: TaskRow): Record<string, unknown> {
+function argumentsOf({
+  prompt,
+  task_id,
+  required_capabilities,
+  delegation_token,
+}: TaskRow): Record<string, unknown> {
   const capabilities = JSON.parse(required_capabilities) as string[];
   return {
     prompt,
     relay_task_id: task_id,
     ...(capabilities.length > 0 && { required_capabilities: capabilities }),
+    ...(delegation_token !== null && { delegation_token }),
   };
 }
 

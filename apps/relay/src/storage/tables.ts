@@ -19,6 +19,7 @@ export interface Tables {
   agent_histories: AgentHistoryRow;
   credentials: CredentialRow;
   ledgers: LedgerRow;
+  delegation_budgets: DelegationBudgetRow;
 }
 
 export interface RelayIdentityRow {
@@ -106,6 +107,8 @@ export interface TaskRow {
   blamed: 0 | 1;
   receipt_hash: string | null;
   finished_at: number | null;
+  /** JSON; null where the task came without one. */
+  delegation_token: string | null;
 }
 
 export interface TaskCounterRow {
@@ -174,6 +177,14 @@ export interface LedgerRow {
   steps_completed: number;
   steps_total: number;
   stored_at: number;
+}
+
+/** Of a delegation token with a `max_budget`. */
+export interface DelegationBudgetRow {
+  issuer_id: string;
+  token_id: string;
+  /** Open holds and what was charged, in micro-units. */
+  used: number;
 }
 
 export interface TrustRecordRow {

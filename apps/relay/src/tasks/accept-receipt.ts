@@ -13,6 +13,7 @@ import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { complete, type Completed, type Verified } from "./complete.ts";
 import { announceStanding, countTask } from "./count-task.ts";
+import { keepsToToken } from "./delegated.ts";
 import { loadHops, settleableHops, type SettleableHop } from "./nested-receipts.ts";
 import { signerKeys } from "./signer-keys.ts";
 import { blameExecutor, findTask } from "./store.ts";
@@ -77,6 +78,7 @@ export async function acceptReceipt(
     if (code === "receipt.signature_invalid") await blame(services, task, executor, caller);
     return refuse(code);
   }
+  if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
   const verified = { receipt, hash, text, bound: keys !== undefined };
   return store(services, taskId, verified, settleableHops(services, taskId, hops, verdict));
 }

@@ -47,6 +47,7 @@ const row = (change: Partial<TaskRow> = {}): TaskRow => ({
   blamed: 0,
   receipt_hash: null,
   finished_at: null,
+  delegation_token: null,
   ...change,
 });
 

@@ -3,6 +3,7 @@ import { releaseHold } from "../budget/hold.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { leavePlace } from "./counters.ts";
+import { returnToDelegation } from "./delegation-budget.ts";
 import { cancelPending, findTask } from "./store.ts";
 import { executorOf, isGone } from "./view.ts";
 
@@ -21,6 +22,7 @@ export async function cancel(
     const row = await cancelPending(tx, taskId, runtime.now());
     if (row === undefined) return refuse("task.not_pending");
     await releaseHold(tx, runtime, row, "cancelled");
+    await returnToDelegation(tx, row);
     await leavePlace(tx, row.submitted_by);
     return { ok: true as const, executor: executorOf(row) };
   });

@@ -9,6 +9,7 @@ import type { Tx } from "../storage/storage.ts";
 import type { SettlementRow } from "../storage/tables.ts";
 import { countTask, type Standing } from "./count-task.ts";
 import { leavePlace } from "./counters.ts";
+import { returnToDelegation } from "./delegation-budget.ts";
 import { archiveReceipt, finishTask, type EndedTask } from "./store.ts";
 
 /** A verified receipt and what is known of it. */
@@ -58,6 +59,7 @@ export async function complete(
     status: bound ? receipt.status : "failed",
   });
   if (!settled.ok) return settled;
+  await returnToDelegation(tx, task, settled.settlement?.amount_settled);
   await leavePlace(tx, task.submitted_by);
   await touchAgent(tx, receipt.agent_id, now);
   const standing = bound

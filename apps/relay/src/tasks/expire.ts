@@ -1,6 +1,7 @@
 import { releaseHold } from "../budget/hold.ts";
 import type { Services } from "../services.ts";
 import { leavePlace } from "./counters.ts";
+import { returnToDelegation } from "./delegation-budget.ts";
 import { expiredTasks, removeExpired } from "./store.ts";
 import { executorOf } from "./view.ts";
 
@@ -19,6 +20,7 @@ export async function expireTasks(
           const row = await removeExpired(tx, task_id, runtime.now());
           if (row === undefined) return undefined;
           await releaseHold(tx, runtime, row, "expired");
+          await returnToDelegation(tx, row);
           await leavePlace(tx, row.submitted_by);
           return row;
         });

@@ -10,6 +10,7 @@ import {
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import type { Verified } from "./complete.ts";
+import { keepsToToken } from "./delegated.ts";
 import { signerKeys, type SignerKeys } from "./signer-keys.ts";
 import { findTask } from "./store.ts";
 import { executorOf, isOpen } from "./view.ts";
@@ -90,6 +91,10 @@ export function settleableHops(
       executorOf(task) === receipt.agent_id;
     if (!settles) {
       log.warn("multihop.settlement.task_not_found", hop);
+      return [];
+    }
+    if (!keepsToToken(task, receipt)) {
+      log.warn("multihop.settlement.out_of_scope", hop);
       return [];
     }
     const verified: Verified = {

@@ -34,6 +34,7 @@ const addTask = prepare<TaskRow>()(
     blamed: p("blamed"),
     receipt_hash: p("receipt_hash"),
     finished_at: p("finished_at"),
+    delegation_token: p("delegation_token"),
   }),
 );
 
@@ -47,7 +48,13 @@ export const open = sql<boolean>`status in ('pending', 'claimed')`;
 /** What settling needs of a task that has ended; its prompt can be long. */
 export type EndedTask = Pick<
   TaskRow,
-  "task_id" | "submitted_by" | "submitted_at" | "charge" | "locked" | "allocation_id"
+  | "task_id"
+  | "submitted_by"
+  | "submitted_at"
+  | "charge"
+  | "locked"
+  | "allocation_id"
+  | "delegation_token"
 >;
 
 const finish = prepare<
@@ -60,7 +67,15 @@ const finish = prepare<
     .where(open)
     .where("expires_at", ">", p("now"))
     .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
-    .returning(["task_id", "submitted_by", "submitted_at", "charge", "locked", "allocation_id"]),
+    .returning([
+      "task_id",
+      "submitted_by",
+      "submitted_at",
+      "charge",
+      "locked",
+      "allocation_id",
+      "delegation_token",
+    ]),
 );
 
 /**

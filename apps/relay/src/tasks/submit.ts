@@ -7,7 +7,6 @@ import {
   type RoutingChoice,
   type SubmitTaskBody,
 } from "@agent/wire";
-import { placeHold } from "../budget/hold.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import { priceOf } from "../routing/price.ts";
 import { chooseExecutors } from "../routing/choose-executors.ts";
@@ -15,6 +14,8 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { takePlace } from "./counters.ts";
+import { admitToken } from "./delegated.ts";
+import { placeDelegatedHold } from "./delegation-budget.ts";
 import { insertTask } from "./store.ts";
 import type { Attempt } from "./view.ts";
 
@@ -37,6 +38,10 @@ export async function submit(
 ): Promise<Answer<Submit>> {
   const { storage, runtime, config } = services;
   const payerId = actingAgent(caller, body.submitted_by) ?? null;
+  const given = body.delegation_token;
+  const token =
+    given === undefined ? undefined : await admitToken(services, given, { targetId, payerId });
+  if (token?.ok === false) return token;
   const { attempts, choice } = await executorsFor(services, targetId, payerId, body);
   const [first] = attempts;
   const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
@@ -68,6 +73,7 @@ export async function submit(
     blamed: 0,
     receipt_hash: null,
     finished_at: null,
+    delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
   };
 
   const stored = await storage.transaction(async (tx) => {
@@ -76,7 +82,8 @@ export async function submit(
     let locked = asMicro(0);
     if (payerId !== null && first.charge > 0) {
       const charge = asMicro(first.charge);
-      const hold = await placeHold(tx, runtime, { payerId, taskId, charge, maxBudget });
+      const request = { payerId, taskId, charge, maxBudget };
+      const hold = await placeDelegatedHold(tx, runtime, request, token?.chain ?? []);
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
@@ -119,7 +126,10 @@ async function executorsFor(
     agent_id: targetId,
     charge: await priceOf(services.storage.read, targetId, required),
   };
-  if (required.length === 0) return { attempts: [target], choice: null };
+  // Only its delegate may use a token, so nobody else is looked for.
+  if (required.length === 0 || body.delegation_token !== undefined) {
+    return { attempts: [target], choice: null };
+  }
   const { executors, choice } = await chooseExecutors(services, {
     payerId,
     required,

@@ -27,6 +27,9 @@ export function taskOf(row: TaskRow): Task {
       row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
     estimated_cost: fromMicro(asMicro(row.charge)),
     amount_locked: fromMicro(asMicro(row.locked)),
+    ...(row.delegation_token !== null && {
+      delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
+    }),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ExecutionReceipt, ReceiptBody } from "@agent/receipts";
 import { receiptOf, type TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
+import { chainOf, handOn, issue } from "../delegation-tokens.ts";
 import { revocationOf } from "../edited-relay.ts";
 import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
 import type { TestRelay } from "../test-relay.ts";
@@ -28,6 +29,14 @@ function delivery(
   };
 }
 
+/** The boss submits to the worker, whose price is 2, with the token that `made` makes. */
+function under(made: (t: TestRelay, boss: TestAgent, worker: TestAgent) => unknown): Case {
+  return async (t) => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    return submit(t, boss, worker, { delegation_token: made(t, boss, worker) });
+  };
+}
+
 /** A free task is submitted where the counter of open tasks stands at its limit. */
 function full(scopeOf: (agent: TestAgent) => string, live: number): Case {
   return edited(
@@ -47,6 +56,31 @@ export const tasksContract: Contract<
     "budget.no_payer": async (t) =>
       t.asMaster("POST", tasks(await seller(t, 2)), { prompt: "work" }),
     "task.relay_full": full(() => "all", limits.liveTasks),
+    "delegation.malformed": under(() => "{"),
+    "delegation.too_long": under((t, boss, worker) => chainOf(t, boss, worker, 11)),
+    "delegation.suite": under((t, ...of) => ({ ...issue(t, ...of), suite: "another" })),
+    "delegation.wrong_issuer": under((t, _boss, worker) => issue(t, worker, worker)),
+    "delegation.wrong_delegate": under((t, boss) => issue(t, boss, boss)),
+    "delegation.chain_broken": under((t, boss, worker) =>
+      issue(t, boss, worker, { parent: issue(t, boss, worker) }),
+    ),
+    "delegation.widened": under((t, boss, worker) =>
+      handOn(issue(t, worker, boss), boss, worker, { max_budget: 6 }),
+    ),
+    "delegation.lifetime": under((t, ...of) =>
+      issue(t, ...of, { expires_at: t.clock.now() + 86_400_001 }),
+    ),
+    "delegation.not_yet_valid": under((t, ...of) =>
+      issue(t, ...of, { not_before: t.clock.now() + 1 }),
+    ),
+    "delegation.expired": under((t, ...of) =>
+      issue(t, ...of, { not_before: t.clock.now() - 1, expires_at: t.clock.now() }),
+    ),
+    "delegation.key_unbound": under((t, boss, worker) =>
+      issue(t, boss, worker, { issuer_public_key: worker.publicKey }),
+    ),
+    "delegation.signature_invalid": under((t, ...of) => ({ ...issue(t, ...of), scope: "all" })),
+    "delegation.budget_exceeded": under((t, ...of) => issue(t, ...of, { max_budget: 1.999999 })),
     "task.submitter_full": full(({ agentId }) => `by:${agentId}`, limits.liveTasksPerSubmitter),
   },
 

@@ -2,6 +2,7 @@ import { initial } from "./001-initial.ts";
 import { credentials } from "./002-credentials.ts";
 import { settlementPostings } from "./003-settlement-postings.ts";
 import { ledgers } from "./004-ledgers.ts";
+import { delegationTokens } from "./005-delegation-tokens.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
-export const migrations = [initial, credentials, settlementPostings, ledgers];
+export const migrations = [initial, credentials, settlementPostings, ledgers, delegationTokens];

@@ -1,0 +1,67 @@
+import {
+  delegationChain,
+  effectiveRight,
+  verifyDelegationToken,
+  type DelegationRefusal,
+  type DelegationToken,
+  type ExecutionReceipt,
+} from "@agent/receipts";
+import { refuse, type Refusal } from "@agent/wire";
+import { findAgent, signingKeysOf } from "../agents/store.ts";
+import { parseObject } from "../http/body.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+
+/** The token that was shown, and all above it. */
+export type Chain = readonly [DelegationToken, ...DelegationToken[]];
+
+/**
+ * Judges the token of a submission: it is the payer's, made for the target, and signed all the way
+ * up by keys that the relay binds to their issuers now (docs/decisions.md, 4).
+ */
+export async function admitToken(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  value: unknown,
+  { targetId, payerId }: { readonly targetId: string; readonly payerId: string | null },
+): Promise<
+  | { readonly ok: true; readonly chain: Chain }
+  | Refusal<DelegationRefusal | "delegation.wrong_issuer">
+> {
+  // Its text is bounded in depth like any body: the token is handed on as part of a task.
+  if (typeof value === "string" && !parseObject(value).ok) return refuse("delegation.malformed");
+  const [shown, ...above] = delegationChain(value) ?? [];
+  if (shown === undefined) return refuse("delegation.malformed");
+  if (shown.issuer_agent_id !== payerId) return refuse("delegation.wrong_issuer");
+  const chain: Chain = [shown, ...above];
+  const issuers = [...new Set(chain.map(({ issuer_agent_id }) => issuer_agent_id))];
+  const keys = new Map(
+    await Promise.all(
+      issuers.map(async (issuer) => [issuer, await keysInUse(storage.read, issuer)] as const),
+    ),
+  );
+  const verdict = verifyDelegationToken(value, {
+    now: runtime.now(),
+    delegateId: targetId,
+    keysOf: (issuer) => keys.get(issuer) ?? [],
+  });
+  return verdict.valid ? { ok: true, chain } : refuse(verdict.code);
+}
+
+/** Whether a receipt names only tools that its task's token leaves open; without a token all are. */
+export function keepsToToken(
+  { delegation_token }: Pick<TaskRow, "delegation_token">,
+  { tools_used }: Pick<ExecutionReceipt, "tools_used">,
+): boolean {
+  if (delegation_token === null) return true;
+  const { tools } = effectiveRight(delegationChain(delegation_token) ?? []);
+  return tools_used.every((tool) => tools.has(tool));
+}
+
+/** Former keys, and those of an agent that was revoked, vouch for nothing new. */
+async function keysInUse(read: Reader, agentId: string): Promise<string[]> {
+  const agent = await findAgent(read, agentId);
+  if (agent === undefined || agent.revoked_at !== null) return [];
+  const rows = await signingKeysOf(read, agentId);
+  return rows.filter(({ valid_until }) => valid_until === null).map((row) => row.public_key);
+}

@@ -1,0 +1,134 @@
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { handOn, issue } from "../../test/delegation-tokens.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  seller,
+  submit,
+  tally,
+  taskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  boss = await buyer(t, 1_000);
+  worker = await seller(t, 2);
+});
+afterEach(() => t.close());
+
+const exceeded = { status: 402, body: { code: "delegation.budget_exceeded" } };
+
+describe("a task with a delegation token", () => {
+  test.each<[string, (token: object) => unknown]>([
+    ["an object", (token) => token],
+    ["its JSON text", (token) => JSON.stringify(token)],
+  ])("as %s hands it on", async (_, form) => {
+    const token = issue(t, boss, worker);
+    const { path } = await delegate(t, boss, worker, { delegation_token: form(token) });
+    expect(await taskAt(t, path)).toMatchObject({ delegation_token: token });
+  });
+
+  test("goes to its delegate alone, whoever ranks above it", async () => {
+    await seller(t, 1);
+    const answer = await submit(t, boss, worker, {
+      delegation_token: issue(t, boss, worker),
+      required_capabilities: ["summarise"],
+    });
+    expect(answer.body).toMatchObject({ routing_choice: null, estimated_cost: 2 });
+  });
+
+  test.each<[string, string[], object]>([
+    ["within its scope is taken", ["read", "count"], { status: 200 }],
+    [
+      "outside of it is refused",
+      ["read", "write"],
+      { status: 403, body: { code: "receipt.out_of_scope" } },
+    ],
+  ])("done with tools %s", async (_, tools_used, expected) => {
+    const task = await delegate(t, boss, worker, { delegation_token: issue(t, boss, worker) });
+    const answer = await t.as(
+      worker,
+      "POST",
+      `${task.path}/result`,
+      receiptOf(worker, task, { tools_used }),
+    );
+    expect(answer).toMatchObject(expected);
+  });
+
+  test("signed by a key that is not its issuer's is refused", async () => {
+    const { secretKey, publicKey } = t.stranger();
+    const token = issue(t, { ...boss, secretKey, publicKey }, worker);
+    expect(await submit(t, boss, worker, { delegation_token: token })).toMatchObject({
+      status: 403,
+      body: { code: "delegation.key_unbound" },
+    });
+  });
+});
+
+describe("the budget of a delegation token", () => {
+  test.each([
+    [1.999999, exceeded],
+    [2, { status: 201, body: { amount_locked: 2 } }],
+    [2.1, { status: 201, body: { amount_locked: 2.1 } }],
+    [3, { status: 201, body: { amount_locked: 2.4 } }],
+  ])("of %f bounds the price of 2 and its hold", async (max_budget, expected) => {
+    const delegation_token = issue(t, boss, worker, { max_budget });
+    expect(await submit(t, boss, worker, { delegation_token })).toMatchObject(expected);
+  });
+
+  test("is never exceeded by 64 submissions at once", async () => {
+    const delegation_token = issue(t, boss, worker, { max_budget: 24 });
+    const token = await t.token(boss);
+    const request = { token, body: { prompt: "work", delegation_token } };
+    const answers = await Promise.all(
+      Array.from({ length: 64 }, () => t.request("POST", `/agent/${worker.agentId}/task`, request)),
+    );
+    expect(tally(answers)).toEqual({ 201: 10, 402: 54 });
+    expect(await t.balance(boss)).toBe(976);
+    await expectConsistentBooks(t, { holds: 24 });
+  });
+
+  test("bounds what all children of a token use together", async () => {
+    const root = issue(t, worker, boss, { max_budget: 5 });
+    const submitChild = (token_id: string) =>
+      submit(t, boss, worker, { delegation_token: handOn(root, boss, worker, { token_id }) });
+    const statuses = [];
+    for (const id of ["a", "b", "c"]) statuses.push((await submitChild(id)).status);
+    expect(statuses).toEqual([201, 201, 402]);
+  });
+
+  const finish = (task: Delegation, status: "completed" | "failed") =>
+    t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, { status }));
+
+  test.each<[string, (task: Delegation) => Promise<unknown>, left: number]>([
+    ["settlement", (task) => finish(task, "completed"), 2],
+    ["a refund", (task) => finish(task, "failed"), 4],
+    ["cancelling", ({ path }) => t.as(boss, "POST", `${path}/cancel`), 4],
+    [
+      "expiry",
+      async () => {
+        await t.clock.advance(900_001);
+        await t.relay.tick();
+      },
+      4,
+    ],
+  ])("is used, after %s, by what was charged, also above", async (_, end, left) => {
+    const root = issue(t, worker, boss, { max_budget: 4 });
+    const delegation_token = handOn(root, boss, worker);
+    await end(await delegate(t, boss, worker, { delegation_token }));
+    const sibling = handOn(root, boss, worker, { token_id: "sibling" });
+    for (const next of [delegation_token, sibling]) {
+      const { path } = await delegate(t, boss, worker, { delegation_token: next });
+      const { amount_locked } = await taskAt(t, path);
+      expect(amount_locked).toBe(Math.min(left, 2.4));
+      await t.as(boss, "POST", `${path}/cancel`);
+    }
+  });
+});

@@ -1,0 +1,60 @@
+import { asMicro, toMicro, type Micro } from "@agent/budget";
+import { delegationChain, type DelegationToken } from "@agent/receipts";
+import { refuse, type Refusal } from "@agent/wire";
+import { placeHold, type HoldRequest } from "../budget/hold.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { returnBudget, usedOf, useBudget, type TokenName } from "./delegation-store.ts";
+
+/**
+ * Locks a price within what is left of a token and of all above it, and counts the hold against each
+ * of them. The risk buffer gives way to a budget, the price does not.
+ */
+export async function placeDelegatedHold(
+  tx: Tx,
+  runtime: Runtime,
+  request: HoldRequest,
+  chain: readonly DelegationToken[],
+): Promise<
+  | { readonly ok: true; readonly locked: Micro }
+  | Refusal<"budget.insufficient" | "delegation.budget_exceeded">
+> {
+  const budgets = budgetsOf(chain);
+  const bounds = await Promise.all(budgets.map((budget) => leftOf(tx, budget)));
+  const left = Math.min(...bounds, request.maxBudget ?? Infinity);
+  if (request.charge > left) return refuse("delegation.budget_exceeded");
+  const maxBudget = left === Infinity ? undefined : asMicro(left);
+  const hold = await placeHold(tx, runtime, { ...request, maxBudget });
+  if (!hold.ok) return hold;
+  for (const budget of budgets) {
+    if (!(await useBudget(tx, { ...budget, amount: hold.locked }))) {
+      return refuse("delegation.budget_exceeded");
+    }
+  }
+  return hold;
+}
+
+/** Gives back what was held for an ended task and not charged, to its token and to all above it. */
+export async function returnToDelegation(
+  tx: Tx,
+  { delegation_token, locked }: Pick<TaskRow, "delegation_token" | "locked">,
+  charged = 0,
+): Promise<void> {
+  if (delegation_token === null || locked === charged) return;
+  for (const { issuer_id, token_id } of budgetsOf(delegationChain(delegation_token) ?? [])) {
+    await returnBudget(tx, { issuer_id, token_id }, locked - charged);
+  }
+}
+
+type Budget = TokenName & { readonly cap: number };
+
+function budgetsOf(chain: readonly DelegationToken[]): Budget[] {
+  return chain.flatMap(({ issuer_agent_id: issuer_id, token_id, max_budget }) =>
+    max_budget === undefined ? [] : [{ issuer_id, token_id, cap: toMicro(max_budget) }],
+  );
+}
+
+async function leftOf(read: Reader, { cap, ...name }: Budget): Promise<number> {
+  return Math.max(0, cap - (await usedOf(read, name)));
+}
