@@ -2,7 +2,8 @@ import { FEES, MAX_BALANCE, WORLD, accountOf, type Account, type Posting } from 
 import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import { credit, debit, insertPosting } from "./store.ts";
+import type { AccountRow, PostingRow } from "../storage/tables.ts";
+import { findAccount, insertPosting, writeAccount } from "./store.ts";
 
 /** What every posting of one movement is filed under. */
 export interface Entry {
@@ -29,31 +30,47 @@ export async function post(
   | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
   | PostRefusal
 > {
-  let transactionId = "";
-  const rows: PostedRow[] = [];
+  const accounts = new Map<Account, { before: number; now: AccountRow }>();
+  const rows: PostingRow[] = [];
   for (const { account, type, amount } of postings) {
-    const change = { account, amount, held: heldChange(account, type, amount) };
-    const moved = await (amount > 0 || mayOwe(account) ? credit(tx, change) : debit(tx, change));
-    if (moved === undefined) return refuse("budget.insufficient");
+    const known = accounts.get(account) ?? (await load(tx, account));
+    const now = {
+      ...known.now,
+      balance: known.now.balance + amount,
+      held: known.now.held + heldChange(account, type, amount),
+      sequence: known.now.sequence + 1,
+    };
+    if (now.balance < 0 && !mayOwe(account)) return refuse("budget.insufficient");
     // What is held counts, so that there is always room for it to come back.
-    if (account.startsWith("agent:") && moved.balance + moved.held > MAX_BALANCE) {
+    if (account.startsWith("agent:") && now.balance + now.held > MAX_BALANCE) {
       return refuse("money.balance_limit");
     }
-    transactionId = newId(runtime);
-    rows.push([account, moved.sequence]);
-    await insertPosting(tx, {
+    accounts.set(account, { before: known.before, now });
+    rows.push({
       account,
-      sequence: moved.sequence,
-      transaction_id: transactionId,
+      sequence: now.sequence,
+      transaction_id: newId(runtime),
       type,
       amount,
-      balance_after: moved.balance,
+      balance_after: now.balance,
       reference_id: entry.reference,
       description: entry.description,
       created_at: runtime.now(),
     });
   }
-  return { ok: true, transactionId, rows };
+  for (const { before, now } of accounts.values()) await writeAccount(tx, now, before);
+  for (const row of rows) await insertPosting(tx, row);
+  return {
+    ok: true,
+    transactionId: rows.at(-1)?.transaction_id ?? "",
+    rows: rows.map(({ account, sequence }) => [account, sequence]),
+  };
+}
+
+async function load(tx: Tx, account: Account): Promise<{ before: number; now: AccountRow }> {
+  const stored = await findAccount(tx, account);
+  const now = stored ?? { account, balance: 0, held: 0, pending_withdrawals: 0, sequence: 0 };
+  return { before: now.sequence, now };
 }
 
 /** An agent's open holds are kept beside its balance, so that nobody has to add them up. */

@@ -1,4 +1,4 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables.ts";
 
@@ -10,58 +10,34 @@ export function findAccount(read: Reader, account: string): Promise<AccountRow |
   return read.get(accountByName, { account });
 }
 
-type Moved = Pick<AccountRow, "balance" | "held" | "sequence">;
-
-const creditAccount = prepare<{ account: string; amount: number; held: number }>()(
-  db
-    .insertInto("accounts")
-    .values({
-      account: p("account"),
-      balance: p("amount"),
-      held: p("held"),
-      pending_withdrawals: 0,
-      sequence: 1,
-    })
-    .onConflict((conflict) =>
-      conflict.column("account").doUpdateSet({
-        balance: sql`accounts.balance + excluded.balance`,
-        held: sql`accounts.held + excluded.held`,
-        sequence: sql`accounts.sequence + 1`,
-      }),
-    )
-    .returning(["balance", "held", "sequence"]),
+const addAccount = prepare<AccountRow>()(
+  db.insertInto("accounts").values({
+    account: p("account"),
+    balance: p("balance"),
+    held: p("held"),
+    pending_withdrawals: p("pending_withdrawals"),
+    sequence: p("sequence"),
+  }),
 );
 
-/** Adds to an account, which opens with its first movement. */
-export function credit(
-  tx: Tx,
-  change: { account: string; amount: number; held: number },
-): Promise<Moved | undefined> {
-  return tx.get(creditAccount, change);
-}
-
-const debitAccount = prepare<{ account: string; amount: number; held: number }>()(
+const changeAccount = prepare<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
   db
     .updateTable("accounts")
-    .set({
-      balance: sql`balance + ${p("amount")}`,
-      held: sql`held + ${p("held")}`,
-      sequence: sql`sequence + 1`,
-    })
+    .set({ balance: p("balance"), held: p("held"), sequence: p("sequence") })
     .where("account", "=", p("account"))
-    .where(sql`balance + ${p("amount")}`, ">=", 0)
-    .returning(["balance", "held", "sequence"]),
+    .where("sequence", "=", p("before")),
 );
 
 /**
- * Takes from an account; undefined when it holds less. The guard is in the statement, so that no
- * reader's view can be stale. `amount` is negative.
+ * Writes what an account holds after a movement that found it at sequence `before` (0: not opened
+ * yet). The guard is in the statement: an account that somebody else has moved fails the whole.
  */
-export function debit(
-  tx: Tx,
-  change: { account: string; amount: number; held: number },
-): Promise<Moved | undefined> {
-  return tx.get(debitAccount, change);
+export async function writeAccount(tx: Tx, after: AccountRow, before: number): Promise<void> {
+  if (before === 0) {
+    await tx.run(addAccount, after);
+  } else if ((await tx.run(changeAccount, { ...after, before })) !== 1) {
+    throw new Error(`account ${after.account} was moved by another transaction`);
+  }
 }
 
 const addPosting = prepare<PostingRow>()(
