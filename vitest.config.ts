@@ -24,6 +24,9 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     reporters: ["default", tally],
+    // A machine that is busy with other work is slow, not wrong.
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
     exclude: [...configDefaults.exclude, "**/dist/**"],
     projects: [
       project("packages", "packages/*/src/**/*.test.ts"),
