@@ -66,9 +66,7 @@ export function createIntake(parts: {
   }
 
   async function run(task: Task): Promise<void> {
-    const { task_id: id } = task;
-    // Only relays that take delegation tokens have this member.
-    const { delegation_token: delegationToken } = task as Task & { delegation_token?: unknown };
+    const { task_id: id, delegation_token: delegationToken } = task;
     running.add(id);
     if (running.size === 1) keepLeases();
     try {
