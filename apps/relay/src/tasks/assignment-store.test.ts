@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { taskRow } from "../../test/task-row.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
@@ -24,32 +25,7 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-const row = (change: Partial<TaskRow> = {}): TaskRow => ({
-  task_id: "t",
-  agent_id: "target",
-  submitted_by: null,
-  assigned_to: null,
-  status: "pending",
-  prompt: "work",
-  required_capabilities: "[]",
-  submitted_at: 0,
-  expires_at: 1_000,
-  wall_clock_ms: null,
-  step_id: null,
-  routing_choice: null,
-  attempts: "[]",
-  attempt: 0,
-  charge: 0,
-  locked: 0,
-  allocation_id: null,
-  claimed_by: null,
-  lease_until: null,
-  blamed: 0,
-  receipt_hash: null,
-  finished_at: null,
-  delegation_token: null,
-  ...change,
-});
+const row = (change: Partial<TaskRow> = {}): TaskRow => taskRow({ task_id: "t", ...change });
 
 const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
 const put = (change?: Partial<TaskRow>) => storage.transaction((tx) => insertTask(tx, row(change)));
