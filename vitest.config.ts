@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { configDefaults, defineConfig } from "vitest/config";
 import type { Reporter } from "vitest/node";
 
@@ -24,6 +25,9 @@ export default defineConfig({
   ssr: { resolve: { conditions } },
   test: {
     reporters: ["default", tally],
+    // No test changes a module's state, so the files of a worker share what they import.
+    isolate: false,
+    maxWorkers: availableParallelism(),
     // A machine that is busy with other work is slow, not wrong.
     testTimeout: 30_000,
     hookTimeout: 30_000,
