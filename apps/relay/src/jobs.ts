@@ -1,7 +1,7 @@
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
-import { forgetOldTasks } from "./tasks/retention.ts";
+import { forgetEndedBudgets, forgetOldTasks } from "./tasks/retention.ts";
 
 interface Job {
   readonly name: string;
@@ -15,6 +15,7 @@ const jobs: readonly Job[] = [
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
   { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
+  { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
 ];
 
 /** Runs every background job that is due; one that fails is logged and due again next time. */

@@ -185,6 +185,10 @@ export interface DelegationBudgetRow {
   token_id: string;
   /** Open holds and what was charged, in micro-units. */
   used: number;
+  /** When the last of the tokens of this name ends; null for one that was not used since this is noted. */
+  expires_at: number | null;
+  /** Tasks whose holds are counted. */
+  open_tasks: number;
 }
 
 export interface TrustRecordRow {

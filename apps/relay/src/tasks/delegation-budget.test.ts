@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { receiptOf, type TestAgent } from "@agent/testkit";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { handOn, issue } from "../../test/delegation-tokens.ts";
 import {
   buyer,
@@ -22,6 +25,15 @@ beforeEach(async () => {
   worker = await seller(t, 2);
 });
 afterEach(() => t.close());
+
+const folder = mkdtempSync(join(tmpdir(), "relay-delegation-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function reopen(env: Record<string, string>): Promise<void> {
+  await t.close();
+  t = await startTestRelay(env);
+  [boss, worker] = [await buyer(t, 1_000), await seller(t, 2)];
+}
 
 const exceeded = { status: 402, body: { code: "delegation.budget_exceeded" } };
 
@@ -83,7 +95,11 @@ describe("the budget of a delegation token", () => {
     expect(await submit(t, boss, worker, { delegation_token })).toMatchObject(expected);
   });
 
-  test("is never exceeded by 64 submissions at once", async () => {
+  test.each([
+    ["in memory", {}],
+    ["in a file", { AGENT_DB_PATH: join(folder, "relay.db") }],
+  ])("is never exceeded by 64 submissions at once, %s", async (_, env) => {
+    await reopen(env);
     const delegation_token = issue(t, boss, worker, { max_budget: 24 });
     const token = await t.token(boss);
     const request = { token, body: { prompt: "work", delegation_token } };
@@ -130,5 +146,55 @@ describe("the budget of a delegation token", () => {
       expect(amount_locked).toBe(Math.min(left, 2.4));
       await t.as(boss, "POST", `${path}/cancel`);
     }
+  });
+
+  /** A token of the one name, issued now for an hour. */
+  const budgetOf = (max_budget: number) => issue(t, boss, worker, { max_budget });
+
+  const pass = async (ms: number) => {
+    await t.clock.advance(ms);
+    await t.relay.tick();
+  };
+  const hour = 3_600_000;
+
+  describe("is forgotten when its token has ended", () => {
+    test("a minute after, because a submission may still be arriving", async () => {
+      await finish(await delegate(t, boss, worker, { delegation_token: budgetOf(3) }), "completed");
+      await pass(hour + 59_999);
+      expect(await submit(t, boss, worker, { delegation_token: budgetOf(3) })).toMatchObject(
+        exceeded,
+      );
+      await pass(hour + 60_000);
+      expect(await submit(t, boss, worker, { delegation_token: budgetOf(3) })).toMatchObject({
+        status: 201,
+        body: { amount_locked: 2.4 },
+      });
+    });
+
+    test("but not while a task under it is open", async () => {
+      await reopen({ AGENT_TASK_TTL_MS: String(3 * hour) });
+      const task = await delegate(t, boss, worker, { delegation_token: budgetOf(3) });
+      await pass(2 * hour);
+      expect(await submit(t, boss, worker, { delegation_token: budgetOf(3) })).toMatchObject(
+        exceeded,
+      );
+      await finish(task, "completed");
+      await pass(2 * hour);
+      expect(await submit(t, boss, worker, { delegation_token: budgetOf(3) })).toMatchObject({
+        status: 201,
+        body: { amount_locked: 2.4 },
+      });
+    });
+
+    test("and lasts as long as the last token of its name", async () => {
+      const delegation_token = issue(t, boss, worker, {
+        max_budget: 5,
+        expires_at: t.clock.now() + 5 * hour,
+      });
+      await finish(await delegate(t, boss, worker, { delegation_token: budgetOf(5) }), "completed");
+      await finish(await delegate(t, boss, worker, { delegation_token }), "completed");
+      await pass(4 * hour);
+      expect(await submit(t, boss, worker, { delegation_token })).toMatchObject(exceeded);
+    });
   });
 });

@@ -35,26 +35,32 @@ export async function placeDelegatedHold(
   return hold;
 }
 
-/** Gives back what was held for an ended task and not charged, to its token and to all above it. */
+/**
+ * Gives back what was held for an ended task and not charged, to its token and to all above it. Once
+ * for each task: it is counted out as well.
+ */
 export async function returnToDelegation(
   tx: Tx,
   { delegation_token, locked }: Pick<TaskRow, "delegation_token" | "locked">,
   charged = 0,
 ): Promise<void> {
-  if (delegation_token === null || locked === charged) return;
+  if (delegation_token === null || locked === 0) return;
   for (const { issuer_id, token_id } of budgetsOf(delegationChain(delegation_token) ?? [])) {
     await returnBudget(tx, { issuer_id, token_id }, locked - charged);
   }
 }
 
-type Budget = TokenName & { readonly cap: number };
+type Budget = TokenName & { readonly cap: number; readonly expiresAt: number };
 
 function budgetsOf(chain: readonly DelegationToken[]): Budget[] {
-  return chain.flatMap(({ issuer_agent_id: issuer_id, token_id, max_budget }) =>
-    max_budget === undefined ? [] : [{ issuer_id, token_id, cap: toMicro(max_budget) }],
+  return chain.flatMap(
+    ({ issuer_agent_id: issuer_id, token_id, max_budget, expires_at: expiresAt }) =>
+      max_budget === undefined
+        ? []
+        : [{ issuer_id, token_id, cap: toMicro(max_budget), expiresAt }],
   );
 }
 
-async function leftOf(read: Reader, { cap, ...name }: Budget): Promise<number> {
-  return Math.max(0, cap - (await usedOf(read, name)));
+async function leftOf(read: Reader, { cap, issuer_id, token_id }: Budget): Promise<number> {
+  return Math.max(0, cap - (await usedOf(read, { issuer_id, token_id })));
 }

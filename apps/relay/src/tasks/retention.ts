@@ -1,11 +1,14 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
+import { forgetEnded } from "./delegation-store.ts";
 import { forgetFinished } from "./store.ts";
 
 const DAY = 86_400_000;
 const batch = 1_000;
 /** As many in a round as keep up with any load, and few enough that other jobs have their turn. */
 const batchesAtOnce = 100;
+/** A submission that was admitted just before its token ended may not be stored yet. */
+const stillArrivingMs = 60_000;
 
 /** Forgets finished tasks after the configured days; ids grow with time, so no index is needed. */
 export async function forgetOldTasks({
@@ -17,8 +20,20 @@ export async function forgetOldTasks({
   if (retentionDays === 0) return;
   const until = runtime.now() - retentionDays * DAY;
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: batch };
+  await inBatches(() => storage.transaction((tx) => forgetFinished(tx, old)));
+}
+
+/** Forgets what was used of delegation tokens that ended: nothing can be submitted under them again. */
+export async function forgetEndedBudgets({
+  storage,
+  runtime,
+}: Pick<Services, "storage" | "runtime">): Promise<void> {
+  const old = { until: runtime.now() - stillArrivingMs, limit: batch };
+  await inBatches(() => storage.transaction((tx) => forgetEnded(tx, old)));
+}
+
+async function inBatches(forget: () => Promise<number>): Promise<void> {
   for (let left = batchesAtOnce; left > 0; left -= 1) {
-    const forgotten = await storage.transaction((tx) => forgetFinished(tx, old));
-    if (forgotten < batch) return;
+    if ((await forget()) < batch) return;
   }
 }

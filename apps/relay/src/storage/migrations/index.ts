@@ -3,6 +3,14 @@ import { credentials } from "./002-credentials.ts";
 import { settlementPostings } from "./003-settlement-postings.ts";
 import { ledgers } from "./004-ledgers.ts";
 import { delegationTokens } from "./005-delegation-tokens.ts";
+import { delegationBudgetEnds } from "./006-delegation-budget-ends.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
-export const migrations = [initial, credentials, settlementPostings, ledgers, delegationTokens];
+export const migrations = [
+  initial,
+  credentials,
+  settlementPostings,
+  ledgers,
+  delegationTokens,
+  delegationBudgetEnds,
+];
