@@ -15,6 +15,7 @@ export type KeysOf = (agentId: string) => Promise<readonly string[]>;
 export interface Mandate {
   /** The effective scope, sorted; absent without a token or with an invalid one. */
   readonly scope?: readonly string[];
+  readonly mandateEndsAt?: number;
   readonly delegationToken?: DelegationToken;
   readonly refusal?: string;
 }
@@ -58,8 +59,9 @@ export function createMandates(parts: {
 
     const [delegationToken] = chain;
     if (delegationToken === undefined) return refused("delegation.malformed");
-    const scope = [...effectiveRight(chain).tools].toSorted();
-    const mandate = { scope, delegationToken };
+    const { tools, expiresAt: mandateEndsAt } = effectiveRight(chain);
+    const scope = [...tools].toSorted();
+    const mandate = { scope, mandateEndsAt, delegationToken };
     return staysInScope(requiredCapabilities, scope.join(","))
       ? mandate
       : { ...mandate, refusal: "A required capability is outside the scope of the delegation" };

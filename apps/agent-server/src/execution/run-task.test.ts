@@ -142,6 +142,33 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
     expect(isSigned(receipt)).toBe(true);
   });
 
+  test("when its token ends between two of its tools", async () => {
+    let runs = 0;
+    const endsAt = Date.now() + 20;
+    const slow = textTool("slow", async () => {
+      runs += 1;
+      while (Date.now() < endsAt) await new Promise((resolve) => setTimeout(resolve, 5));
+      return { ok: true, data: "" };
+    });
+    const twice: Executor = {
+      async execute(_, toolbox) {
+        await toolbox.call("slow", { text: "" });
+        const answer = await toolbox.call("slow", { text: "" });
+        return {
+          status: answer.ok ? "completed" : "denied",
+          result: answer.ok ? "" : answer.error,
+        };
+      },
+    };
+    const run = runner(slow, { executor: twice });
+    expect(await run({ scope: ["slow"], mandateEndsAt: endsAt })).toMatchObject({
+      status: "denied",
+      result: "The delegation token has expired",
+      tools_used: ["slow"],
+    });
+    expect(runs).toBe(1);
+  });
+
   test("when the policy refuses the tool", async () => {
     const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
     expect(await runner(risky)()).toMatchObject({ status: "denied", tools_used: [] });

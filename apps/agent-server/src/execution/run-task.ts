@@ -46,7 +46,8 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
       const delegate = hire && collecting(hire, task, signal, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
-      const toolbox = createToolbox({ tools, callTool, context, scope: task.scope, used });
+      const { now } = runtime;
+      const toolbox = createToolbox({ tools, callTool, context, mandate: task, used, now });
       return attempt(task, toolbox, signal);
     });
     const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);

@@ -15,6 +15,8 @@ export interface WorkTask {
   readonly wallClockMs?: number;
   /** The only tools that may run, sorted; absent: all of them. */
   readonly scope?: readonly string[];
-  /** The valid token that `scope` follows from. */
+  /** From when on no tool may run any more, in ms since the Unix epoch. */
+  readonly mandateEndsAt?: number;
+  /** The valid token that both follow from. */
   readonly delegationToken?: DelegationToken;
 }

@@ -1,6 +1,7 @@
 import type { CallAnswer, CallTool, FailureKind } from "../tools/call-tool.ts";
 import type { ToolContext, ToolDefinition } from "../tools/definition.ts";
 import type { Toolbox } from "./executor.ts";
+import type { WorkTask } from "./task.ts";
 
 const neverRan: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
 
@@ -9,16 +10,20 @@ export function createToolbox(options: {
   tools: readonly ToolDefinition[];
   callTool: CallTool;
   context: ToolContext;
-  scope: readonly string[] | undefined;
+  mandate: Pick<WorkTask, "scope" | "mandateEndsAt">;
   used: Set<string>;
+  now: () => number;
 }): Toolbox {
-  const { tools, callTool, context, scope, used } = options;
+  const { tools, callTool, context, mandate, used, now } = options;
   return {
     tools,
     async call(name, args): Promise<CallAnswer> {
-      if (scope !== undefined && !scope.includes(name)) {
+      if (mandate.scope !== undefined && !mandate.scope.includes(name)) {
         const error = `Tool "${name}" is outside the scope of the delegation`;
         return { ok: false, kind: "denied", error };
+      }
+      if (mandate.mandateEndsAt !== undefined && now() >= mandate.mandateEndsAt) {
+        return { ok: false, kind: "denied", error: "The delegation token has expired" };
       }
       // Noted before it runs: a tool that is still busy when time is up was used as well.
       const usedBefore = used.has(name);

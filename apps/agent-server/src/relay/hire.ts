@@ -19,8 +19,11 @@ export function createHire(parts: {
     if (client === undefined) return failed("This agent is not connected to its relay");
     const target = await findTarget(client, request, identity.agentId);
     if (!target.ok) return target;
-    const tokenId = uuidV7(runtime.now(), runtime.randomBytes(10));
-    const passed = passOn(task.delegationToken, request, { identity, tokenId });
+    const now = runtime.now();
+    const tokenId = uuidV7(now, runtime.randomBytes(10));
+    // Nobody waits for the answer any longer than that.
+    const until = now + timeoutMs;
+    const passed = passOn(task.delegationToken, request, { identity, tokenId, until });
     if (!passed.ok) return passed;
 
     const { capability, prompt } = request;

@@ -10,8 +10,9 @@ import { newIdentity } from "../testing/identity.ts";
 import { passOn } from "./pass-on.ts";
 
 const [issuer, identity, next] = [newIdentity(), newIdentity(), newIdentity()];
-const holder = { identity, tokenId: "child" };
 const now = 1_760_000_000_000;
+const until = now + 30_000;
+const holder = { identity, tokenId: "child", until };
 
 const own = signDelegationToken(
   {
@@ -43,7 +44,13 @@ describe("an agent hands on", () => {
     expect(passed).toMatchObject({
       ok: true,
       maxBudget,
-      token: { scope, max_budget: maxBudget, delegate_agent_id: next.agentId, parent: own },
+      token: {
+        scope,
+        max_budget: maxBudget,
+        expires_at: until,
+        delegate_agent_id: next.agentId,
+        parent: own,
+      },
     });
     const keys = new Map([issuer, identity].map((one) => [one.agentId, [one.publicKey]]));
     const verdict = verifyDelegationToken(passed.ok ? passed.token : null, {
@@ -52,6 +59,12 @@ describe("an agent hands on", () => {
       keysOf: (agentId) => keys.get(agentId) ?? [],
     });
     expect(verdict.valid).toBe(true);
+  });
+
+  test("never for longer than its own token lasts", () => {
+    const request = { prompt: "p", agent_id: next.agentId };
+    const late = { ...holder, until: now + 120_000 };
+    expect(passOn(own, request, late)).toMatchObject({ token: { expires_at: own.expires_at } });
   });
 
   test("no token to an agent that the relay chooses, and still no more money", () => {

@@ -14,13 +14,14 @@ export type PassedOn =
   | { readonly ok: false; readonly error: string };
 
 /**
- * What of its own token an agent hands to the one that it hires: never more than it has. A token names
- * its delegate, so none goes to whoever the relay will choose for a capability.
+ * What of its own token an agent hands to the one that it hires: never more than it has, and no longer
+ * than `until`, ms since the Unix epoch. A token names its delegate, so none goes to whoever the relay
+ * will choose for a capability.
  */
 export function passOn(
   own: DelegationToken | undefined,
   request: DelegateRequest,
-  holder: { readonly identity: Identity; readonly tokenId: string },
+  holder: { readonly identity: Identity; readonly tokenId: string; readonly until: number },
 ): PassedOn {
   const { agent_id: delegateId, scope, max_budget: asked } = request;
   if (scope !== undefined && (own === undefined || delegateId === undefined)) {
@@ -29,7 +30,7 @@ export function passOn(
   if (own === undefined) return { ok: true, ...(asked !== undefined && { maxBudget: asked }) };
 
   const chain = delegationChain(own) ?? [];
-  const { tools, maxBudget: most } = effectiveRight(chain);
+  const { tools, maxBudget: most, expiresAt } = effectiveRight(chain);
   const budgets = [asked, most].filter((amount) => amount !== undefined);
   const budget = budgets.length > 0 && { maxBudget: Math.min(...budgets) };
   if (delegateId === undefined) return { ok: true, ...budget };
@@ -46,6 +47,7 @@ export function passOn(
       token_id: holder.tokenId,
       delegate_agent_id: delegateId,
       scope: narrowed,
+      expires_at: Math.min(expiresAt, holder.until),
       ...(budget !== false && { max_budget: budget.maxBudget }),
     },
     holder.identity,
