@@ -3,7 +3,7 @@ import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/call-tool.ts";
-import type { ToolDefinition } from "./tools/definition.ts";
+import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
 
 export interface McpServerParts {
   readonly name: string;
@@ -25,25 +25,33 @@ export function createMcpServers(
 ): (callerOf: (context: BaseContext) => Caller) => Server {
   const { callTool, taskTimeoutMs, runtime } = parts;
   const tagBlock = { type: "text" as const, text: parts.tag };
-  const tools = parts.definitions.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
+  const tools = parts.definitions.map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
+    ...rest,
     inputSchema: { ...inputSchema, type: "object" as const },
+    ...(outputSchema !== undefined && {
+      outputSchema: { ...outputSchema, type: "object" as const },
+    }),
   }));
 
   function toResult(answer: CallAnswer): CallToolResult {
     const text = answer.ok ? answer.data : answer.error;
+    const { content = [{ type: "text" as const, text }], structuredContent } = answer;
     return {
-      content: [{ type: "text", text }, tagBlock],
+      content: [...content, tagBlock],
+      ...(structuredContent !== undefined && { structuredContent }),
       ...(!answer.ok && { isError: true }),
     };
   }
 
-  async function call(name: string, args: unknown, caller: Caller, cancel: AbortSignal) {
+  async function call(
+    { name, arguments: args }: { name: string; arguments?: unknown },
+    given: Omit<ToolContext, "signal">,
+    cancel: AbortSignal,
+  ) {
     // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
     const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
     const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
-      callTool(name, args, { signal, caller }),
+      callTool(name, args, { ...given, signal }),
     );
     if (timed.ok) return timed.value;
     const error = timed.reason === "timeout" ? `did not finish within ${ms} ms` : "was cancelled";
@@ -56,9 +64,27 @@ export function createMcpServers(
       { capabilities: { tools: {} }, instructions: parts.description },
     );
     server.setRequestHandler("tools/list", () => ({ tools }));
-    server.setRequestHandler("tools/call", async ({ params }, context) =>
-      toResult(await call(params.name, params.arguments, callerOf(context), context.mcpReq.signal)),
-    );
+    server.setRequestHandler("tools/call", async ({ params }, context) => {
+      const given = { caller: callerOf(context), ...progressTo(context, runtime) };
+      return toResult(await call(params, given, context.mcpReq.signal));
+    });
     return server;
+  };
+}
+
+/** Only a client that sent a progress token wants to hear of it. */
+function progressTo(
+  { mcpReq }: BaseContext,
+  { log }: Pick<Runtime, "log">,
+): Pick<ToolContext, "progress"> {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return {};
+  return {
+    progress(progress) {
+      const params = { ...progress, progressToken };
+      mcpReq.notify({ method: "notifications/progress", params }).catch((cause: unknown) => {
+        log("debug", "progress.not_sent", { cause: String(cause) });
+      });
+    },
   };
 }

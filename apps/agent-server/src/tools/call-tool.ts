@@ -1,15 +1,19 @@
 import { limits } from "@agent/wire";
+import { isCallToolResult } from "@modelcontextprotocol/server";
 import type { Gate } from "../policy/gate.ts";
 import type { Runtime } from "../runtime.ts";
-import type { JsonObject, ToolAnswer, ToolContext } from "./definition.ts";
+import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
 
 /** Why a call gave no result: executors treat `denied` unlike an ordinary failure. */
 export type FailureKind = "unknown" | "invalid" | "denied" | "aborted" | "failed";
 
 export type CallAnswer =
-  | { readonly ok: true; readonly data: string }
-  | { readonly ok: false; readonly error: string; readonly kind: FailureKind };
+  | ({ readonly ok: true; readonly data: string } & RichContent)
+  | ({ readonly ok: false; readonly error: string; readonly kind: FailureKind } & RichContent);
+
+/** Pictures are larger than texts, and no receipt carries them. */
+const richBytes = 8_388_608;
 
 export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
 
@@ -79,15 +83,36 @@ async function answerOf(
 
 /** Handlers are foreign code: what they return is looked at before it is believed. */
 function readAnswer(answer: ToolAnswer | undefined): CallAnswer {
-  if (answer?.ok === true && typeof answer.data === "string")
-    return { ok: true, data: answer.data };
-  if (answer?.ok === false) return failure("failed", answer.error);
+  if (answer?.ok === true && typeof answer.data === "string") {
+    return { ok: true, data: answer.data, ...readRich(answer) };
+  }
+  if (answer?.ok === false && typeof answer.error === "string") {
+    return { ...failure("failed", answer.error), ...readRich(answer) };
+  }
   throw new TypeError("a handler has to return {ok: true, data} or {ok: false, error}");
 }
 
+function readRich({ content, structuredContent }: RichContent): RichContent {
+  if (content === undefined && structuredContent === undefined) return {};
+  const rich = {
+    ...(content !== undefined && { content }),
+    ...(structuredContent !== undefined && { structuredContent }),
+  };
+  if (isCallToolResult({ content: [], ...rich })) return rich;
+  throw new TypeError("content and structuredContent have to be those of an MCP tool result");
+}
+
 function bounded(name: string, answer: CallAnswer): CallAnswer {
-  if (!answer.ok || Buffer.byteLength(answer.data) <= limits.resultBytes) return answer;
-  return failure("failed", `Tool "${name}" returned more than ${limits.resultBytes} bytes`);
+  const { content, structuredContent } = answer;
+  const rich = content ?? structuredContent;
+  const tooMuch = (limit: number) =>
+    failure("failed", `Tool "${name}" returned more than ${limit} bytes`);
+  const text = answer.ok ? answer.data : answer.error;
+  if (Buffer.byteLength(text) > limits.resultBytes) return tooMuch(limits.resultBytes);
+  if (rich !== undefined && JSON.stringify({ content, structuredContent }).length > richBytes) {
+    return tooMuch(richBytes);
+  }
+  return answer;
 }
 
 function failure(kind: FailureKind, error: string): CallAnswer {

@@ -1,3 +1,4 @@
+import type { ContentBlock, Progress, ToolAnnotations } from "@modelcontextprotocol/server";
 import type { Caller } from "../caller.ts";
 import type { Delegate } from "../execution/delegation.ts";
 import type { WorkTask } from "../execution/task.ts";
@@ -14,6 +15,10 @@ export interface ToolDefinition {
   readonly inputSchema: JsonObject;
   /** Without it the tool counts as R2_WRITE. */
   readonly risk?: Risk;
+  readonly title?: string;
+  /** JSON Schema of `structuredContent`. */
+  readonly outputSchema?: JsonObject;
+  readonly annotations?: ToolAnnotations;
 }
 
 /** What a handler may use besides its arguments. */
@@ -25,11 +30,19 @@ export interface ToolContext {
   readonly task?: WorkTask;
   /** Hires another agent through the relay; absent without a relay or outside a task. */
   readonly delegate?: Delegate;
+  /** Tells an MCP client that asked for it how far the tool is; absent when nobody asked. */
+  readonly progress?: (progress: Progress) => void;
+}
+
+/** What an MCP client gets in place of the text alone: images, sounds, resources, structured data. */
+export interface RichContent {
+  readonly content?: readonly ContentBlock[];
+  readonly structuredContent?: JsonObject;
 }
 
 export type ToolAnswer =
-  | { readonly ok: true; readonly data: string }
-  | { readonly ok: false; readonly error: string };
+  | ({ readonly ok: true; readonly data: string } & RichContent)
+  | ({ readonly ok: false; readonly error: string } & RichContent);
 
 /** One entry of a tools module. */
 export interface Tool {
