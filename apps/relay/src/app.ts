@@ -5,6 +5,7 @@ import { budgetHandlers } from "./budget/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import { createClientIp } from "./http/client-ip.ts";
+import { createIdempotency } from "./http/idempotency.ts";
 import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createTick } from "./jobs.ts";
@@ -58,6 +59,7 @@ export function createRelay(services: Services): Relay {
     handlers,
     authenticate,
     limiter,
+    idempotency: createIdempotency(services),
     clientIp,
     corsOrigins: config.server.corsOrigins,
     runtime,

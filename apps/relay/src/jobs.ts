@@ -1,3 +1,4 @@
+import { forgetOldKeys } from "./http/idempotency.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
@@ -16,6 +17,7 @@ const jobs: readonly Job[] = [
   { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
+  { name: "forget-old-keys", everyMs: 60_000, run: forgetOldKeys },
 ];
 
 /** Runs every background job that is due; one that fails is logged and due again next time. */

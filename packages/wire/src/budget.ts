@@ -99,6 +99,7 @@ export const budget = {
     section: "Budget",
     auth: "master",
     tier: "write",
+    keyed: true,
     body: DepositBody,
     ok: {
       200: v.object({

@@ -27,6 +27,18 @@ export const errors = {
   "request.timeout": { status: 408, text: "Request body did not arrive in time" },
   "route.not_found": { status: 404, text: "No such path" },
   "route.method_not_allowed": { status: 405, text: "Method not allowed on this path" },
+  "idempotency.key_invalid": {
+    status: 400,
+    text: "Idempotency-Key has to be 1 to 255 visible ASCII characters",
+  },
+  "idempotency.key_in_use": {
+    status: 409,
+    text: "A request with this Idempotency-Key is still running",
+  },
+  "idempotency.key_reused": {
+    status: 422,
+    text: "Idempotency-Key was used for another request",
+  },
   "rate.exceeded": { status: 429, text: "Rate limit exceeded" },
   "server.failed": { status: 500, text: "Internal error" },
   "server.unavailable": { status: 503, text: "Storage is unavailable" },

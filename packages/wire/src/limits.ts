@@ -13,6 +13,9 @@ export const limits = {
   capabilities: 100,
   excludedAgents: 1_000,
 
+  idempotencyKeyLength: 255,
+  idempotencyKeyMs: 86_400_000,
+
   pageDefault: 50,
   pageMax: 200,
   pollWaitSeconds: 60,

@@ -97,6 +97,9 @@ export function impliedRefusals(operation: Operation): Code[] {
   if (operation.auth === "master") codes.push("auth.master_only");
   if (operation.ownerOnly) codes.push("auth.not_owner");
   if (operation.scope !== undefined) codes.push("auth.scope_missing");
+  if (operation.keyed) {
+    codes.push("idempotency.key_invalid", "idempotency.key_in_use", "idempotency.key_reused");
+  }
   if (operation.query !== undefined) codes.push("request.invalid");
   if (operation.body !== undefined) {
     codes.push(
@@ -140,6 +143,13 @@ function successResponses(operation: Operation): Json {
   );
 }
 
+const idempotencyKey: Json = {
+  name: "Idempotency-Key",
+  in: "header",
+  description: "A repeat with the same key and body is answered as the first one was, for a day.",
+  schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyLength },
+};
+
 function parametersOf(operation: Operation): Json[] {
   const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
@@ -147,7 +157,8 @@ function parametersOf(operation: Operation): Json[] {
     required: true,
     schema: { type: "string" },
   }));
-  if (operation.query === undefined) return path;
+  const given = operation.keyed ? [...path, idempotencyKey] : path;
+  if (operation.query === undefined) return given;
   const { properties = {}, required = [] } = schemaOf(operation.query) as {
     properties?: Json;
     required?: string[];
@@ -158,7 +169,7 @@ function parametersOf(operation: Operation): Json[] {
     required: required.includes(name),
     schema,
   }));
-  return [...path, ...query];
+  return [...given, ...query];
 }
 
 function describe(name: string, operation: Operation): Json {

@@ -43,6 +43,8 @@ export interface Operation {
   readonly body?: Schema;
   /** The handler checks the body itself: a signed object has to arrive as it was sent. */
   readonly rawBody?: true;
+  /** Creates tasks or moves money: a call with an `Idempotency-Key` happens once. */
+  readonly keyed?: true;
   /** The handler answers JSON text, which goes out as it was stored. */
   readonly rawAnswer?: true;
   readonly ok: { readonly [status: number]: Schema };

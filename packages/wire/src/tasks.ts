@@ -98,6 +98,7 @@ export const tasks = {
     auth: "bearer",
     scope: "task:submit",
     tier: "write",
+    keyed: true,
     body: SubmitTaskBody,
     ok: {
       201: v.object({
@@ -168,6 +169,7 @@ export const tasks = {
     auth: "bearer",
     scope: "task:submit",
     tier: "write",
+    keyed: true,
     ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
     refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
   }),
@@ -179,6 +181,7 @@ export const tasks = {
     auth: "bearer",
     scope: "task:result",
     tier: "write",
+    keyed: true,
     body: ExecutionReceiptSchema,
     rawBody: true,
     ok: { 200: v.object({ status: v.string(), credential_id: v.optional(v.string()) }) },

@@ -1,4 +1,5 @@
 import { accountOf, depositPostings, fromMicro, asMicro, toMicro } from "@agent/budget";
+import type { KeepAnswer } from "../http/idempotency.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { post } from "./post.ts";
@@ -11,21 +12,27 @@ export async function deposit(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   agentId: string,
   body: BodyOf<Deposit>,
+  keep?: KeepAnswer,
 ): Promise<Answer<Deposit>> {
   // The relay's id shows its fees: money under it would be out of everybody's sight.
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   return storage.transaction(async (tx) => {
-    const balanceNow = async () =>
-      fromMicro(asMicro((await findAccount(tx, accountOf.agent(agentId)))?.balance ?? 0));
+    const credited = async (transaction_id: string | null) => {
+      const account = await findAccount(tx, accountOf.agent(agentId));
+      const balance = fromMicro(asMicro(account?.balance ?? 0));
+      const idempotent = transaction_id === null;
+      const answer = {
+        status: 200 as const,
+        body: { agent_id: agentId, balance, transaction_id, idempotent },
+      };
+      await keep?.(tx, answer);
+      return answer;
+    };
     const { reference } = body;
     if (reference !== undefined) {
       const taken = { agent_id: agentId, reference };
       if (!(await takeReference(tx, taken))) {
-        const balance = await balanceNow();
-        return {
-          status: 200 as const,
-          body: { agent_id: agentId, balance, transaction_id: null, idempotent: true },
-        };
+        return credited(null);
       }
     }
     const posted = await post(
@@ -39,14 +46,6 @@ export async function deposit(
       if (posted.code === "budget.insufficient") throw new Error("a deposit was refused as short");
       return { ok: false as const, code: posted.code };
     }
-    return {
-      status: 200 as const,
-      body: {
-        agent_id: agentId,
-        balance: await balanceNow(),
-        transaction_id: posted.transactionId,
-        idempotent: false,
-      },
-    };
+    return credited(posted.transactionId);
   });
 }

@@ -13,6 +13,6 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     getBalance: ({ params }) => getBalance(services, params.agentId),
     listTransactions: ({ params, query }) => listTransactions(services, params.agentId, query),
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
-    deposit: ({ params, body }) => deposit(services, params.agentId, body),
+    deposit: ({ params, body }, { keep }) => deposit(services, params.agentId, body, keep),
   };
 }

@@ -18,6 +18,7 @@ import { newId, type Runtime } from "../runtime.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
 import { parseObject, readText } from "./body.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
+import type { Idempotency, KeepAnswer } from "./idempotency.ts";
 import type { Log } from "./log.ts";
 import type { RateDecision, RateLimiter } from "./rate-limit.ts";
 import { validate } from "./validate.ts";
@@ -30,6 +31,8 @@ export interface RequestContext {
   readonly text: string;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
+  /** Of a request with an `Idempotency-Key`: to be called in the transaction of its effect. */
+  readonly keep?: KeepAnswer;
 }
 
 export type Handler<O extends Operation> = (
@@ -44,6 +47,7 @@ export interface MountOptions {
   readonly handlers: Handlers;
   readonly authenticate: ReturnType<typeof createAuthenticator>;
   readonly limiter: RateLimiter;
+  readonly idempotency: Idempotency;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
@@ -109,7 +113,7 @@ export function mount(app: Hono, options: MountOptions): void {
       const id = requestId(c);
       const headers = headersFor(c, id);
       try {
-        const answer = await answerOf(c, operation, handle, id, headers);
+        const answer = await answerOf(c, name, handle, id, headers);
         if ("ok" in answer) return refused(answer, id, headers);
         if (operation.rawAnswer) {
           return new Response(String(answer.body), { status: answer.status, headers });
@@ -126,11 +130,12 @@ export function mount(app: Hono, options: MountOptions): void {
 
   async function answerOf(
     c: Context,
-    operation: Operation,
+    name: OperationName,
     handle: Handler<Operation>,
     id: string,
     headers: Headers,
   ): Promise<{ readonly status: number; readonly body: unknown } | Refusal> {
+    const operation: Operation = operations[name];
     if (operation.tier !== null) {
       if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
       const decision = options.limiter.take(
@@ -173,7 +178,13 @@ export function mount(app: Hono, options: MountOptions): void {
 
     const input = { params, query: query.value, body } as Parsed<Operation>;
     const context = { caller, requestId: id, text, signal: c.req.raw.signal };
-    return handle(input, context) as Promise<{ status: number; body: unknown } | Refusal>;
+    type Answered = { status: number; body: unknown } | Refusal;
+    const run = (keep?: KeepAnswer) =>
+      handle(input, keep === undefined ? context : { ...context, keep }) as Promise<Answered>;
+    const key = operation.keyed ? c.req.header("idempotency-key") : undefined;
+    if (key === undefined) return run();
+    const request = { operation: name, path: c.req.path, params, caller, key, text, body };
+    return options.idempotency.once(request, run);
   }
 
   for (const [path, names] of pathsInOrder()) {

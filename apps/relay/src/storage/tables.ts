@@ -20,6 +20,7 @@ export interface Tables {
   credentials: CredentialRow;
   ledgers: LedgerRow;
   delegation_budgets: DelegationBudgetRow;
+  idempotency_keys: IdempotencyKeyRow;
 }
 
 export interface RelayIdentityRow {
@@ -241,4 +242,16 @@ export interface CredentialRow {
   current: 0 | 1;
   revoked_at: number | null;
   revoked_reason: string | null;
+}
+
+/** The answer to a request that came with an `Idempotency-Key`. */
+export interface IdempotencyKeyRow {
+  /** Operation and caller; of the operator also the agent that it acted for. */
+  scope: string;
+  key: string;
+  /** SHA-256 of path and body. */
+  request_hash: string;
+  status: number;
+  body: string;
+  created_at: number;
 }

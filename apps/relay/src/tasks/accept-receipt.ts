@@ -8,6 +8,7 @@ import {
 } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { credentialOfTask } from "../credentials/store.ts";
+import type { KeepAnswer } from "../http/idempotency.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
@@ -29,6 +30,7 @@ export interface Delivery {
   readonly value: unknown;
   readonly text: string;
   readonly caller: Caller;
+  readonly keep?: KeepAnswer | undefined;
 }
 
 export type AcceptServices = Pick<
@@ -43,7 +45,7 @@ export type AcceptServices = Pick<
  */
 export async function acceptReceipt(
   services: AcceptServices,
-  { agentId, taskId, value, text, caller }: Delivery,
+  { agentId, taskId, value, text, caller, keep }: Delivery,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
   const task = await findTask(storage.read, taskId);
@@ -80,7 +82,8 @@ export async function acceptReceipt(
   }
   if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
   const verified = { receipt, hash, text, bound: keys !== undefined };
-  return store(services, taskId, verified, settleableHops(services, taskId, hops, verdict));
+  const settleable = settleableHops(services, taskId, hops, verdict);
+  return store(services, taskId, verified, settleable, keep);
 }
 
 function parse(value: unknown) {
@@ -108,8 +111,10 @@ async function store(
   taskId: string,
   verified: Verified,
   hops: readonly SettleableHop[],
+  keep: KeepAnswer | undefined,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
+  const { agent_id, status } = verified.receipt;
   const done = await storage.transaction(async (tx) => {
     const outer = await complete(tx, services, taskId, verified);
     if (!outer.ok) return outer;
@@ -120,7 +125,11 @@ async function store(
       // The sub-agent delivered it first: nothing is left to do for that hop.
       else if (inner.code !== "task.already_finished") return inner;
     }
-    return { ok: true as const, all };
+    const [{ standing }] = all;
+    const issued = standing.credentials.find(({ task_id }) => task_id === taskId);
+    const answer = { status: 200 as const, body: { status, credential_id: issued?.credential_id } };
+    await keep?.(tx, answer);
+    return { ok: true as const, all, answer };
   });
   if (!done.ok) {
     if (done.code !== "task.already_finished") return refusedByMoney(done);
@@ -131,15 +140,9 @@ async function store(
       ? refuse("receipt.wrong_agent")
       : ended(services, task, verified.hash);
   }
-  const { receipt } = verified;
-  const { agent_id, status } = receipt;
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
   for (const each of done.all) announce(services, each);
-  const [{ standing }] = done.all;
-  const credential_id = standing.credentials.find(
-    (issued) => issued.task_id === taskId,
-  )?.credential_id;
-  return { status: 200, body: { status, credential_id } };
+  return done.answer;
 }
 
 /** A hold that does not cover its own charge is a bug, never an answer. */

@@ -22,8 +22,8 @@ type TaskHandlers = Pick<
 
 export function taskHandlers(services: Services): TaskHandlers {
   return {
-    submitTask: ({ params, body }, { caller }) =>
-      submit(services, services.router.route, { targetId: params.agentId, body, caller }),
+    submitTask: ({ params, body }, { caller, keep }) =>
+      submit(services, services.router.route, { targetId: params.agentId, body, caller, keep }),
     getTask: ({ params, query }, { caller, signal }) =>
       poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
     getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),
@@ -37,10 +37,10 @@ export function taskHandlers(services: Services): TaskHandlers {
       }),
     listReceipts: ({ params, query }) => listReceipts(services, params.agentId, query),
     getReceipt: ({ params }) => getReceipt(services, params),
-    cancelTask: ({ params }, { caller }) => cancel(services, { ...params, caller }),
-    postResult: ({ params, body }, { caller, text }) =>
+    cancelTask: ({ params }, { caller, keep }) => cancel(services, { ...params, caller, keep }),
+    postResult: ({ params, body }, { caller, text, keep }) =>
       text === ""
         ? refuse("receipt.malformed", "body is empty")
-        : acceptReceipt(services, { ...params, value: body, text, caller }),
+        : acceptReceipt(services, { ...params, value: body, text, caller, keep }),
   };
 }

@@ -7,6 +7,7 @@ import {
   type RoutingChoice,
   type SubmitTaskBody,
 } from "@agent/wire";
+import type { KeepAnswer } from "../http/idempotency.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import { priceOf } from "../routing/price.ts";
 import { chooseExecutors } from "../routing/choose-executors.ts";
@@ -23,6 +24,7 @@ export interface Submission {
   readonly targetId: string;
   readonly body: SubmitTaskBody;
   readonly caller: Caller;
+  readonly keep?: KeepAnswer | undefined;
 }
 
 type Submit = Operations["submitTask"];
@@ -34,7 +36,7 @@ type Submit = Operations["submitTask"];
 export async function submit(
   services: Pick<Services, "storage" | "runtime" | "config" | "log" | "connections" | "trustGraph">,
   route: (taskId: string) => void,
-  { targetId, body, caller }: Submission,
+  { targetId, body, caller, keep }: Submission,
 ): Promise<Answer<Submit>> {
   const { storage, runtime, config } = services;
   const payerId = actingAgent(caller, body.submitted_by) ?? null;
@@ -89,7 +91,19 @@ export async function submit(
     }
     const allocation_id = locked > 0 ? newId(runtime) : null;
     await insertTask(tx, { ...row, locked, allocation_id });
-    return { ok: true as const, locked };
+    const answer = {
+      status: 201 as const,
+      body: {
+        task_id: taskId,
+        status: "pending" as const,
+        routing_choice: choice,
+        expires_at: row.expires_at,
+        estimated_cost: fromMicro(asMicro(first.charge)),
+        amount_locked: fromMicro(locked),
+      },
+    };
+    await keep?.(tx, answer);
+    return { ok: true as const, answer };
   });
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
@@ -101,17 +115,7 @@ export async function submit(
   }
   if (!stored.ok) return stored;
   route(taskId);
-  return {
-    status: 201,
-    body: {
-      task_id: taskId,
-      status: "pending",
-      routing_choice: choice,
-      expires_at: row.expires_at,
-      estimated_cost: fromMicro(asMicro(first.charge)),
-      amount_locked: fromMicro(stored.locked),
-    },
-  };
+  return stored.answer;
 }
 
 /** Scored routing where capabilities are asked for, and the target itself after or instead of it. */

@@ -17,7 +17,7 @@ import {
   type RequestOptions,
   type TestRelay,
 } from "../test-relay.ts";
-import { pathOf, samples } from "./samples.ts";
+import { pathOf, samples, unknownId } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 
 /** The relays on which a row's implied refusals are brought about. */
@@ -29,6 +29,8 @@ export interface Stage {
   /** Allows one call of each tier. */
   readonly narrow: TestRelay;
   readonly draining: TestRelay;
+  /** Where the operator has used the key "taken" in every operation. */
+  readonly keyed: Edited;
   close(): Promise<void>;
 }
 
@@ -38,17 +40,24 @@ export async function openStage(): Promise<Stage> {
   const draining = await startTestRelay();
   draining.relay.drain();
   const revoked = await openEdited(revocationOf);
+  const keyed = await openEdited(() => usedKeys);
   return {
     t,
     agent: await t.agent(),
     revoked,
     narrow,
     draining,
+    keyed,
     async close() {
-      await Promise.all([t, revoked, narrow, draining].map((relay) => relay.close()));
+      await Promise.all([t, revoked, narrow, draining, keyed].map((relay) => relay.close()));
     },
   };
 }
+
+const usedKeys = (Object.keys(operations) as OperationName[])
+  .flatMap((name) => [unknownId, ""].map((agent) => `${name} master ${agent}`))
+  .map((scope) => `INSERT INTO idempotency_keys VALUES ('${scope}', 'taken', '', 200, '{}', 9e15)`)
+  .join(";");
 
 type Provoke = (stage: Stage, name: OperationName) => Promise<Reply>;
 
@@ -91,6 +100,9 @@ const withoutScope: Provoke = async ({ t, agent }, name) => {
 const brokenOff = () =>
   new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("gone")) });
 
+const withKey = (relay: Pick<TestRelay, "request">, name: OperationName, key: string) =>
+  ask(relay, name, { token: masterToken, headers: { "idempotency-key": key } });
+
 /** How each refusal is brought about that an operation's row implies without naming it. */
 export const implied: Partial<Record<Code, Provoke>> = {
   "auth.missing": ({ t }, name) => ask(t, name),
@@ -117,6 +129,13 @@ export const implied: Partial<Record<Code, Provoke>> = {
     const broken = body === undefined ? {} : { body: [] };
     return t.request(method, `${path}?limit=0&wait=-1`, { token: masterToken, ...broken });
   },
+
+  "idempotency.key_invalid": ({ t }, name) => withKey(t, name, "two words"),
+  "idempotency.key_in_use": async ({ t }, name) => {
+    const [, second] = await Promise.all([withKey(t, name, "one"), withKey(t, name, "one")]);
+    return second;
+  },
+  "idempotency.key_reused": ({ keyed: { t } }, name) => withKey(t, name, "taken"),
 
   "rate.exceeded": async ({ narrow }, name) => {
     await ask(narrow, name);

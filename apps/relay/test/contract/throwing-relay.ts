@@ -21,6 +21,7 @@ export function throwingRelay(error: Error) {
     ) as unknown as Handlers,
     authenticate: async () => ({ ok: true, caller: master }),
     limiter: createRateLimiter({ scale: 0, now, maxEntries: 1 }),
+    idempotency: { once: (_, run) => run(async () => {}) as never },
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },

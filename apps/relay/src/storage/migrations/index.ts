@@ -4,6 +4,7 @@ import { settlementPostings } from "./003-settlement-postings.ts";
 import { ledgers } from "./004-ledgers.ts";
 import { delegationTokens } from "./005-delegation-tokens.ts";
 import { delegationBudgetEnds } from "./006-delegation-budget-ends.ts";
+import { idempotencyKeys } from "./007-idempotency-keys.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -13,4 +14,5 @@ export const migrations = [
   ledgers,
   delegationTokens,
   delegationBudgetEnds,
+  idempotencyKeys,
 ];
