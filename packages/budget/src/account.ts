@@ -12,11 +12,18 @@ export type Account =
 /** What the relay has earned. */
 export const FEES = "relay:fees";
 
+const PEER = "relay:";
+
 /** Everything outside the relay: the other side of deposits and withdrawals. */
 export const WORLD = "world";
 
-/** The account of an agent, of the hold of a task, of another relay. */
+/**
+ * The account of an agent, of the hold of a task, of another relay, and of whoever pays or is paid: a
+ * party is named by its agent id, or as `relay:<relay id>` when it is another relay.
+ */
 export const accountOf = {
+  party: (id: string): Account =>
+    id.startsWith(PEER) ? `peer:${id.slice(PEER.length)}` : `agent:${id}`,
   agent: (agentId: string): Account => `agent:${agentId}`,
   held: (taskId: string): Account => `held:${taskId}`,
   peer: (relayId: string): Account => `peer:${relayId}`,

@@ -8,6 +8,12 @@ export {
   checkBalance,
   type Account,
 } from "./account.ts";
+export {
+  outsidePaymentPostings,
+  passOnFeePostings,
+  passOnPostings,
+  unpassedPostings,
+} from "./clearing.ts";
 export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
 export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
 export { MICRO, asMicro, negate, type Micro } from "./money.ts";

@@ -33,12 +33,12 @@ export function depositPostings({
 
 /** The payer's money is set aside for a task. */
 export function holdPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
-  return transfer("allocation_hold", accountOf.agent(payerId), accountOf.held(taskId), amount);
+  return transfer("allocation_hold", accountOf.party(payerId), accountOf.held(taskId), amount);
 }
 
 /** The whole hold of a task goes back to its payer. */
 export function releasePostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
-  return transfer("allocation_release", accountOf.held(taskId), accountOf.agent(payerId), amount);
+  return transfer("allocation_release", accountOf.held(taskId), accountOf.party(payerId), amount);
 }
 
 /**
@@ -64,8 +64,8 @@ export function settlementPostings({
   const net = requireNotNegative(asMicro(charge - requireNotNegative(fee)));
   requireNotNegative(asMicro(locked - charge));
   const paid: readonly Posting[] = [
-    { account: accountOf.agent(payerId), type: "settlement_debit", amount: negate(charge) },
-    { account: accountOf.agent(payeeId), type: "settlement_credit", amount: net },
+    { account: accountOf.party(payerId), type: "settlement_debit", amount: negate(charge) },
+    { account: accountOf.party(payeeId), type: "settlement_credit", amount: net },
     { account: FEES, type: "fee", amount: fee },
   ];
   return [
