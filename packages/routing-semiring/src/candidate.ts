@@ -1,3 +1,11 @@
+import type { EdgeFigures } from "./semiring.ts";
+
+/** A way to an agent that the graph does not know of, such as one by way of other relays. */
+export interface GivenRoute extends EdgeFigures {
+  /** The ids from the asking agent to the candidate. */
+  readonly path: readonly string[];
+}
+
 /**
  * What is known of one agent when a task is routed. Ids are unique among the candidates.
  *
@@ -23,4 +31,6 @@ export interface Candidate {
   readonly online: boolean;
   /** 0..1, as its listing promises. */
   readonly availability_guarantee: number | null;
+  /** Counts instead of a route through the graph. */
+  readonly route?: GivenRoute;
 }

@@ -1,4 +1,4 @@
-export type { Candidate } from "./candidate.ts";
+export type { Candidate, GivenRoute } from "./candidate.ts";
 export { bestPath, type BestPath } from "./best-paths.ts";
 export { draw, explores, shiftWeights } from "./explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";

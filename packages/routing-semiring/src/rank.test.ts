@@ -419,3 +419,36 @@ test.each([
     { numRuns: 200 },
   );
 });
+
+describe("a route that a candidate brings along", () => {
+  const route = {
+    path: ["self", "relay:local", "relay:remote", "b"],
+    trust: 0.3,
+    cost: 0.5,
+    latency: 1_000,
+    reliability: 0.5,
+  };
+
+  test("counts with its figures, its hops and its path", () => {
+    const [row] = rank([agent("b", { route })], { requiredCapabilities: ["x"] }).ranked;
+    expect(row).toMatchObject({ path: route.path, hops: 3, cost: 1.5 });
+    expect(row?.sub_scores).toMatchObject({ trust: 0.3, success_rate: 0.4, latency: 5 / 11 });
+  });
+
+  test("counts instead of one through the graph", () => {
+    const graph = new Graph();
+    graph.addEdge("self", "b", hop);
+    const [row] = rank([agent("b", { route })], { graph }).ranked;
+    expect(row).toMatchObject({ path: route.path, sub_scores: { trust: 0.3 } });
+  });
+
+  test("competes with those that are reached directly", () => {
+    const direct = agent("a", { trust_score: 0.3 });
+    const far = agent("b", { trust_score: 0.9, route: { ...route, cost: 0, reliability: 1 } });
+    expect(order([far, direct])).toEqual(["a", "b"]);
+    expect(order([{ ...far, route: { ...far.route!, trust: 0.9, latency: 0 } }, direct])).toEqual([
+      "b",
+      "a",
+    ]);
+  });
+});

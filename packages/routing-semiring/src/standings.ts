@@ -65,11 +65,15 @@ export class Standings {
   }
 
   hops(place: number): number {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return given.path.length - 1;
     return this.#nodes[place] === NONE ? 1 : this.#routes!.hops(this.#nodes[place]!);
   }
 
   /** The ids of the route; without a route through the graph the candidate is asked directly. */
   path(place: number): string[] {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return [...given.path];
     const node = this.#nodes[place]!;
     return node === NONE
       ? [this.#demand.from, this.candidate(place).agent_id]
@@ -102,6 +106,8 @@ export class Standings {
   }
 
   #route(place: number): RouteFigures | null {
+    const given = this.candidate(place).route;
+    if (given !== undefined) return { ...given, hops: given.path.length - 1 };
     const node = this.#nodes[place]!;
     return node === NONE ? null : this.#routes!.figures(node);
   }
@@ -115,7 +121,7 @@ export class Standings {
     const { from, requiredCapabilities } = this.#demand;
     for (let place = 0; place < this.#candidates.length; place += 1) {
       const candidate = this.candidate(place);
-      if (this.#routes !== null && candidate.agent_id !== from) {
+      if (this.#routes !== null && candidate.route === undefined && candidate.agent_id !== from) {
         this.#nodes[place] = this.#routes.find(candidate.agent_id);
       }
       const route = this.#route(place);
