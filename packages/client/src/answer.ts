@@ -24,7 +24,8 @@ export function readAnswer(op: Operation, response: Response, text: string | nul
   const body = parseJson(text);
   if (!response.ok) return readRefusal(response, body);
   const schema = op.ok[status];
-  const parsed = schema === undefined ? undefined : v.safeParse(schema, body);
+  const isText = op.media?.some((type) => isOf(response, type)) === true;
+  const parsed = schema === undefined ? undefined : v.safeParse(schema, isText ? text : body);
   if (parsed?.success !== true) {
     return refusal("response.malformed", "Answer is not one that the operation declares", status);
   }
@@ -47,6 +48,10 @@ function readRefusal(response: Response, body: unknown): CallRefusal {
     ...(request_id !== undefined && { requestId: request_id }),
     ...(/^\d{1,9}$/.test(retryAfter) && { retryAfterSeconds: Number(retryAfter) }),
   };
+}
+
+function isOf({ headers }: Response, mediaType: string): boolean {
+  return (headers.get("content-type") ?? "").startsWith(mediaType.split(";")[0] ?? "");
 }
 
 function parseJson(text: string): unknown {

@@ -14,6 +14,8 @@ export interface CallOptions {
   /** For the whole exchange; the default is 30,000 ms. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
+  readonly idempotencyKey?: string;
 }
 
 export interface CallSuccess<O extends Operation> {
@@ -54,7 +56,7 @@ async function exchange(
   let text: string | null;
   try {
     response = await (options.fetch ?? fetch)(urlOf(baseUrl, path), {
-      ...initOf(op, request, options.token),
+      ...initOf(op, request, options),
       signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
     });
     text = await readText(response);
@@ -69,7 +71,11 @@ async function exchange(
   return readAnswer(op, response, text);
 }
 
-function initOf(op: Operation, { body }: LooseRequest, token: string | undefined): RequestInit {
+function initOf(
+  op: Operation,
+  { body }: LooseRequest,
+  { token, idempotencyKey }: CallOptions,
+): RequestInit {
   return {
     method: op.method,
     redirect: "manual",
@@ -77,6 +83,7 @@ function initOf(op: Operation, { body }: LooseRequest, token: string | undefined
       accept: "application/json",
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(body !== undefined && { "content-type": "application/json" }),
+      ...(idempotencyKey !== undefined && { "idempotency-key": idempotencyKey }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   };

@@ -233,6 +233,27 @@ describe("a delegation", () => {
   });
 });
 
+describe("a submission that failed on its way", () => {
+  const path = `POST /agent/${worker.agentId}/task`;
+  const failed = () => ({ ...completed, before: { [path]: [{ status: 502, body: "" }] } });
+  const keysOf = ({ received }: Awaited<ReturnType<typeof run>>) =>
+    received
+      .filter(({ method }) => method === "POST")
+      .map(({ headers }) => headers["idempotency-key"]);
+
+  test("is sent again under its key", async () => {
+    const result = await run(failed(), { idempotencyKey: "k-1" });
+    expect(result.delegated.ok).toBe(true);
+    expect(keysOf(result)).toEqual(["k-1", "k-1"]);
+  });
+
+  test("is not sent twice without one: it may have been taken", async () => {
+    const result = await run(failed());
+    expect(result.delegated).toMatchObject({ ok: false, status: 502 });
+    expect(keysOf(result)).toEqual([undefined]);
+  });
+});
+
 describe("the executor's key", () => {
   const lost = { ...completed, devices: {} };
 

@@ -21,6 +21,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** Until the verified receipt is there; a task that is still open then stays open. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
+  /** With it a submission whose answer was lost is sent again, and still happens once. */
+  readonly idempotencyKey?: string;
   /** The executor's public keys, 64 hex digits each, where they are known without the relay. */
   readonly executorKeys?: readonly string[];
   /** Tells the relay, under the delegator's own key, how the executor did. */
@@ -44,11 +46,15 @@ export type Delegated = CheckedResult & {
  */
 export async function delegate(client: RelayClient, options: DelegateOptions): Promise<Delegated> {
   const environment = environmentOf(options);
-  const { agentId, prompt, signal, executorKeys, recommender } = options;
+  const { agentId, prompt, signal, idempotencyKey, executorKeys, recommender } = options;
   const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
   const submitted = await retry(
-    () => client.submitTask({ params: { agentId }, body: bodyOf(options) }, within(patience)),
-    false,
+    () =>
+      client.submitTask(
+        { params: { agentId }, body: bodyOf(options) },
+        { ...within(patience), ...(idempotencyKey !== undefined && { idempotencyKey }) },
+      ),
+    idempotencyKey !== undefined,
     patience,
   );
   if (!submitted.ok) return submitted;

@@ -26,6 +26,8 @@ export interface RelayClientOptions extends Partial<Environment> {
 export interface PerCall {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
+  readonly idempotencyKey?: string;
 }
 
 type Method<O extends Operation> =

@@ -48,6 +48,7 @@ describe("what passes is tried again", () => {
     ["a failed server", refusal("server.failed", "", 500)],
     ["a proxy without its relay", refusal("response.malformed", "", 502)],
     ["a rate limit without Retry-After", busy(429)],
+    ["the call that it repeats", refusal("idempotency.key_in_use", "", 409)],
   ])("%s, for a read", async (_, failure) => {
     const result = await run([failure, failure, failure], { repeatable: true });
     expect(result).toMatchObject({ answer: done, asked: 4 });

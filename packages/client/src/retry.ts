@@ -15,8 +15,8 @@ export interface Patience {
 
 /**
  * Tries again what failed for a reason that passes: after `Retry-After` where the relay names one, and,
- * if `repeatable` (a read), also after a lost connection or a failed server. What is refused for good,
- * or still fails at the deadline, comes back as it was.
+ * if `repeatable` (a read, or a call with an idempotency key), also after a lost connection or a failed
+ * server. What is refused for good, or still fails at the deadline, comes back as it was.
  */
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
@@ -40,6 +40,8 @@ function passes({ code, status, retryAfterSeconds }: CallRefusal, repeatable: bo
   // The relay says itself that it did nothing.
   if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
   if (!repeatable || code === "network.aborted") return false;
+  // What it repeats is not done yet, and its answer is the one that counts.
+  if (code === "idempotency.key_in_use") return true;
   return status === 0 ? code.startsWith("network.") : status === 429 || status >= 500;
 }
 
