@@ -1,6 +1,7 @@
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
+import { createConverse } from "./execution/converse.ts";
 import type { Hire } from "./execution/delegation.ts";
 import { directExecutor } from "./execution/direct.ts";
 import type { Executor } from "./execution/executor.ts";
@@ -9,12 +10,17 @@ import { createMandates, type KeysOf } from "./execution/mandate.ts";
 import { createWork, type Work } from "./execution/work.ts";
 import { identityTag } from "./identity-tag.ts";
 import type { Identity } from "./identity.ts";
+import { hashedNgrams } from "./memory/hashed-ngrams.ts";
+import type { Memory } from "./memory/memory.ts";
+import { openMemory } from "./memory/open-memory.ts";
 import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
 import type { Runtime } from "./runtime.ts";
 import { createMcpServers } from "./server.ts";
+import type { CredentialSource } from "./tools/agent-credentials.ts";
 import { createToolCaller } from "./tools/call-tool.ts";
+import type { JsonObject } from "./tools/definition.ts";
 import { syntheticTools } from "./tools/index.ts";
-import { createRegistry, duplicateNames, type RegisteredTool } from "./tools/registry.ts";
+import { collisionsOf, createRegistry, type RegisteredTool } from "./tools/registry.ts";
 
 /** What the relay adds to an agent; absent when it works without one. */
 export interface HomeLink {
@@ -24,6 +30,7 @@ export interface HomeLink {
   /** Of the issuers of delegation tokens. */
   readonly keysOf: KeysOf;
   readonly deliver: (receipt: ExecutionReceipt) => void;
+  readonly credentials?: CredentialSource;
 }
 
 export interface AgentOptions {
@@ -34,7 +41,11 @@ export interface AgentOptions {
   readonly tools: readonly RegisteredTool[];
   /** Names of tools in the agent's own listing: pre-approved for paid work. */
   readonly listedTools?: readonly string[];
+  /** What the agent offers, where it does. */
+  readonly listing?: JsonObject | undefined;
   readonly policy?: Policy;
+  /** Absent: a memory of this process only. */
+  readonly memory?: Memory;
   readonly executor?: Executor;
   readonly taskTimeoutMs?: number;
   readonly home?: HomeLink;
@@ -57,14 +68,22 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
   const gate = createGate(options.policy ?? defaultPolicy, new Set(options.listedTools));
 
+  const opened =
+    options.memory === undefined
+      ? openMemory({ path: ":memory:", embedder: hashedNgrams, runtime })
+      : { ok: true as const, memory: options.memory };
+  if (!opened.ok) return { ok: false, faults: [opened.fault] };
+  const { memory } = opened;
+
   // Executors see the owner's tools only: a task that starts tasks would have no end.
   const own = createRegistry(tools);
+  const executor = options.executor ?? directExecutor;
   const run = createTaskRunner({
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
     tools: own.definitions,
     callTool: createToolCaller({ registry: own, gate, runtime }),
-    executor: options.executor ?? directExecutor,
+    executor,
     hire: home?.hire,
     taskTimeoutMs,
     runtime,
@@ -76,14 +95,20 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     ...syntheticTools({
       identityFile: identity.file,
       work,
+      converse: createConverse({
+        memory,
+        model: executor.answersWithoutTools === true ? executor : undefined,
+        runtime,
+      }),
+      memory,
       definitions: () => registry.definitions,
+      credentials: home?.credentials,
+      listing: options.listing,
     }),
     ...tools,
   ];
-  const duplicates = duplicateNames(everyTool);
-  if (duplicates.length > 0) {
-    return { ok: false, faults: duplicates.map((name) => `tool "${name}" is defined twice`) };
-  }
+  const faults = collisionsOf(everyTool);
+  if (faults.length > 0) return { ok: false, faults };
   const registry = createRegistry(everyTool);
   const newServer = createMcpServers({
     name: options.name,

@@ -21,6 +21,21 @@ const bearerToken = v.pipe(
   v.check((token) => !token.startsWith("agent:"), 'must not begin with "agent:"'),
 );
 
+const texts = v.record(v.string(), v.string("must be text"), "must be an object of texts");
+
+/** The form in which other programs of the field name MCP servers too. */
+const mcpServer = v.union(
+  [
+    v.strictObject({
+      command: text,
+      args: v.optional(v.array(v.string()), []),
+      env: v.optional(texts, {}),
+    }),
+    v.strictObject({ url: httpUrl, headers: v.optional(texts, {}) }),
+  ],
+  "must be {command, args, env} or {url, headers}",
+);
+
 const riskBand = whole(0, 4);
 const day = 86_400_000;
 
@@ -44,6 +59,7 @@ export const Settings = v.strictObject(
       ),
       [],
     ),
+    mcpServers: v.optional(v.record(v.string(), mcpServer, "must be an object of servers"), {}),
     listing: v.optional(operations.putListing.body),
     policy: v.optional(
       v.strictObject({

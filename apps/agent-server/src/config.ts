@@ -5,6 +5,7 @@ import { Settings, settingSources } from "./config-settings.ts";
 import type { LogLevel } from "./log.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { Policy } from "./policy/gate.ts";
+import type { ServerAddress } from "./proxy/transport.ts";
 
 /** Everything an operator can choose, validated. Secrets are here: never log this object. */
 export interface Config {
@@ -13,6 +14,8 @@ export interface Config {
   readonly agentType: string;
   /** Absolute paths of tools modules. */
   readonly tools: readonly string[];
+  /** Other MCP servers whose tools this agent offers, by the name it gives them. */
+  readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
   readonly policy: Policy;
   readonly taskTimeoutMs: number;
@@ -165,6 +168,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
     description: settings.description,
     agentType: settings.agent_type,
     tools: settings.tools.map(absolute),
+    mcpServers: settings.mcpServers,
     listing: settings.listing,
     policy: {
       maxRiskAuto: policy.max_risk_auto,

@@ -9,6 +9,7 @@ import { allowedHostnames } from "./http/hosts.ts";
 import { listen } from "./http/listen.ts";
 import type { Identity } from "./identity.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
+import { connectServers } from "./proxy/connect-servers.ts";
 import { createHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
 import type { Runtime } from "./runtime.ts";
@@ -46,8 +47,33 @@ export type StartResult =
 
 /** Starts an agent as its configuration says; the promise resolves when it can be reached. */
 export async function startAgent(options: StartOptions): Promise<StartResult> {
-  const { config, identity, tools, version, runtime } = options;
-  const home = config.relay && createHome(homeOptions(config.relay, options));
+  const { config, version, runtime } = options;
+  const servers = await connectServers(config.mcpServers, { version, runtime });
+  if (!servers.ok) return servers;
+  const started = await startWithTools(options, [...options.tools, ...servers.tools]);
+  if (!started.ok) {
+    await servers.close();
+    return started;
+  }
+  const { running } = started;
+  return {
+    ok: true,
+    running: {
+      ...running,
+      async stop() {
+        await running.stop();
+        await servers.close();
+      },
+    },
+  };
+}
+
+async function startWithTools(
+  options: StartOptions,
+  tools: readonly RegisteredTool[],
+): Promise<StartResult> {
+  const { config, identity, version, runtime } = options;
+  const home = config.relay && createHome(homeOptions(config.relay, tools, options));
   const created = createAgent({
     identity,
     name: config.name,
@@ -87,7 +113,8 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
 
 function homeOptions(
   relay: NonNullable<Config["relay"]>,
-  { config, identity, tools, runtime }: StartOptions,
+  tools: readonly RegisteredTool[],
+  { config, identity, runtime }: StartOptions,
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
   const capabilities = listing?.capabilities ?? tools.map((tool) => tool.definition.name);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadToolsModule, readTools } from "./load-module.ts";
-import { createRegistry, duplicateNames } from "./registry.ts";
+import { collisionsOf, createRegistry } from "./registry.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -86,6 +86,6 @@ test("one name stands for one tool", () => {
     "module",
   );
   if (!read.ok) throw new Error("two tools of one name are read");
-  expect(duplicateNames(read.tools)).toEqual(["x"]);
+  expect(collisionsOf(read.tools)).toEqual(['tool "x" is defined twice']);
   expect(createRegistry(read.tools).definitions).toHaveLength(1);
 });

@@ -3,13 +3,11 @@ import * as v from "valibot";
 import { compileTool } from "./compile-tool.ts";
 import type { Tool } from "./definition.ts";
 import type { RegisteredTool } from "./registry.ts";
+import { isToolName, toolNameRule } from "./tool-name.ts";
 
 const ToolShape = v.looseObject({
   definition: v.looseObject({
-    name: v.pipe(
-      v.string(),
-      v.regex(/^[A-Za-z0-9_.-]{1,128}$/, "has to be 1 to 128 of A-Z a-z 0-9 _ . -"),
-    ),
+    name: v.pipe(v.string(), v.check(isToolName, toolNameRule)),
     description: v.string(),
     inputSchema: v.looseObject({ type: v.literal("object") }),
     risk: v.optional(v.picklist([0, 1, 2, 3, 4], "has to be a whole number from 0 to 4")),

@@ -6,6 +6,8 @@ export type CheckedArguments =
 
 /** A tool that knows how to check its arguments; a handler only sees checked ones. */
 export interface RegisteredTool {
+  /** Where it comes from, if from another server. */
+  readonly origin?: string;
   readonly definition: ToolDefinition;
   check(args: unknown): CheckedArguments;
   handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;
@@ -17,7 +19,7 @@ export interface ToolRegistry {
   readonly definitions: readonly ToolDefinition[];
 }
 
-/** Of two tools with one name the first is kept; `duplicateNames` finds them before. */
+/** Of two tools with one name the first is kept; `collisionsOf` finds them before. */
 export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   const byName = new Map<string, RegisteredTool>();
   for (const tool of tools) {
@@ -29,8 +31,17 @@ export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   };
 }
 
-/** Names that more than one tool has: a caller could not tell which of them answers. */
-export function duplicateNames(tools: readonly RegisteredTool[]): string[] {
-  const names = tools.map((tool) => tool.definition.name);
-  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))];
+/** A fault for each name that more than one tool has: a caller could not tell which of them answers. */
+export function collisionsOf(tools: readonly RegisteredTool[]): string[] {
+  const byName = Map.groupBy(tools, (tool) => tool.definition.name);
+  return [...byName].flatMap(([name, sharing]) => {
+    if (sharing.length === 1) return [];
+    const origins = sharing.flatMap(({ origin }) => origin ?? []);
+    const where = origins.length === 0 ? "" : ` (${origins.join(", ")})`;
+    return [`tool "${name}" is defined ${times(sharing.length)}${where}`];
+  });
+}
+
+function times(count: number): string {
+  return count === 2 ? "twice" : `${count} times`;
 }

@@ -1,0 +1,118 @@
+import {
+  ProtocolError,
+  SdkHttpError,
+  type CallToolResult,
+  type Client,
+  type ContentBlock,
+  type Tool,
+} from "@modelcontextprotocol/client";
+import type { Runtime } from "../runtime.ts";
+import type { JsonObject, ToolAnswer, ToolContext } from "../tools/definition.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import type { Connection } from "./connection.ts";
+
+/** A call ends by its signal; the library's own limit only has to be longer than any task. */
+const noLimitMs = 86_400_000;
+
+/**
+ * A tool of another MCP server under its own name. Its server judges the arguments, because it may use
+ * schema features that nobody here knows.
+ */
+export function proxiedTool(
+  tool: Tool,
+  parts: { server: string; connection: Connection; runtime: Runtime },
+): RegisteredTool {
+  const { server, connection, runtime } = parts;
+  const { name, description = "", title, inputSchema, outputSchema, annotations } = tool;
+
+  async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
+    const client = await connection.client(context.signal);
+    if (client === undefined) return unreachable(name);
+    try {
+      return toAnswer(await call(client, args, context));
+    } catch (cause) {
+      if (cause instanceof ProtocolError) return { ok: false, error: cause.message };
+      runtime.log("warn", "proxy.call_failed", { server, tool: name, cause: String(cause) });
+      return unreachable(name);
+    }
+  }
+
+  async function call(
+    client: Client,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<CallToolResult> {
+    try {
+      return await send(client, args, context);
+    } catch (cause) {
+      // 404 is a session that the server has forgotten: it did nothing, so it may be asked again.
+      if (!(cause instanceof SdkHttpError) || cause.status !== 404) throw cause;
+      connection.renew(client);
+      const fresh = await connection.client(context.signal);
+      if (fresh === undefined) throw cause;
+      return send(fresh, args, context);
+    }
+  }
+
+  function send(
+    client: Client,
+    args: JsonObject,
+    { signal, progress }: ToolContext,
+  ): Promise<CallToolResult> {
+    return client.callTool(
+      { name, arguments: { ...args } },
+      {
+        signal,
+        timeout: noLimitMs,
+        ...(progress !== undefined && { onprogress: progress }),
+      },
+    );
+  }
+
+  return {
+    origin: `MCP server "${server}"`,
+    definition: {
+      name,
+      description,
+      inputSchema,
+      ...(title !== undefined && { title }),
+      ...(outputSchema !== undefined && { outputSchema }),
+      ...(annotations !== undefined && { annotations }),
+    },
+    check: (args) =>
+      isObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
+    handler,
+  };
+}
+
+function unreachable(name: string): ToolAnswer {
+  return { ok: false, error: `The server behind tool "${name}" cannot be reached` };
+}
+
+function toAnswer({ content, structuredContent, isError }: CallToolResult): ToolAnswer {
+  const text = content.map(textOf).join("\n");
+  const rich = {
+    content,
+    ...(isObject(structuredContent) && { structuredContent }),
+  };
+  return isError === true ? { ok: false, error: text, ...rich } : { ok: true, data: text, ...rich };
+}
+
+/** For receipts and executors, which take text only. */
+function textOf(block: ContentBlock): string {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "resource":
+      return "text" in block.resource ? block.resource.text : `[resource ${block.resource.uri}]`;
+    case "resource_link":
+      return `[resource ${block.uri}]`;
+    case "image":
+    case "audio":
+      return `[${block.type} ${block.mimeType}]`;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,34 @@
+import { StreamableHTTPClientTransport, type Transport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Runtime } from "../runtime.ts";
+
+/** How another MCP server is reached: a process of our own, or an address. */
+export type ServerAddress =
+  | {
+      readonly command: string;
+      readonly args: readonly string[];
+      /** Added to the few variables that every process needs; the agent's own are not passed on. */
+      readonly env: Readonly<Record<string, string>>;
+    }
+  | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/** A fresh transport to the server; what a process writes to standard error goes to the debug log. */
+export function newTransport(name: string, address: ServerAddress, runtime: Runtime): Transport {
+  if ("url" in address) {
+    return new StreamableHTTPClientTransport(new URL(address.url), {
+      requestInit: { headers: { ...address.headers } },
+      fetch: runtime.fetch,
+    });
+  }
+  const { command, args, env } = address;
+  const transport = new StdioClientTransport({
+    command,
+    args: [...args],
+    env: { ...env },
+    stderr: "pipe",
+  });
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    runtime.log("debug", "proxy.stderr", { server: name, text: chunk.toString().trimEnd() });
+  });
+  return transport;
+}
