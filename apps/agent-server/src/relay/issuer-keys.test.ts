@@ -1,9 +1,13 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { bootstrapAgent, createRelayClient } from "@agent/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
 import { newIdentity } from "../testing/identity.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { masterToken, startRelay, type TestRelay } from "../testing/relay.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 
 let relay: TestRelay;
@@ -12,12 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => relay.stop());
 
-function lookups() {
+function lookups(baseUrl = relay.url) {
   let asked = 0;
   let now = 0;
   const client = createRelayClient({
-    baseUrl: relay.url,
-    identity: { masterToken: "any" },
+    baseUrl,
+    identity: { masterToken },
     fetch(input, init) {
       asked++;
       return fetch(input, init);
@@ -40,6 +44,22 @@ test("an issuer's key is asked of the relay once a minute", async () => {
   pass(60_000);
   await keysOf(issuer.agentId);
   expect(asked()).toBe(3);
+});
+
+test("of an issuer that was revoked no key is taken", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "agent-issuers-"));
+  const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+  const before = await startRelay(0, env);
+  const issuer = newIdentity();
+  await bootstrapAgent({ ...systemRuntime(silentLog), ...issuer, baseUrl: before.url });
+  await before.stop();
+  const db = new DatabaseSync(env.AGENT_DB_PATH);
+  db.exec("UPDATE agents SET revoked_at = 1");
+  db.close();
+  const after = await startRelay(0, env);
+  expect(await lookups(after.url).keysOf(issuer.agentId)).toEqual([]);
+  await after.stop();
+  rmSync(folder, { recursive: true });
 });
 
 test("no issuer is known without a relay", async () => {

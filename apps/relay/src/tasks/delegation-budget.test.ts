@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { receiptOf, type TestAgent } from "@agent/testkit";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { handOn, issue } from "../../test/delegation-tokens.ts";
+import { openEdited, revocationOf } from "../../test/edited-relay.ts";
 import {
   buyer,
   delegate,
@@ -82,6 +83,19 @@ describe("a task with a delegation token", () => {
       body: { code: "delegation.key_unbound" },
     });
   });
+});
+
+test("a delegation token of an issuer that was revoked is refused", async () => {
+  const edited = await openEdited(revocationOf);
+  const { t: again, agent } = edited;
+  const delegate = await again.agent();
+  const answer = await again.asMaster("POST", `/agent/${delegate.agentId}/task`, {
+    prompt: "work",
+    submitted_by: agent.agentId,
+    delegation_token: issue(again, agent, delegate),
+  });
+  expect(answer).toMatchObject({ status: 403, body: { code: "delegation.key_unbound" } });
+  await edited.close();
 });
 
 describe("the budget of a delegation token", () => {

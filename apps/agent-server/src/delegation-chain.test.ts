@@ -1,0 +1,276 @@
+import { bootstrapAgent, createRelayClient, type RelayClient } from "@agent/client";
+import { signSuccession } from "@agent/crypto";
+import {
+  attenuateDelegationToken,
+  type DelegationToken,
+  type DelegationTokenBody,
+  type ExecutionReceipt,
+  parseReceipt,
+  signDelegationToken,
+  verifyReceipt,
+} from "@agent/receipts";
+import type { Task } from "@agent/wire";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { DelegateRequest } from "./execution/delegation.ts";
+import type { Identity } from "./identity.ts";
+import { silentLog } from "./log.ts";
+import { systemRuntime } from "./runtime.ts";
+import { newIdentity } from "./testing/identity.ts";
+import { startRelay, type TestRelay } from "./testing/relay.ts";
+import { startQuietAgent } from "./testing/quiet-agent.ts";
+import { startJoinedAgent } from "./testing/start.ts";
+import { textTool } from "./testing/tools.ts";
+
+const runtime = systemRuntime(silentLog);
+const hour = 3_600_000;
+
+let relay: TestRelay;
+let boss: Identity;
+let ran: string[] = [];
+const stops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  relay = await startRelay();
+  boss = newIdentity("boss");
+  // Does with its prompt what `context.delegate` takes.
+  const manage = textTool("manage", async (prompt, { delegate }) => {
+    const answer = await delegate?.(JSON.parse(prompt) as DelegateRequest);
+    return answer ?? { ok: false, error: "no relay" };
+  });
+  const running = await startJoinedAgent({
+    relayUrl: relay.url,
+    identity: boss,
+    tools: [manage],
+    file: { taskTimeoutMs: 10_000 },
+  });
+  stops.push(running.stop);
+  await deposit(boss, 100);
+});
+afterAll(async () => {
+  await Promise.all(stops.map((stop) => stop()));
+  await relay.stop();
+});
+beforeEach(() => {
+  ran = [];
+});
+
+const noting = (name: string) =>
+  textTool(name, (text) => {
+    ran.push(name);
+    return { ok: true, data: `${name} ${text}` };
+  });
+
+const worker = {
+  tools: [noting("write"), noting("read")],
+  listing: { capabilities: ["write"], pricing: [{ capability: "write", unit_cost: 1 }] },
+};
+
+async function deposit({ agentId }: Identity, amount: number): Promise<void> {
+  const answer = await relay.master.deposit({ params: { agentId }, body: { amount } });
+  if (!answer.ok) throw new Error(answer.message);
+}
+
+interface Patron extends Identity {
+  readonly client: RelayClient;
+}
+
+/** Somebody without a server who pays the boss for work. */
+async function newPatron(): Promise<Patron> {
+  const identity = newIdentity("patron");
+  const known = await bootstrapAgent({ ...runtime, ...identity, baseUrl: relay.url });
+  if (!known.ok) throw new Error(known.message);
+  const client = createRelayClient({ baseUrl: relay.url, identity: known.identity });
+  return { ...identity, client };
+}
+
+function tokenFor(
+  delegate: Identity,
+  by: Identity,
+  change: Partial<DelegationTokenBody> = {},
+): DelegationToken {
+  return signDelegationToken(
+    {
+      token_id: crypto.randomUUID(),
+      issuer_agent_id: by.agentId,
+      issuer_public_key: by.publicKey,
+      delegate_agent_id: delegate.agentId,
+      scope: "manage,read,write",
+      max_budget: 3,
+      not_before: Date.now() - 1_000,
+      expires_at: Date.now() + hour,
+      ...change,
+    },
+    by.secretKey,
+  );
+}
+
+/** What the boss answers to its patron, and what became of the task that it passed on. */
+async function ask(patron: Patron, request: DelegateRequest, token?: DelegationToken) {
+  const submitted = await patron.client.submitTask({
+    params: boss,
+    body: {
+      prompt: JSON.stringify(request),
+      delegation_token: { ...(token ?? tokenFor(boss, patron)) },
+    },
+  });
+  if (!submitted.ok) throw new Error(submitted.message);
+  const params = { agentId: boss.agentId, taskId: submitted.body.task_id };
+  const { receipt } = await finished(patron.client, params);
+  expect(verifyReceipt(receipt, { publicKey: boss.publicKey, taskId: params.taskId }).valid).toBe(
+    true,
+  );
+  const [nested] = receipt.delegation_receipts ?? [];
+  if (nested === undefined) return { receipt };
+  const of = { agentId: nested.agent_id, taskId: nested.task_id };
+  return { receipt, nested, passedOn: (await finished(relay.master, of)).task };
+}
+
+async function finished(
+  client: RelayClient,
+  params: { agentId: string; taskId: string },
+): Promise<{ task: Task; receipt: ExecutionReceipt }> {
+  // A held answer comes at every change of the task, so also when it is claimed.
+  const poll = () => client.getTask({ params, query: { wait: 10 } });
+  let answer = await poll();
+  while (answer.ok && answer.body.receipt === null) answer = await poll();
+  if (!answer.ok) throw new Error(answer.message);
+  const parsed = parseReceipt(answer.body.receipt);
+  if (!parsed.ok) throw new Error(parsed.code);
+  return { task: answer.body.task, receipt: parsed.receipt };
+}
+
+const doors = [
+  ["over its socket", startJoinedAgent],
+  ["over MCP", startQuietAgent],
+] as const;
+
+describe.each(doors)("a token that the boss hands to a worker %s", (_, start) => {
+  let patron: Patron;
+  let hired: Identity;
+  beforeAll(async () => {
+    patron = await newPatron();
+    hired = newIdentity("worker");
+    const { tools, listing } = worker;
+    const { stop } = await start({
+      relayUrl: relay.url,
+      identity: hired,
+      tools,
+      file: { listing },
+    });
+    stops.push(stop);
+  });
+
+  const request = (change: Partial<DelegateRequest>) => ({
+    agent_id: hired.agentId,
+    prompt: "it",
+    ...change,
+  });
+
+  test("is a child of its own, with a smaller scope, budget and life", async () => {
+    const token = tokenFor(boss, patron);
+    const before = Date.now();
+    const { receipt, nested, passedOn } = await ask(
+      patron,
+      request({ scope: ["write"], max_budget: 1.1 }),
+      token,
+    );
+    expect(receipt).toMatchObject({ status: "completed", delegated_scope: "manage,read,write" });
+    expect(nested).toMatchObject({
+      agent_id: hired.agentId,
+      result: "write it",
+      tools_used: ["write"],
+      delegated_scope: "write",
+    });
+    expect(passedOn?.delegation_token).toMatchObject({
+      issuer_agent_id: boss.agentId,
+      delegate_agent_id: hired.agentId,
+      scope: "write",
+      max_budget: 1.1,
+      parent: token,
+    });
+    const endsAt = passedOn?.delegation_token?.["expires_at"];
+    expect(endsAt).toBeGreaterThanOrEqual(before + 10_000);
+    expect(endsAt).toBeLessThanOrEqual(Date.now() + 10_000);
+    expect(ran).toEqual(["write"]);
+  });
+
+  test("keeps every tool out that it does not name", async () => {
+    const { receipt, nested } = await ask(patron, request({ scope: ["read"] }));
+    expect(nested).toMatchObject({
+      status: "denied",
+      tools_used: [],
+      delegated_scope: "read",
+      result: 'Tool "write" is outside the scope of the delegation',
+    });
+    expect(receipt.status).toBe("failed");
+    expect(ran).toEqual([]);
+  });
+
+  test.each<[string, Partial<DelegateRequest>, string]>([
+    ["a tool that is not its own", { scope: ["erase"] }, "goes beyond"],
+    ["less money than the work costs", { max_budget: 0.9 }, "budget.max_exceeded"],
+  ])("is not passed on with %s", async (_, change, reason) => {
+    const { receipt, nested } = await ask(patron, request(change));
+    expect([receipt.status, receipt.result]).toEqual(["failed", expect.stringContaining(reason)]);
+    expect(nested).toBeUndefined();
+    expect(ran).toEqual([]);
+  });
+
+  test("spends the patron's bound, whoever asks and however often", async () => {
+    const token = tokenFor(boss, patron, { max_budget: 2.5 });
+    const results = [];
+    for (let i = 0; i < 3; i += 1) {
+      results.push((await ask(patron, request({ scope: ["write"] }), token)).receipt.status);
+    }
+    expect(results).toEqual(["completed", "completed", "failed"]);
+    expect(ran).toEqual(["write", "write"]);
+  });
+
+  test("that is wider than the boss's own is refused by the relay", async () => {
+    const own = tokenFor(boss, patron, { scope: "read" });
+    const wider = attenuateDelegationToken(
+      own,
+      { token_id: "wider", delegate_agent_id: hired.agentId, scope: "read,write" },
+      boss,
+    );
+    const answer = await relay.master.submitTask({
+      params: hired,
+      body: { prompt: "it", submitted_by: boss.agentId, delegation_token: { ...wider } },
+    });
+    expect(answer).toMatchObject({ ok: false, status: 403, code: "delegation.widened" });
+  });
+
+  test("counts no longer when the patron has another key", async () => {
+    const rotating = await newPatron();
+    const old = tokenFor(boss, rotating);
+    const { agentId, secretKey: oldSecretKey } = rotating;
+    const { secretKey: newSecretKey } = newIdentity();
+    const succession = signSuccession({
+      agent_id: agentId,
+      oldSecretKey,
+      newSecretKey,
+      timestamp: Date.now(),
+    });
+    const rotated = await relay.master.rotateKey({
+      params: { agentId },
+      body: { succession: { ...succession } },
+    });
+    expect(rotated).toMatchObject({ ok: true });
+    const child = attenuateDelegationToken(
+      old,
+      { token_id: "child", delegate_agent_id: hired.agentId, scope: "write" },
+      boss,
+    );
+    for (const [token, target, by] of [
+      [old, boss, agentId],
+      [child, hired, boss.agentId],
+    ] as const) {
+      const answer = await relay.master.submitTask({
+        params: target,
+        body: { prompt: "it", submitted_by: by, delegation_token: { ...token } },
+      });
+      expect(answer).toMatchObject({ ok: false, status: 403, code: "delegation.key_unbound" });
+    }
+    expect(ran).toEqual([]);
+  });
+});

@@ -1,0 +1,58 @@
+import type { HomeLink } from "../agent.ts";
+import { readConfig } from "../config.ts";
+import { readFlags } from "../command-line.ts";
+import { silentLog } from "../log.ts";
+import { createTokenCheck } from "../relay/check-token.ts";
+import { createIssuerKeys } from "../relay/issuer-keys.ts";
+import { join, type Membership } from "../relay/join.ts";
+import { systemRuntime } from "../runtime.ts";
+import { startServer } from "./agent.ts";
+import { newIdentity } from "./identity.ts";
+import type { TestAgentOptions } from "./start.ts";
+import { shout } from "./tools.ts";
+
+/** An agent without a socket: only over MCP can its relay bring it work. */
+export async function startQuietAgent(options: TestAgentOptions): Promise<{
+  readonly membership: Membership;
+  readonly url: URL;
+  readonly stop: () => Promise<void>;
+}> {
+  const { relayUrl, identity = newIdentity(), tools = [shout], file = {} } = options;
+  const read = readConfig({
+    file: { path: "/config.json", text: JSON.stringify(file) },
+    env: { AGENT_SYNC_URL: relayUrl },
+    flags: readFlags([]).flags,
+    workingDirectory: "/",
+  });
+  if (!read.ok) throw new Error(read.faults.join("; "));
+  const { listing } = read.config;
+
+  const runtime = systemRuntime(silentLog);
+  let membership: Membership | undefined;
+  const parts = { identity, membership: () => membership, runtime };
+  const home: HomeLink = {
+    deviceId: () => membership?.deviceId,
+    hire: async () => ({ ok: false, error: "This agent hires nobody" }),
+    keysOf: createIssuerKeys(parts),
+    deliver: () => {},
+  };
+  const listedTools = listing?.capabilities ?? [];
+  const server = await startServer({ identity, tools, listedTools, home }, createTokenCheck(parts));
+  const joined = await join({
+    url: relayUrl,
+    registrationToken: undefined,
+    identity,
+    profile: {
+      name: "quiet",
+      description: "",
+      agentType: "service",
+      capabilities: tools.map((tool) => tool.definition.name),
+      listing,
+    },
+    endpointUrl: server.url.href,
+    runtime,
+  });
+  if (!joined.ok) throw new Error(joined.message);
+  ({ membership } = joined);
+  return { membership, url: server.url, stop: server.close };
+}
