@@ -45,8 +45,7 @@ export function proxiedTool(
     try {
       return await send(client, args, context);
     } catch (cause) {
-      // 404 is a session that the server has forgotten: it did nothing, so it may be asked again.
-      if (!(cause instanceof SdkHttpError) || cause.status !== 404) throw cause;
+      if (!isForgottenSession(client, cause)) throw cause;
       connection.renew(client);
       const fresh = await connection.client(context.signal);
       if (fresh === undefined) throw cause;
@@ -83,6 +82,13 @@ export function proxiedTool(
       isObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
     handler,
   };
+}
+
+/** After a restart: the call was refused before it began, so it may be sent again. */
+function isForgottenSession(client: Client, cause: unknown): boolean {
+  if (client.transport?.sessionId === undefined || !(cause instanceof SdkHttpError)) return false;
+  // 404 by the specification, 400 by the servers that were made after its first examples.
+  return cause.status === 404 || cause.status === 400;
 }
 
 function unreachable(name: string): ToolAnswer {

@@ -3,13 +3,12 @@ import { readConfig } from "../config.ts";
 import type { Identity } from "../identity.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
-import { startAgent, type RunningAgent } from "../start-agent.ts";
+import { startAgent, type RunningAgent, type StartResult } from "../start-agent.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { newIdentity } from "./identity.ts";
 import { shout } from "./tools.ts";
 
-export interface TestAgentOptions {
-  readonly relayUrl: string;
+export interface AloneOptions {
   readonly tools?: readonly RegisteredTool[];
   readonly identity?: Identity;
   /** Members of the configuration file. */
@@ -17,25 +16,39 @@ export interface TestAgentOptions {
   readonly env?: Record<string, string>;
 }
 
+export interface TestAgentOptions extends AloneOptions {
+  readonly relayUrl: string;
+}
+
 /** A whole agent on a free port, started as the command starts it. */
 export async function startTestAgent(options: TestAgentOptions): Promise<RunningAgent> {
-  const { relayUrl, tools = [shout], identity = newIdentity(), file = {}, env = {} } = options;
+  const { relayUrl, env, ...rest } = options;
+  const started = await start({ ...rest, env: { AGENT_SYNC_URL: relayUrl, ...env } });
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  return started.running;
+}
+
+/** The same without a relay; "secret" is its owner's token. */
+export function startAlone(options: AloneOptions = {}): Promise<StartResult> {
+  return start({ ...options, env: { AGENT_AUTH_TOKEN: "secret", ...options.env } });
+}
+
+async function start(options: AloneOptions): Promise<StartResult> {
+  const { tools = [shout], identity = newIdentity(), file = {}, env = {} } = options;
   const read = readConfig({
     file: { path: "/config.json", text: JSON.stringify({ port: 0, syncIntervalMs: 100, ...file }) },
-    env: { AGENT_SYNC_URL: relayUrl, ...env },
+    env,
     flags: readFlags([]).flags,
     workingDirectory: "/",
   });
-  if (!read.ok) throw new Error(read.faults.join("; "));
-  const started = await startAgent({
+  if (!read.ok) return read;
+  return startAgent({
     config: read.config,
     identity,
     tools,
     version: "0.0.0",
     runtime: systemRuntime(silentLog),
   });
-  if (!started.ok) throw new Error(started.faults.join("; "));
-  return started.running;
 }
 
 /** The same, and the relay knows it already. */

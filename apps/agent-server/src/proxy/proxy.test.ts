@@ -1,0 +1,199 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningAgent } from "../start-agent.ts";
+import {
+  everythingOverStdio,
+  everythingThatWritesItsPid,
+  startEverything,
+} from "../testing/everything.ts";
+import { startAlone } from "../testing/start.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import { textTool } from "../testing/tools.ts";
+
+const info = { name: "test", version: "1" };
+
+async function connect({ url }: RunningAgent): Promise<Client> {
+  const client = new Client(info, { versionNegotiation: { mode: "auto" } });
+  const requestInit = { headers: { authorization: "Bearer secret" } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(url ?? ""), { requestInit }));
+  return client;
+}
+
+async function agentWith(mcpServers: unknown, file: object = {}): Promise<RunningAgent> {
+  const started = await startAlone({ file: { mcpServers, ...file } });
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  return started.running;
+}
+
+async function faultsOf(
+  mcpServers: unknown,
+  tools: readonly RegisteredTool[] = [],
+): Promise<readonly string[]> {
+  const started = await startAlone({ file: { mcpServers }, tools });
+  if (!started.ok) return started.faults;
+  await started.running.stop();
+  return [];
+}
+
+describe("the tools of the official example server, over stdio", () => {
+  let running: RunningAgent;
+  let client: Client;
+  beforeAll(async () => {
+    running = await agentWith({
+      everything: { ...everythingOverStdio, env: { FOR_THE_SERVER: "yes" } },
+    });
+    client = await connect(running);
+  });
+  afterAll(async () => {
+    await client.close();
+    await running.stop();
+  });
+
+  const tag = () => {
+    const { agentId, publicKey } = running.agent.identity;
+    return { type: "text", text: `[agent:${agentId.slice(0, 8)} key:${publicKey.slice(0, 16)}]` };
+  };
+
+  test("keep their names, schemas and annotations", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === "get-sum")).toMatchObject({
+      title: "Get Sum Tool",
+      inputSchema: { required: ["a", "b"] },
+      annotations: { readOnlyHint: true },
+    });
+  });
+
+  test("have no risk of their own, so they count as R2", async () => {
+    const { content } = await client.callTool({ name: "agent_tools", arguments: {} });
+    const [block] = content as { text: string }[];
+    const listed = JSON.parse(block?.text ?? "") as { name: string; risk: number | null }[];
+    expect(listed.find(({ name }) => name === "echo")).toMatchObject({ risk: null });
+  });
+
+  test("answer with what they answer there, and the tag behind it", async () => {
+    const { content } = await client.callTool({ name: "echo", arguments: { message: "hi" } });
+    expect(content).toEqual([{ type: "text", text: "Echo: hi" }, tag()]);
+  });
+
+  test("images and structured data arrive unchanged", async () => {
+    const image = await client.callTool({ name: "get-tiny-image", arguments: {} });
+    expect(image.content).toContainEqual(
+      expect.objectContaining({ type: "image", mimeType: "image/png" }),
+    );
+    expect(image.content.at(-1)).toEqual(tag());
+    const location = { location: "New York" };
+    const data = await client.callTool({ name: "get-structured-content", arguments: location });
+    expect(data.structuredContent).toMatchObject({ temperature: expect.any(Number) });
+  });
+
+  test("wrong arguments are refused by their own server, and tagged", async () => {
+    const answer = await client.callTool({ name: "get-sum", arguments: { a: "x" } });
+    expect(answer.isError).toBe(true);
+    expect(answer.content.at(-1)).toEqual(tag());
+  });
+
+  test("progress reaches the caller who asked for it", async () => {
+    const steps: number[] = [];
+    await client.callTool(
+      { name: "trigger-long-running-operation", arguments: { duration: 0.1, steps: 2 } },
+      { onprogress: ({ progress }) => steps.push(progress) },
+    );
+    expect(steps).toEqual([1, 2]);
+  });
+
+  test("do the work of a task, whose receipt names them", async () => {
+    const { content } = await client.callTool({
+      name: "agent_task",
+      arguments: { prompt: "hello", required_capabilities: ["echo"] },
+    });
+    const [block] = content as { text: string }[];
+    const receipt = JSON.parse(block?.text ?? "") as ExecutionReceipt;
+    expect(receipt).toMatchObject({ result: "Echo: hello", tools_used: ["echo"] });
+    expect(verifyReceipt(receipt).valid).toBe(true);
+  });
+
+  test("see their own variables and none of the agent's", async () => {
+    const { content } = await client.callTool({ name: "get-env", arguments: {} });
+    const [block] = content as { text: string }[];
+    const env = JSON.parse(block?.text ?? "") as Record<string, string>;
+    expect(env["FOR_THE_SERVER"]).toBe("yes");
+    const inherited = ["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"];
+    expect(Object.keys(env).filter((name) => !inherited.includes(name))).toEqual([
+      "FOR_THE_SERVER",
+    ]);
+  });
+});
+
+describe("the policy gate stands before them", () => {
+  test("a tool above what the agent does is denied", async () => {
+    const policy = { max_risk_auto: 1, require_approval_above: 1, deny_above: 1 };
+    const running = await agentWith({ everything: everythingOverStdio }, { policy });
+    const client = await connect(running);
+    const answer = await client.callTool({ name: "echo", arguments: { message: "hi" } });
+    expect(answer).toMatchObject({ isError: true, content: [{ text: /^Policy denied: / }, {}] });
+    await client.close();
+    await running.stop();
+  });
+});
+
+describe("a server that is lost", () => {
+  test("over stdio is started again", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "agent-proxy-"));
+    const pidFile = join(folder, "pid");
+    const running = await agentWith({ everything: everythingThatWritesItsPid(pidFile) });
+    const client = await connect(running);
+    const pid = Number(await readFile(pidFile, "utf8"));
+    process.kill(pid, "SIGKILL");
+    await expect
+      .poll(() => client.callTool({ name: "echo", arguments: { message: "again" } }))
+      .toMatchObject({ content: [{ text: "Echo: again" }, {}] });
+    expect(Number(await readFile(pidFile, "utf8"))).not.toBe(pid);
+    await client.close();
+    await running.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  test("over HTTP is asked again, in a new session when it has forgotten the old one", async () => {
+    const first = await startEverything();
+    const running = await agentWith({ everything: { url: first.url } });
+    const client = await connect(running);
+    const echo = () => client.callTool({ name: "echo", arguments: { message: "hi" } });
+    expect(await echo()).toMatchObject({ content: [{ text: "Echo: hi" }, {}] });
+    await first.stop();
+    expect(await echo()).toMatchObject({
+      isError: true,
+      content: [{ text: 'The server behind tool "echo" cannot be reached' }, {}],
+    });
+    const second = await startEverything(Number(new URL(first.url).port));
+    expect(await echo()).toMatchObject({ content: [{ text: "Echo: hi" }, {}] });
+    await client.close();
+    await running.stop();
+    await second.stop();
+  });
+});
+
+describe("what stops the start", () => {
+  test("a server that cannot be reached or started", async () => {
+    const faults = await faultsOf({
+      gone: { url: "http://127.0.0.1:9/mcp" },
+      missing: { command: "/no/such/program" },
+    });
+    expect(faults).toEqual([
+      expect.stringMatching(/^mcpServers\.gone: cannot be reached: /),
+      expect.stringMatching(/^mcpServers\.missing: cannot be reached: .*ENOENT/),
+    ]);
+  });
+
+  test("two tools of one name", async () => {
+    const echo = textTool("echo", () => ({ ok: true, data: "" }));
+    expect(await faultsOf({ everything: everythingOverStdio }, [echo])).toEqual([
+      'tool "echo" is defined twice (MCP server "everything")',
+    ]);
+    const both = await faultsOf({ one: everythingOverStdio, two: everythingOverStdio });
+    expect(both).toContain('tool "echo" is defined twice (MCP server "one", MCP server "two")');
+  });
+});

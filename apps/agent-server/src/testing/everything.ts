@@ -1,0 +1,57 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createRequire } from "node:module";
+import { createServer, type AddressInfo } from "node:net";
+
+const script = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/server-everything/dist/index.js",
+);
+
+/** The official example server as a process of whoever connects to it. */
+export const everythingOverStdio = { command: process.execPath, args: [script, "stdio"] };
+
+/** The same, findable for whoever wants to kill it. */
+export function everythingThatWritesItsPid(file: string) {
+  const code = `(await import("node:fs")).writeFileSync(${JSON.stringify(file)}, String(process.pid));
+    await import(${JSON.stringify(script)});`;
+  return { command: process.execPath, args: ["--input-type=module", "-e", code] };
+}
+
+export interface EverythingServer {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** The same server over HTTP; `port` 0 takes a free one. */
+export async function startEverything(port = 0): Promise<EverythingServer> {
+  const chosen = port === 0 ? await freePort() : port;
+  const env = { PATH: process.env["PATH"], PORT: String(chosen) };
+  const child = spawn(process.execPath, [script, "streamableHttp"], { env });
+  await new Promise<void>((resolve, reject) => {
+    let output = "";
+    const look = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (output.includes("listening on port")) resolve();
+    };
+    child.stdout.on("data", look);
+    child.stderr.on("data", look);
+    child.once("exit", () => reject(new Error(output)));
+  });
+  return {
+    url: `http://127.0.0.1:${chosen}/mcp`,
+    async stop() {
+      child.kill("SIGKILL");
+      await once(child, "close");
+    },
+  };
+}
+
+/** The server takes no port 0, so one is borrowed first. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
