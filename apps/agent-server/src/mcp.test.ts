@@ -121,6 +121,9 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     const tools = await client.tools();
     expect(tools.map((tool) => tool.name)).toEqual([
       "agent_task",
+      "agent_query",
+      "agent_remember",
+      "agent_recall",
       "agent_identity",
       "agent_tools",
       "shout",

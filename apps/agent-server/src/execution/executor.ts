@@ -15,5 +15,7 @@ export interface Toolbox {
 
 /** Turns a prompt into a result with the tools at hand. */
 export interface Executor {
+  /** It has an answer of its own also where there is no tool to call. */
+  readonly answersWithoutTools?: boolean;
   execute(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome>;
 }

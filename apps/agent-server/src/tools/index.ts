@@ -1,22 +1,39 @@
+import type { Converse } from "../execution/converse.ts";
 import type { Work } from "../execution/work.ts";
 import type { IdentityFile } from "../identity-file.ts";
+import type { Memory } from "../memory/memory.ts";
+import { agentCredentialsTool, type CredentialSource } from "./agent-credentials.ts";
 import { agentIdentityTool } from "./agent-identity.ts";
+import { agentQueryTool } from "./agent-query.ts";
+import { agentRecallTool } from "./agent-recall.ts";
+import { agentRememberTool } from "./agent-remember.ts";
+import { agentServiceListingTool } from "./agent-service-listing.ts";
 import { agentTaskTool } from "./agent-task.ts";
 import { agentToolsTool } from "./agent-tools.ts";
-import type { ToolDefinition } from "./definition.ts";
+import type { JsonObject, ToolDefinition } from "./definition.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 export interface SyntheticToolParts {
   readonly identityFile: IdentityFile;
   readonly work: Work;
+  readonly converse: Converse;
+  readonly memory: Memory;
   readonly definitions: () => readonly ToolDefinition[];
+  readonly credentials: CredentialSource | undefined;
+  readonly listing: JsonObject | undefined;
 }
 
-/** The tools that every agent has (specification, "Synthetic tools"). */
+/** The tools that every agent has, and the two that depend (specification, "Synthetic tools"). */
 export function syntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
+  const { credentials, listing } = parts;
   return [
     agentTaskTool(parts.work),
+    agentQueryTool(parts.converse),
+    agentRememberTool(parts.memory),
+    agentRecallTool(parts.memory),
     agentIdentityTool(parts.identityFile),
     agentToolsTool(parts.definitions),
+    ...(credentials === undefined ? [] : [agentCredentialsTool(credentials)]),
+    ...(listing === undefined ? [] : [agentServiceListingTool(listing)]),
   ];
 }

@@ -1,0 +1,30 @@
+export type EmbedAnswer =
+  /** One vector of length 1 (or 0) for each text, in the same order and of the same dimension. */
+  | { readonly ok: true; readonly vectors: readonly Float32Array[] }
+  | { readonly ok: false; readonly code: "memory.not_embedded"; readonly detail: string };
+
+/** Turns texts into vectors whose angle says how much the texts have in common. */
+export interface Embedder {
+  /** Changes whenever vectors from before cannot be compared any more. */
+  readonly id: string;
+  /** The cosine from which on two texts are about the same thing. */
+  readonly related: number;
+  embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedAnswer>;
+}
+
+/** Scales to length 1; a vector without direction stays as it is. */
+export function normalized(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(dot(vector, vector));
+  return length === 0 ? vector : vector.map((value) => value / length);
+}
+
+/** Of vectors of length 1, within -1 and 1; vectors of different spaces have nothing in common. */
+export function cosine(a: Float32Array, b: Float32Array): number {
+  return a.length === b.length ? Math.max(-1, Math.min(1, dot(a, b))) : 0;
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let index = 0; index < a.length; index++) sum += (a[index] ?? 0) * (b[index] ?? 0);
+  return sum;
+}

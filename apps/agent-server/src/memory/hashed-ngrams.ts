@@ -1,0 +1,60 @@
+import { normalized, type Embedder } from "./embedder.ts";
+
+const dimensions = 512;
+/** Words this long and longer count fully; shorter ones are mostly grammar. */
+const fullWord = 6;
+const gram = 3;
+
+/**
+ * The embedder that needs neither a model nor a network: words and their trigrams, hashed into
+ * a fixed number of dimensions. It sees common words and word forms, not synonyms.
+ */
+export const hashedNgrams: Embedder = {
+  id: "hashed-ngrams-1",
+  related: 0.25,
+  async embed(texts) {
+    return { ok: true, vectors: texts.map(vectorOf) };
+  },
+};
+
+function vectorOf(text: string): Float32Array {
+  const vector = new Float32Array(dimensions);
+  for (const [feature, weight] of featuresOf(text)) {
+    const hash = fnv1a(feature);
+    const at = hash % dimensions;
+    // Half of the features count downwards, so that collisions cancel out instead of adding up.
+    vector[at] = (vector[at] ?? 0) + (hash & 0x80000000 ? -weight : weight);
+  }
+  return normalized(vector);
+}
+
+function featuresOf(text: string): Map<string, number> {
+  const features = new Map<string, number>();
+  const add = (feature: string, weight: number) =>
+    features.set(feature, (features.get(feature) ?? 0) + weight);
+
+  const plain = text.normalize("NFKC").toLowerCase();
+  // Han text has no blanks between words, so there each character counts as one.
+  const words = plain.match(/\p{Script=Han}|[\p{L}\p{M}\p{N}]+/gu) ?? [plain.trim()];
+  for (const word of words) {
+    const characters = Array.from(word);
+    const weight = Math.min(1, characters.length / fullWord);
+    add(word, weight);
+    const padded = ["^", ...characters, "$"];
+    const share = (weight * 0.5) / Math.sqrt(padded.length);
+    for (let start = 0; start + gram <= padded.length; start++) {
+      add(padded.slice(start, start + gram).join(""), share);
+    }
+  }
+  // The tenth mention says less than the first.
+  return new Map([...features].map(([feature, weight]) => [feature, Math.log1p(weight)]));
+}
+
+/** FNV-1a over UTF-16 code units, unsigned 32 bits. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return hash >>> 0;
+}

@@ -1,0 +1,271 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manualClock, seededRandom } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Embedder } from "./embedder.ts";
+import { hashedNgrams } from "./hashed-ngrams.ts";
+import { memoryLimits, type Memory, type Note } from "./memory.ts";
+import { openMemory } from "./open-memory.ts";
+
+const day = 86_400_000;
+const { signal } = new AbortController();
+
+let clock: ReturnType<typeof manualClock>;
+let memory: Memory;
+
+beforeEach(() => {
+  clock = manualClock();
+  memory = open(":memory:");
+});
+afterEach(() => memory.close());
+
+function open(path: string, embedder: Embedder = hashedNgrams): Memory {
+  const runtime = { now: clock.now, randomBytes: seededRandom(1).randomBytes };
+  const opened = openMemory({ path, embedder, runtime });
+  if (!opened.ok) throw new Error(opened.fault);
+  return opened.memory;
+}
+
+async function remember(content: string, note: Partial<Note> = {}): Promise<string> {
+  const kept = await memory.remember(
+    { caller: "alice", content, type: "semantic", ...note },
+    signal,
+  );
+  if (!kept.ok) throw new Error(kept.code);
+  return kept.nodeId;
+}
+
+async function recall(query: string, caller = "alice", limit?: number) {
+  const recalled = await memory.recall(query, { caller, limit }, signal);
+  if (!recalled.ok) throw new Error(recalled.code);
+  return recalled.items;
+}
+
+describe("recall", () => {
+  test("answers with every member of the specification, the most fitting memory first", async () => {
+    await remember("The sky is blue");
+    await remember("The capital of France is Paris", { type: "episodic" });
+    const items = await recall("What is the capital of France?");
+    const similarities = items.map(({ similarity }) => similarity);
+    expect(items[0]).toEqual({
+      content: "The capital of France is Paris",
+      confidence: 0.8,
+      similarity: similarities[0],
+      half_life_days: 30,
+      memory_type: "episodic",
+      created_at: clock.now(),
+    });
+    expect(similarities[0]).toBeCloseTo(0.82, 1);
+    expect(similarities).toEqual(similarities.toSorted((a, b) => b - a));
+  });
+
+  test("has at most as many items as asked for, 10 unless said", async () => {
+    for (let n = 0; n < 12; n++) await remember(`note ${n}`);
+    expect(await recall("note")).toHaveLength(10);
+    expect(await recall("note", "alice", 3)).toHaveLength(3);
+    expect(await recall("note", "alice", 100)).toHaveLength(12);
+  });
+
+  test("is empty where nothing is remembered or nothing has anything in common", async () => {
+    expect(await recall("anything")).toEqual([]);
+    await remember("The sky is blue");
+    expect(await recall("zzz")).toEqual([]);
+  });
+
+  test("of two equally similar memories the surer one comes first", async () => {
+    await remember("paris is old");
+    await clock.advance(30 * day);
+    await remember("paris is big");
+    expect((await recall("paris is")).map(({ content }) => content)).toEqual([
+      "paris is big",
+      "paris is old",
+    ]);
+  });
+
+  test("reinforces what it found and nothing else", async () => {
+    await remember("The sky is blue");
+    await remember("roses and gardening");
+    for (let times = 0; times < 3; times++) await recall("blue sky");
+    const [sky] = await recall("blue sky");
+    expect(sky?.half_life_days).toBeCloseTo(30 * 1.2 ** 3);
+    expect(sky?.confidence).toBeGreaterThan(0.9);
+    expect((await recall("gardening"))[0]).toMatchObject({ half_life_days: 30, confidence: 0.8 });
+  });
+
+  test("finds a memory fading with its half-life", async () => {
+    await remember("The sky is blue");
+    await clock.advance(60 * day);
+    expect((await recall("sky"))[0]?.confidence).toBeCloseTo(0.2);
+  });
+});
+
+describe("a note", () => {
+  test("said again is one memory, reinforced", async () => {
+    const first = await remember("The sky is blue");
+    expect(await remember("The sky is blue")).toBe(first);
+    expect(memory.count()).toBe(1);
+    expect(memory.snapshot("alice")[0]?.half_life_days).toBeCloseTo(36);
+  });
+
+  test("said at the same time twice is one memory", async () => {
+    const ids = await Promise.all([remember("at once"), remember("at once")]);
+    expect(new Set(ids).size).toBe(1);
+    expect(memory.count()).toBe(1);
+  });
+
+  test("said again with a stricter sensitivity is told no more, and not again by a laxer one", async () => {
+    await remember("The sky is blue");
+    await remember("The sky is blue", { sensitivity: "personal" });
+    expect(await recall("sky")).toEqual([]);
+    await remember("The sky is blue", { sensitivity: "none" });
+    expect(await recall("sky")).toEqual([]);
+  });
+
+  test("larger than the limit is refused and not kept", async () => {
+    const fitting = "é".repeat(memoryLimits.contentBytes / 2);
+    await remember(fitting);
+    const answer = await memory.remember(
+      { caller: "alice", content: `${fitting}e`, type: "semantic" },
+      signal,
+    );
+    expect(answer).toMatchObject({ ok: false, code: "memory.too_large" });
+    expect(memory.count()).toBe(1);
+  });
+
+  test.each(["medical", "financial", "secret", "PERSONAL", ""])(
+    "of sensitivity %j is refused and not kept",
+    async (sensitivity) => {
+      const note = { caller: "alice", content: "x", sensitivity, type: "semantic" } as const;
+      const answer = await memory.remember(note, signal);
+      expect(answer).toMatchObject({ ok: false, code: "memory.sensitivity_refused" });
+      expect(memory.count()).toBe(0);
+    },
+  );
+});
+
+describe("nobody is told", () => {
+  test("what was kept as personal", async () => {
+    await remember("alice lives in Paris", { sensitivity: "personal" });
+    expect(memory.count()).toBe(1);
+    expect(await recall("Paris")).toEqual([]);
+    expect(memory.snapshot("alice")).toEqual([]);
+  });
+
+  test("what another caller said, not even when it is the same text", async () => {
+    await remember("the launch is on Friday", { caller: "alice" });
+    expect(await recall("launch", "bob")).toEqual([]);
+    expect(memory.snapshot("bob")).toEqual([]);
+    const own = await remember("the launch is on Friday", { caller: "bob" });
+    expect(await remember("the launch is on Friday", { caller: "alice" })).not.toBe(own);
+    expect(memory.snapshot("bob")[0]?.half_life_days).toBe(30);
+  });
+});
+
+test("when a caller has said too much, what has faded most is forgotten, and nobody else's", async () => {
+  await remember("of bob", { caller: "bob" });
+  await remember("faded");
+  await clock.advance(day);
+  for (let n = 1; n < memoryLimits.perCaller; n++) await remember(`n${n}`);
+  expect(memory.count()).toBe(memoryLimits.perCaller + 1);
+  await remember("one more");
+  expect(memory.count()).toBe(memoryLimits.perCaller + 1);
+  const left = (await recall("faded", "alice", 100)).map(({ content }) => content);
+  expect(left).not.toContain("faded");
+  expect(await recall("of bob", "bob")).toHaveLength(1);
+});
+
+describe("the embedder", () => {
+  /** Knows by the first character only what a text is about. */
+  const initials = (id: string): Embedder => ({
+    id,
+    related: 0.5,
+    embed: async (texts) => ({
+      ok: true,
+      vectors: texts.map((text) =>
+        Float32Array.from("abc", (letter) => (text.startsWith(letter) ? 1 : 0)),
+      ),
+    }),
+  });
+
+  test("may change: what an earlier one left is found by the next", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "agent-memory-"));
+    const path = join(folder, "memory.db");
+    memory.close();
+    memory = open(path);
+    for (let n = 0; n < 100; n++) await remember(`a${n}`);
+    memory.close();
+    memory = open(path, initials("initials"));
+    expect(await recall("a", "alice", 100)).toHaveLength(64);
+    expect(await recall("a", "alice", 100)).toHaveLength(100);
+    expect(await recall("b")).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  test("that fails is the answer, and nothing is kept", async () => {
+    memory.close();
+    const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
+    memory = open(":memory:", { id: "down", related: 0, embed: async () => refusal });
+    const note = { caller: "alice", content: "x", type: "semantic" } as const;
+    expect(await memory.remember(note, signal)).toEqual(refusal);
+    expect(await memory.recall("x", { caller: "alice" }, signal)).toEqual(refusal);
+    expect(memory.count()).toBe(0);
+  });
+});
+
+describe("a memory on disk", () => {
+  let folder: string;
+  let path: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "agent-memory-"));
+    path = join(folder, "new", "memory.db");
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const fault = () => {
+    const runtime = { now: clock.now, randomBytes: seededRandom(1).randomBytes };
+    const opened = openMemory({ path, embedder: hashedNgrams, runtime });
+    return opened.ok ? "" : opened.fault;
+  };
+
+  test("is there again after a restart, and only its owner can read it", async () => {
+    memory.close();
+    memory = open(path);
+    await remember("The sky is blue");
+    for (const file of [path, `${path}-wal`]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    memory.close();
+    memory = open(path);
+    expect((await recall("sky"))[0]?.content).toBe("The sky is blue");
+  });
+
+  test.each<[string, (path: string) => void, RegExp]>([
+    [
+      "no database",
+      (at) => writeFileSync(at, "not a database at all, but long enough"),
+      /not a database/,
+    ],
+    ["somebody else's", (at) => new Sqlite(at).exec("CREATE TABLE t (a)").close(), /not a memory/],
+    [
+      "of a newer version",
+      (at) => {
+        const db = new Sqlite(at);
+        db.pragma("user_version = 2");
+        db.close();
+      },
+      /version 2/,
+    ],
+  ])("that is %s is refused and stays as it is", (_, spoil, reason) => {
+    open(path).close();
+    if (reason.source !== "version 2") rmSync(path);
+    spoil(path);
+    const before = readFileSync(path);
+    expect(fault()).toMatch(reason);
+    expect(readFileSync(path)).toEqual(before);
+  });
+
+  test("at a place that cannot be written is refused", () => {
+    writeFileSync(join(folder, "new"), "a file where the folder should be");
+    expect(fault()).toMatch(/^memory\.path: /);
+  });
+});

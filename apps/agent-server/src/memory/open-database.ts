@@ -1,0 +1,74 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+
+/** "AgMe": marks the file as an agent's memory. */
+const applicationId = 0x41674d65;
+const version = 1;
+
+const schema = `
+  CREATE TABLE memories (
+    node_id TEXT PRIMARY KEY,
+    caller TEXT NOT NULL,
+    content TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    sensitivity TEXT NOT NULL
+      CHECK (sensitivity IN ('none', 'personal', 'medical', 'financial', 'secret')),
+    memory_type TEXT NOT NULL,
+    confidence REAL NOT NULL,
+    half_life_days REAL NOT NULL,
+    created_at INTEGER NOT NULL,
+    reinforced_at INTEGER NOT NULL,
+    embedder TEXT NOT NULL,
+    embedding BLOB NOT NULL,
+    UNIQUE (caller, content_hash)
+  ) STRICT;
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${version};`;
+
+export type OpenedDatabase =
+  | { readonly ok: true; readonly db: Database }
+  | { readonly ok: false; readonly fault: string };
+
+/**
+ * Opens the memory at `path`, or an empty one for `:memory:`. A file that is damaged, foreign or of a
+ * newer version is refused and stays as it is: an agent that silently forgets would not be noticed.
+ */
+export function openDatabase(path: string): OpenedDatabase {
+  let db: Database | undefined;
+  try {
+    if (path !== ":memory:") prepareFile(path);
+    db = new Sqlite(path, { timeout: 1_000 });
+    const fault = takeOver(db);
+    if (fault === undefined) return { ok: true, db };
+    db.close();
+    return { ok: false, fault: `memory.path: ${path} ${fault}` };
+  } catch (cause) {
+    db?.close();
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return { ok: false, fault: `memory.path: ${path} cannot be used: ${reason}` };
+  }
+}
+
+/** Only its owner reads it, also when it was restored from a backup with a wider mode. */
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  if (!existsSync(path)) closeSync(openSync(path, "ax", 0o600));
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+    if (existsSync(file)) chmodSync(file, 0o600);
+  }
+}
+
+/** What is wrong with the database, or undefined once it has our tables. */
+function takeOver(db: Database): string | undefined {
+  const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get();
+  const id = db.pragma("application_id", { simple: true });
+  const found = db.pragma("user_version", { simple: true });
+  if (tables === 0) db.transaction(() => db.exec(schema))();
+  else if (id !== applicationId) return "is not a memory of this program";
+  else if (found !== version) return `has version ${String(found)}, this program knows ${version}`;
+  db.pragma("journal_mode = WAL");
+  // Survives the end of the process; with the power only the last seconds may go.
+  db.pragma("synchronous = NORMAL");
+  return undefined;
+}

@@ -1,0 +1,20 @@
+import type { Runtime } from "../runtime.ts";
+import type { Embedder } from "./embedder.ts";
+import { createMemory, type Memory } from "./memory.ts";
+import { openDatabase } from "./open-database.ts";
+import { createMemoryStore } from "./store.ts";
+
+export type OpenedMemory =
+  | { readonly ok: true; readonly memory: Memory }
+  | { readonly ok: false; readonly fault: string };
+
+/** The memory at a path; `:memory:` begins empty and is gone when it is closed. */
+export function openMemory(options: {
+  path: string;
+  embedder: Embedder;
+  runtime: Pick<Runtime, "now" | "randomBytes">;
+}): OpenedMemory {
+  const opened = openDatabase(options.path);
+  if (!opened.ok) return opened;
+  return { ok: true, memory: createMemory({ ...options, store: createMemoryStore(opened.db) }) };
+}
