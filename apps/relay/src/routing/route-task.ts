@@ -39,9 +39,14 @@ const leaseMarginMs = 30_000;
  * endpoint; the first that takes it ends this. When all have failed, the task waits for the executor
  * that was chosen first (specification, "Routing phases").
  */
-export async function routeTask(services: RouteServices, taskId: string): Promise<void> {
+export function routeTask(services: RouteServices, task: TaskRow): Promise<void> {
+  return tryInTurn(services, task, async () => task);
+}
+
+/** The same for a task that may have been waiting for long. */
+export async function routeWaiting(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
-  if (task !== undefined) await tryInTurn(services, task, async () => task);
+  if (task !== undefined) await routeTask(services, task);
 }
 
 /** An executor will not do a task: the next one is tried at once. */
@@ -59,7 +64,7 @@ export async function passOn(
 export async function takeBack(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
   if (task !== undefined) await advance(services, task);
-  await routeTask(services, taskId);
+  await routeWaiting(services, taskId);
 }
 
 async function tryInTurn(

@@ -1,11 +1,20 @@
 import { canServe } from "../realtime/connections.ts";
 import { awaitedExecutors, pendingTaskIds } from "../tasks/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
-import { passOn, routeTask, takeBack, type RouteParts, type RouteServices } from "./route-task.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import {
+  passOn,
+  routeTask,
+  routeWaiting,
+  takeBack,
+  type RouteParts,
+  type RouteServices,
+} from "./route-task.ts";
 
 /** Brings tasks on their way in the background: nobody who asks for it waits for an endpoint. */
 export interface Router {
-  readonly route: (taskId: string) => void;
+  /** Of a task that was just stored. */
+  readonly route: (task: TaskRow) => void;
   /** The executor will not do the task: the next one is tried. */
   readonly passOn: (taskId: string, executorId: string) => void;
   /** The executor has gone silent: the next one is tried, else it is offered the task again. */
@@ -60,14 +69,14 @@ export function createRouter(parts: RouteParts): Router {
     });
     const work = async () => {
       for (let next = untold.shift(); next !== undefined; next = untold.shift()) {
-        await routeTask(services, next.task_id);
+        await routeWaiting(services, next.task_id);
       }
     };
     await Promise.all(Array.from({ length: triedInParallel }, work));
   }
 
   return {
-    route: (taskId) => begin(() => routeTask(services, taskId), { correlationId: taskId }),
+    route: (task) => begin(() => routeTask(services, task), { correlationId: task.task_id }),
     passOn: (taskId, executorId) =>
       begin(() => passOn(services, taskId, executorId), { correlationId: taskId }),
     takeBack: (taskId) => begin(() => takeBack(services, taskId), { correlationId: taskId }),

@@ -83,7 +83,7 @@ export async function acceptReceipt(
   if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
   const verified = { receipt, hash, text, bound: keys !== undefined };
   const settleable = settleableHops(services, taskId, hops, verdict);
-  return store(services, taskId, verified, settleable, keep);
+  return store(services, task, verified, settleable, keep);
 }
 
 function parse(value: unknown) {
@@ -108,19 +108,20 @@ async function ended(
 
 async function store(
   services: AcceptServices,
-  taskId: string,
+  task: TaskRow,
   verified: Verified,
   hops: readonly SettleableHop[],
   keep: KeepAnswer | undefined,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
+  const { task_id: taskId } = task;
   const { agent_id, status } = verified.receipt;
   const done = await storage.transaction(async (tx) => {
-    const outer = await complete(tx, services, taskId, verified);
+    const outer = await complete(tx, services, task, verified);
     if (!outer.ok) return outer;
     const all: [Completed, ...Completed[]] = [outer];
     for (const hop of hops) {
-      const inner = await complete(tx, services, hop.taskId, hop.verified);
+      const inner = await complete(tx, services, hop.task, hop.verified);
       if (inner.ok) all.push(inner);
       // The sub-agent delivered it first: nothing is left to do for that hop.
       else if (inner.code !== "task.already_finished") return inner;
@@ -133,12 +134,12 @@ async function store(
   });
   if (!done.ok) {
     if (done.code !== "task.already_finished") return refusedByMoney(done);
-    const task = await findTask(storage.read, taskId);
-    if (task === undefined || isGone(task, runtime.now())) return refuse("task.not_found");
+    const now = await findTask(storage.read, taskId);
+    if (now === undefined || isGone(now, runtime.now())) return refuse("task.not_found");
     // Still open, so it was handed to another executor while this receipt was verified.
-    return task.finished_at === null
+    return now.finished_at === null
       ? refuse("receipt.wrong_agent")
-      : ended(services, task, verified.hash);
+      : ended(services, now, verified.hash);
   }
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
   for (const each of done.all) announce(services, each);

@@ -6,11 +6,11 @@ import type { PostRefusal } from "../budget/post.ts";
 import type { Issuer } from "../credentials/issue.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables.ts";
+import type { SettlementRow, TaskRow } from "../storage/tables.ts";
 import { countTask, type Standing } from "./count-task.ts";
 import { leavePlace } from "./counters.ts";
 import { returnToDelegation } from "./delegation-budget.ts";
-import { archiveReceipt, finishTask, type EndedTask } from "./store.ts";
+import { archiveReceipt, finishTask } from "./store.ts";
 
 /** A verified receipt and what is known of it. */
 export interface Verified {
@@ -25,29 +25,31 @@ export interface Verified {
 /** What one receipt changed. */
 export interface Completed {
   readonly ok: true;
-  readonly task: EndedTask;
+  readonly task: TaskRow;
   readonly settlement: SettlementRow | undefined;
   readonly standing: Standing;
 }
 
-/** Ends a task with its receipt: state, archive, money, trust, credentials, in the caller's transaction. */
+/**
+ * Ends a task, as it was read, with its receipt: state, archive, money, trust, credentials, in the
+ * caller's transaction.
+ */
 export async function complete(
   tx: Tx,
   services: Issuer & Pick<Services, "config">,
-  taskId: string,
+  task: TaskRow,
   { receipt, hash, text, bound }: Verified,
 ): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
   const now = services.runtime.now();
-  const task = await finishTask(tx, {
-    task_id: taskId,
+  const finished = await finishTask(tx, task, {
     status: receipt.status,
     receipt_hash: hash,
     executor: receipt.agent_id,
     now,
   });
-  if (task === undefined) return refuse("task.already_finished");
+  if (!finished) return refuse("task.already_finished");
   await archiveReceipt(tx, {
-    task_id: taskId,
+    task_id: task.task_id,
     receipt_hash: hash,
     agent_id: receipt.agent_id,
     body: text,

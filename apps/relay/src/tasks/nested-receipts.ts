@@ -50,7 +50,7 @@ export async function loadHops(
 
 /** A hop that this receipt settles: its own task, ended by its own transaction step. */
 export interface SettleableHop {
-  readonly taskId: string;
+  readonly task: TaskRow;
   readonly verified: Verified;
 }
 
@@ -103,7 +103,7 @@ export function settleableHops(
       text: canonicalize(receipt),
       bound: keys !== undefined,
     };
-    return [{ taskId: task.task_id, verified }];
+    return [{ task, verified }];
   });
 }
 

@@ -32,7 +32,11 @@ async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskR
 const finish =
   (now: number, executor = "target") =>
   (tx: Tx) =>
-    finishTask(tx, { task_id: "task", status: "completed", receipt_hash: "hash", executor, now });
+    finishTask(
+      tx,
+      { task_id: "task", attempt: 0 },
+      { status: "completed", receipt_hash: "hash", executor, now },
+    );
 
 const ended = { status: "failed", receipt_hash: "earlier", finished_at: 5 } as const;
 
@@ -54,6 +58,7 @@ describe("a receipt ends a task", () => {
     ["R20 whose time ended while the receipt was verified", {}, "target", 1_000],
     ["that was handed to another meanwhile", { assigned_to: "executor" }, "target", 10],
     ["of a target by somebody else", {}, "executor", 10],
+    ["that is at another attempt, so at another price", { attempt: 1 }, "target", 10],
   ])("but not one %s", async (_, before, executor, now) => {
     expect(await tried(finish(now, executor), before)).toEqual({
       done: false,

@@ -45,20 +45,11 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
 /** Of a task that has not ended. */
 export const open = sql<boolean>`status in ('pending', 'claimed')`;
 
-/** What settling needs of a task that has ended; its prompt can be long. */
-export type EndedTask = Pick<
-  TaskRow,
-  | "task_id"
-  | "submitted_by"
-  | "submitted_at"
-  | "charge"
-  | "locked"
-  | "allocation_id"
-  | "delegation_token"
->;
-
 const finish = prepare<
-  Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string }
+  Pick<TaskRow, "task_id" | "status" | "receipt_hash" | "attempt"> & {
+    now: number;
+    executor: string;
+  }
 >()(
   db
     .updateTable("tasks")
@@ -66,27 +57,21 @@ const finish = prepare<
     .where("task_id", "=", p("task_id"))
     .where(open)
     .where("expires_at", ">", p("now"))
-    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"))
-    .returning([
-      "task_id",
-      "submitted_by",
-      "submitted_at",
-      "charge",
-      "locked",
-      "allocation_id",
-      "delegation_token",
-    ]),
+    .where("attempt", "=", p("attempt"))
+    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor")),
 );
 
 /**
- * Ends an open task by its executor's receipt; undefined when it is no longer open or no longer that
- * executor's. This guard is the only thing that stands between two settlements.
+ * Ends an open task by its executor's receipt; false when it is no longer open, no longer that
+ * executor's, or not at the attempt that its caller has read, and with it the price. This guard is
+ * the only thing that stands between two settlements.
  */
-export function finishTask(
+export async function finishTask(
   tx: Tx,
-  end: Pick<TaskRow, "task_id" | "status" | "receipt_hash"> & { now: number; executor: string },
-): Promise<EndedTask | undefined> {
-  return tx.get(finish, end);
+  task: Pick<TaskRow, "task_id" | "attempt">,
+  end: Pick<TaskRow, "status" | "receipt_hash"> & { now: number; executor: string },
+): Promise<boolean> {
+  return (await tx.run(finish, { task_id: task.task_id, attempt: task.attempt, ...end })) === 1;
 }
 
 const cancel = prepare<{ task_id: string; now: number }>()(

@@ -31,11 +31,11 @@ type Submit = Operations["submitTask"];
 
 /**
  * Takes a task: executors and price are decided first, then hold and row commit together, and only
- * then is anything routed. `route` is called with the id of a task that is stored.
+ * then is anything routed. `route` is called with a task that is stored.
  */
 export async function submit(
   services: Pick<Services, "storage" | "runtime" | "config" | "log" | "connections" | "trustGraph">,
-  route: (taskId: string) => void,
+  route: (task: TaskRow) => void,
   { targetId, body, caller, keep }: Submission,
 ): Promise<Answer<Submit>> {
   const { storage, runtime, config } = services;
@@ -90,7 +90,8 @@ export async function submit(
       locked = hold.locked;
     }
     const allocation_id = locked > 0 ? newId(runtime) : null;
-    await insertTask(tx, { ...row, locked, allocation_id });
+    const task: TaskRow = { ...row, locked, allocation_id };
+    await insertTask(tx, task);
     const answer = {
       status: 201 as const,
       body: {
@@ -103,7 +104,7 @@ export async function submit(
       },
     };
     await keep?.(tx, answer);
-    return { ok: true as const, answer };
+    return { ok: true as const, task, answer };
   });
   if (payerId !== null && first.charge > 0) {
     services.log.debug("account.debit", {
@@ -114,7 +115,7 @@ export async function submit(
     });
   }
   if (!stored.ok) return stored;
-  route(taskId);
+  route(stored.task);
   return stored.answer;
 }
 

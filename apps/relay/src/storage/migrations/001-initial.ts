@@ -79,7 +79,7 @@ CREATE TABLE tasks (
   blamed INTEGER NOT NULL DEFAULT 0,
   receipt_hash TEXT,
   finished_at INTEGER
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX tasks_by_target ON tasks (agent_id, task_id);
 CREATE INDEX tasks_by_executor ON tasks (assigned_to, task_id) WHERE assigned_to IS NOT NULL;
 CREATE INDEX tasks_by_submitter ON tasks (submitted_by, task_id) WHERE submitted_by IS NOT NULL;
@@ -99,7 +99,7 @@ CREATE TABLE receipts (
   agent_id TEXT NOT NULL,
   body TEXT NOT NULL,
   received_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 
 CREATE TABLE accounts (
   account TEXT PRIMARY KEY,
@@ -141,7 +141,7 @@ CREATE TABLE settlements (
   payee_id TEXT NOT NULL,
   status TEXT NOT NULL,
   settled_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
+) STRICT;
 CREATE INDEX settlements_by_payer ON settlements (payer_id, settlement_id);
 CREATE INDEX settlements_by_payee ON settlements (payee_id, settlement_id);
 
