@@ -1,4 +1,6 @@
 import { forgetOldKeys } from "./http/idempotency.ts";
+import { forgetSpentTokens } from "./identity/spend-token.ts";
+import { forgetOldPairings } from "./pairing/forget-pairings.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
@@ -18,12 +20,18 @@ const jobs: readonly Job[] = [
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
   { name: "forget-old-keys", everyMs: 60_000, run: forgetOldKeys },
+  { name: "forget-spent-tokens", everyMs: 60_000, run: forgetSpentTokens },
+  { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
 
-/** Runs every background job that is due; one that fails is logged and due again next time. */
+/**
+ * Runs every background job that is due; one that fails is logged and due again next time. None runs
+ * while the relay is frozen.
+ */
 export function createTick(services: Services): () => Promise<void> {
   const lastRun = new Map<string, number>();
   return async () => {
+    if (services.freezer.frozen() !== undefined) return;
     const now = services.runtime.now();
     for (const job of jobs) {
       if (now - (lastRun.get(job.name) ?? -Infinity) < job.everyMs) continue;

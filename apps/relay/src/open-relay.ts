@@ -1,3 +1,4 @@
+import { openFreezer } from "./admin/freeze.ts";
 import { createRelay, type Relay } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createEgress } from "./http/egress.ts";
@@ -34,8 +35,9 @@ export async function openRelay(
 ): Promise<OpenRelay | StartRefusal> {
   const opened = await openStorage({ path: config.storage.databasePath, migrations });
   if (!opened.ok) return opened;
-  const { storage } = opened;
-  const loaded = await loadRelayIdentity(storage, runtime, config.identity.keyPassphrase);
+  const freezer = await openFreezer(opened.storage, runtime);
+  const { storage } = freezer;
+  const loaded = await loadRelayIdentity(opened.storage, runtime, config.identity.keyPassphrase);
   if (!loaded.ok) {
     await storage.close();
     return loaded;
@@ -56,6 +58,7 @@ export async function openRelay(
     runtime,
     log,
     storage,
+    freezer,
     identity,
     tokens,
     connections: createConnections(),

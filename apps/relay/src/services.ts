@@ -1,3 +1,4 @@
+import type { Freezer } from "./admin/freeze.ts";
 import type { Config } from "./config.ts";
 import type { Egress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
@@ -15,7 +16,9 @@ export interface Services {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly log: Log;
+  /** Takes no transaction while the relay is frozen. */
   readonly storage: Storage;
+  readonly freezer: Freezer;
   readonly identity: RelayIdentity;
   readonly tokens: TokenChecker;
   readonly connections: Connections;

@@ -76,7 +76,9 @@ export async function send(
   });
   const answer = await fetch(request);
   const text = await answer.text();
-  const parsed = text === "" ? {} : (JSON.parse(text) as Reply["body"]);
+  const isJson = /\bjson\b/.test(answer.headers.get("content-type") ?? "");
+  // An answer in another media type is its text.
+  const parsed = text === "" ? {} : ((isJson ? JSON.parse(text) : text) as Reply["body"]);
   return { status: answer.status, headers: answer.headers, body: parsed };
 }
 

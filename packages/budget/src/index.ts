@@ -22,9 +22,12 @@ export {
   depositPostings,
   holdPostings,
   isBalanced,
+  payoutPostings,
   releasePostings,
+  returnPostings,
   settlementPostings,
   transactionTypes,
+  withdrawalPostings,
   type Posting,
   type TransactionType,
 } from "./posting.ts";

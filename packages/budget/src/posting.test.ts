@@ -7,8 +7,11 @@ import {
   depositPostings,
   holdPostings,
   isBalanced,
+  payoutPostings,
   releasePostings,
+  returnPostings,
   settlementPostings,
+  withdrawalPostings,
   type Posting,
 } from "./posting.ts";
 
@@ -40,6 +43,22 @@ describe("Every movement is postings that sum to zero", () => {
     expect(rows(releasePostings(hold))).toEqual([
       ["held:t1", "allocation_release", -2.4],
       ["agent:ann", "allocation_release", 2.4],
+    ]);
+  });
+
+  test("a withdrawal is set aside first, then leaves for the world or goes back", () => {
+    const asked = { agentId: "ann", withdrawalId: "w1", amount: toMicro(3) };
+    expect(rows(withdrawalPostings(asked))).toEqual([
+      ["agent:ann", "withdrawal", -3],
+      ["held:w1", "withdrawal", 3],
+    ]);
+    expect(rows(payoutPostings(asked))).toEqual([
+      ["held:w1", "withdrawal", -3],
+      ["world", "withdrawal", 3],
+    ]);
+    expect(rows(returnPostings(asked))).toEqual([
+      ["held:w1", "withdrawal", -3],
+      ["agent:ann", "withdrawal", 3],
     ]);
   });
 

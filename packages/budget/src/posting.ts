@@ -74,6 +74,24 @@ export function settlementPostings({
   ];
 }
 
+/** Money that an agent takes out is set aside until the operator has paid it. */
+export function withdrawalPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
+  return transfer("withdrawal", accountOf.agent(agentId), accountOf.held(withdrawalId), amount);
+}
+
+/** What was set aside for a withdrawal has left the relay. */
+export function payoutPostings({
+  withdrawalId,
+  amount,
+}: Omit<Payout, "agentId">): readonly Posting[] {
+  return transfer("withdrawal", accountOf.held(withdrawalId), WORLD, amount);
+}
+
+/** What was set aside for a withdrawal that failed goes back to its agent. */
+export function returnPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
+  return transfer("withdrawal", accountOf.held(withdrawalId), accountOf.agent(agentId), amount);
+}
+
 /** Whether the postings sum to zero, exactly, however many they are. */
 export function isBalanced(postings: Iterable<Posting>): boolean {
   let sum = 0n;
@@ -96,6 +114,12 @@ export function applyPostings(
 interface Hold {
   readonly payerId: string;
   readonly taskId: string;
+  readonly amount: Micro;
+}
+
+interface Payout {
+  readonly agentId: string;
+  readonly withdrawalId: string;
   readonly amount: Micro;
 }
 

@@ -25,7 +25,8 @@ export function readAnswer(op: Operation, response: Response, text: string | nul
   if (!response.ok) return readRefusal(response, body);
   const schema = op.ok[status];
   const isText = op.media?.some((type) => isOf(response, type)) === true;
-  const parsed = schema === undefined ? undefined : v.safeParse(schema, isText ? text : body);
+  if (isText) return { ok: true, status, body: text };
+  const parsed = schema === undefined ? undefined : v.safeParse(schema, body);
   if (parsed?.success !== true) {
     return refusal("response.malformed", "Answer is not one that the operation declares", status);
   }

@@ -100,6 +100,7 @@ export const credentials = {
   verifyCredential: operation({
     method: "POST",
     path: "/api/v1/credentials/verify",
+    whileFrozen: true,
     summary: "Whether a credential holds now: proof, dates and revocation at this relay.",
     section: "Credentials",
     auth: "public",

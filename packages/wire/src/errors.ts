@@ -12,6 +12,8 @@ export const errors = {
   "auth.missing": { status: 401, text: "Missing authorization" },
   "auth.malformed_token": { status: 401, text: "Invalid token" },
   "auth.expired_token": { status: 401, text: "Invalid token" },
+  "auth.token_revoked": { status: 401, text: "Invalid token" },
+  "auth.token_used": { status: 401, text: "Invalid token" },
   "auth.unknown_token": { status: 403, text: "Invalid token" },
   "auth.verification_failed": { status: 401, text: "Token verification failed" },
   "auth.device_not_authorized": { status: 403, text: "Device not authorized for this agent" },
@@ -42,6 +44,7 @@ export const errors = {
   "rate.exceeded": { status: 429, text: "Rate limit exceeded" },
   "server.failed": { status: 500, text: "Internal error" },
   "server.unavailable": { status: 503, text: "Storage is unavailable" },
+  "server.frozen": { status: 503, text: "Relay is frozen by its operator" },
   "server.draining": { status: 503, text: "Relay is shutting down" },
 
   "agent.not_found": { status: 404, text: "Agent not found" },
@@ -66,6 +69,17 @@ export const errors = {
   },
   "trust.no_path": { status: 404, text: "No trusted path found" },
   "device.not_found": { status: 404, text: "Device not found" },
+  "device.carries_agent_key": {
+    status: 409,
+    text: "Device carries the agent's own key: rotate that key, or revoke the agent",
+  },
+  "pairing.not_found": { status: 404, text: "Pairing code or session not found" },
+  "pairing.not_owner": { status: 403, text: "Pairing session of another agent" },
+  "pairing.code_used": { status: 409, text: "Pairing code was already used" },
+  "pairing.not_claimed": { status: 409, text: "Pairing code was not claimed yet" },
+  "pairing.resolved": { status: 409, text: "Pairing was already approved or denied" },
+  "pairing.expired": { status: 410, text: "Pairing code expired" },
+  "pairing.too_many_tries": { status: 429, text: "Too many wrong pairing codes" },
   "listing.not_found": { status: 404, text: "Listing not found" },
 
   "task.not_found": { status: 404, text: "Task not found or expired" },
@@ -133,6 +147,9 @@ export const errors = {
   },
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
+  "withdrawal.not_found": { status: 404, text: "Withdrawal not found" },
+  "withdrawal.resolved": { status: 409, text: "Withdrawal is already resolved" },
+  "statement.too_long": { status: 400, text: "Period holds too many movements for one statement" },
   "money.balance_limit": { status: 400, text: "Balance would rise above 9000000000" },
 
   "credential.not_found": { status: 404, text: "Credential not found" },
@@ -182,6 +199,10 @@ export interface Refusal<C extends Code = Code> {
   readonly detail?: string;
   readonly issues?: readonly Issue[];
   readonly retryAfterSeconds?: number;
+  /** Headers of the answer, in lower case. */
+  readonly headers?: { readonly [name: string]: string };
+  /** Members of the body beside those that every refusal has. */
+  readonly members?: { readonly [name: string]: unknown };
 }
 
 /** One fault of a request: the dotted path of the field and the rule that it breaks. */
@@ -210,6 +231,7 @@ export function errorBody(refusal: Refusal, requestId: string): ErrorBody {
   const { status, text } = errors[refusal.code];
   const message = refusal.detail === undefined ? text : `${text}: ${refusal.detail}`;
   return {
+    ...refusal.members,
     error: message,
     message,
     code: refusal.code,

@@ -138,6 +138,14 @@ export const page = {
   cursor: v.optional(id),
 };
 
+/** A time in a query string: milliseconds since the Unix epoch. */
+export const timeText = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,15}$/, "has to be milliseconds since the epoch"),
+  v.transform(Number),
+  v.number(),
+);
+
 export const waitSeconds = v.optional(integerText(0, limits.pollWaitSeconds));
 
 /** An amount in a query string. */

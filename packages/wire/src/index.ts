@@ -5,7 +5,9 @@ export type { Tier } from "./limits.ts";
 export { scopes } from "./operation.ts";
 export type {
   Answer,
+  AnswerHeaders,
   BodyOf,
+  MediaAnswer,
   Operation,
   Parsed,
   PathParams,
@@ -23,6 +25,8 @@ export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from 
 export type { ListingBody } from "./registry.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
+export { Statement } from "./statement.ts";
+export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";
 export { MarketCandidate } from "./market.ts";
 export { KeyHistory } from "./keys.ts";
 export { TrustRecord } from "./trust.ts";

@@ -19,6 +19,7 @@ export const limits = {
   pageDefault: 50,
   pageMax: 200,
   pollWaitSeconds: 60,
+  statementRows: 10_000,
 
   taskTtlMs: 900_000,
   liveTasks: 100_000,
@@ -29,6 +30,11 @@ export const limits = {
 
   credentialBytes: 65_536,
   submittedCredentials: 50,
+
+  revokedTokens: 100,
+  pairingTtlMs: 300_000,
+  pairingTries: 5,
+  pairingKeptMs: 86_400_000,
 
   successionCharacters: 2_048,
   agentKeys: 1_000,

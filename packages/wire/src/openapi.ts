@@ -12,8 +12,10 @@ import { MarketCandidate } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
+import { Statement } from "./statement.ts";
 import { RoutingChoice, Task } from "./tasks.ts";
 import { TrustRecord } from "./trust.ts";
+import { Withdrawal } from "./withdrawals.ts";
 
 type Json = { [member: string]: unknown };
 
@@ -25,6 +27,8 @@ const named = {
   Balance,
   Transaction,
   Settlement,
+  Statement,
+  Withdrawal,
   CapabilityPrice,
   Listing,
   DiscoveryEntry,
@@ -83,17 +87,20 @@ export function impliedRefusals(operation: Operation): Code[] {
   const codes: Code[] = ["server.failed", "server.unavailable"];
   // Probes answer at any rate, and until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
+  if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
   if (operation.auth !== "public") {
     codes.push(
       "auth.missing",
       "auth.malformed_token",
       "auth.expired_token",
+      "auth.token_revoked",
       "auth.unknown_token",
       "auth.verification_failed",
       "auth.device_not_authorized",
       "agent.revoked",
     );
   }
+  if (operation.singleUse) codes.push("auth.token_used");
   if (operation.auth === "master") codes.push("auth.master_only");
   if (operation.ownerOnly) codes.push("auth.not_owner");
   if (operation.scope !== undefined) codes.push("auth.scope_missing");
@@ -137,10 +144,16 @@ function successResponses(operation: Operation): Json {
       status,
       {
         description: status === "201" ? "Created" : "Success",
-        content: { "application/json": { schema: schemaOf(schema) } },
+        content: contentOf(operation, schema),
       },
     ]),
   );
+}
+
+function contentOf({ media = [] }: Operation, schema: v.GenericSchema): Json {
+  const text = Object.fromEntries(media.map((type) => [type, { schema: { type: "string" } }]));
+  const textOnly = media.length > 0 && schema.type === "string";
+  return textOnly ? text : { "application/json": { schema: schemaOf(schema) }, ...text };
 }
 
 const idempotencyKey: Json = {
@@ -180,6 +193,7 @@ function describe(name: string, operation: Operation): Json {
     tags: [operation.section],
     security: operation.auth === "public" ? [] : [{ bearer: [] }],
     ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
+    ...(operation.singleUse && { "x-single-use-token": true }),
     ...(operation.tier !== null && {
       "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
     }),

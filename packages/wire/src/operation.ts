@@ -37,6 +37,8 @@ export interface Operation {
   readonly ownerOnly?: true;
   /** The word that a signed token's `scope` has to hold. */
   readonly scope?: Scope;
+  /** A signed token opens this door once: its `jti` is taken. */
+  readonly singleUse?: true;
   /** Rate-limit tier; probes of an orchestrator have none. */
   readonly tier: Tier | null;
   readonly query?: Schema;
@@ -47,6 +49,10 @@ export interface Operation {
   readonly keyed?: true;
   /** The handler answers JSON text, which goes out as it was stored. */
   readonly rawAnswer?: true;
+  /** Does not write, or is what the operator needs meanwhile. Reads need not say so. */
+  readonly whileFrozen?: true;
+  /** Media types beside JSON that it can answer with; where `ok` is a string, it answers those only. */
+  readonly media?: readonly string[];
   readonly ok: { readonly [status: number]: Schema };
   readonly refusals: readonly Code[];
 }
@@ -80,11 +86,26 @@ export type Success<O extends Operation> = {
   [S in keyof O["ok"] & number]: {
     readonly status: S;
     readonly body: O["rawAnswer"] extends true ? string : Input<O["ok"][S]>;
+    readonly headers?: AnswerHeaders;
   };
 }[keyof O["ok"] & number];
 
+/** Headers of one answer, in lower case. */
+export type AnswerHeaders = { readonly [name: string]: string };
+
+/** A success that is no JSON: text of one of the declared media types, at once or piece by piece. */
+export interface MediaAnswer<M extends string = string> {
+  readonly status: 200;
+  readonly mediaType: M;
+  readonly content: string | AsyncIterable<string>;
+}
+
+type Media<O extends Operation> = O extends { readonly media: readonly (infer M extends string)[] }
+  ? MediaAnswer<M>
+  : never;
+
 /** What a handler may answer: a declared success or a declared refusal. */
-export type Answer<O extends Operation> = Success<O> | Refusal<O["refusals"][number]>;
+export type Answer<O extends Operation> = Success<O> | Media<O> | Refusal<O["refusals"][number]>;
 
 /** What a client sends. */
 export interface Request<O extends Operation> {
@@ -94,6 +115,6 @@ export interface Request<O extends Operation> {
 }
 
 /** What a client receives on success. */
-export type Result<O extends Operation> = {
-  [S in keyof O["ok"]]: Output<O["ok"][S]>;
-}[keyof O["ok"]];
+export type Result<O extends Operation> =
+  | { [S in keyof O["ok"]]: Output<O["ok"][S]> }[keyof O["ok"]]
+  | (O extends { readonly media: readonly string[] } ? string : never);

@@ -25,7 +25,15 @@ describe("the operation table", () => {
   });
 
   test("keeps deposits and the books to the operator", () => {
-    expect(namesOf((row) => row.auth === "master").toSorted()).toEqual(["deposit", "reconcile"]);
+    expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
+      "completeWithdrawal",
+      "deposit",
+      "failWithdrawal",
+      "freeze",
+      "listAllWithdrawals",
+      "reconcile",
+      "unfreeze",
+    ]);
   });
 
   test("lets an agent read money, trust and tasks of its own only", () => {
@@ -33,6 +41,7 @@ describe("the operation table", () => {
       "deregisterAgent",
       "getBalance",
       "getReceipt",
+      "getStatement",
       "getTrust",
       "getTrustClosure",
       "listReceipts",
@@ -40,8 +49,10 @@ describe("the operation table", () => {
       "listTasks",
       "listTransactions",
       "listTrust",
+      "listWithdrawals",
       "presentCredentials",
       "putListing",
+      "requestWithdrawal",
       "revokeCredential",
       "rotateKey",
       "setTrustLevel",

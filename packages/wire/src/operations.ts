@@ -1,24 +1,34 @@
 import { budget } from "./budget.ts";
 import { credentials } from "./credentials.ts";
+import { devices } from "./devices.ts";
 import { evidence } from "./evidence.ts";
+import { freeze } from "./freeze.ts";
 import { ledger } from "./ledger.ts";
 import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
+import { pairing } from "./pairing.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
+import { statement } from "./statement.ts";
 import { system } from "./system.ts";
 import { tasks } from "./tasks.ts";
 import { trust } from "./trust.ts";
+import { withdrawals } from "./withdrawals.ts";
 
 /** The whole HTTP contract of a relay. The order is the order in which paths are matched. */
 export const operations = {
   ...system,
   ...registry,
+  ...devices,
   ...keys,
+  ...pairing,
   ...tasks,
   ...evidence,
   ...budget,
+  ...withdrawals,
+  ...statement,
+  ...freeze,
   ...market,
   ...trust,
   ...credentials,

@@ -63,7 +63,7 @@ describe("the books", () => {
     [
       "a hold without a task",
       moved("world", -5) + moved("held:t", 5),
-      ["every hold is that of an open task"],
+      ["every hold is that of an open task or withdrawal"],
     ],
   ])("tell of %s, and by which check", async (_, sql, failing) => {
     const state = await openEdited(() => sql);

@@ -8,11 +8,11 @@ import { ping } from "./store.ts";
 
 type SystemHandlers = Pick<
   Handlers,
-  "health" | "live" | "ready" | "relayInfo" | "openApi" | "reconcile"
+  "health" | "live" | "ready" | "relayInfo" | "openApi" | "reconcile" | "freeze" | "unfreeze"
 >;
 
 export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
-  const { config, identity, storage } = services;
+  const { config, identity, storage, freezer, router, log } = services;
   const alive = { status: 200, body: { status: "ok" } } as const;
   const document = { status: 200, body: openApi(version) } as const;
   return {
@@ -42,5 +42,17 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
     }),
     openApi: () => document,
     reconcile: () => reconcile(services),
+    async freeze({ body }) {
+      const frozen = await freezer.freeze(body.reason);
+      log.warn("relay.frozen", { reason: frozen.reason });
+      return { status: 200, body: { frozen: true, ...frozen } };
+    },
+    async unfreeze() {
+      await freezer.unfreeze();
+      log.info("relay.unfrozen", {});
+      // What came due for a device meanwhile was not told.
+      void router.bringAllWaiting();
+      return { status: 200, body: { frozen: false, reason: null, since: null } };
+    },
   };
 }

@@ -41,13 +41,30 @@ const stray = prepare()(
   sql<{ count: number }>`
     select count(*) as count from accounts
     left join tasks on tasks.task_id = substr(account, 6)
+    left join withdrawals on withdrawals.withdrawal_id = substr(account, 6)
     where account >= 'held:' and account < 'held;'
-      and balance <> (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)`,
+      and balance <> (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)
+        + (case when withdrawals.status = 'pending' then withdrawals.amount else 0 end)`,
 );
 
-/** How many holds do not match the lock of an open task. */
+/** How many holds do not match the lock of an open task or a pending withdrawal. */
 export async function strayHolds(read: Reader): Promise<number> {
   return (await read.get(stray, {}))?.count ?? 0;
+}
+
+const leaving = prepare()(
+  sql<{ count: number }>`
+    select count(*) as count from accounts
+    left join (
+      select 'agent:' || agent_id as account, sum(amount) as total
+      from withdrawals where status = 'pending' group by agent_id
+    ) using (account)
+    where pending_withdrawals <> coalesce(total, 0)`,
+);
+
+/** How many accounts count other pending withdrawals than there are. */
+export async function strayWithdrawals(read: Reader): Promise<number> {
+  return (await read.get(leaving, {}))?.count ?? 0;
 }
 
 const one = prepare()(sql<{ one: number }>`select 1 as one`);

@@ -80,7 +80,7 @@ export async function listSettlements(
   };
 }
 
-function transactionOf(row: PostingRow, agentId: string): Transaction {
+export function transactionOf(row: PostingRow, agentId: string): Transaction {
   return {
     transaction_id: row.transaction_id,
     agent_id: agentId,

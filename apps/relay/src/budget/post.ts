@@ -41,10 +41,9 @@ export async function post(
       sequence: known.now.sequence + 1,
     };
     if (now.balance < 0 && !mayOwe(account)) return refuse("budget.insufficient");
-    // What is held counts, so that there is always room for it to come back.
-    if (account.startsWith("agent:") && now.balance + now.held > MAX_BALANCE) {
-      return refuse("money.balance_limit");
-    }
+    // What is held or leaving counts, so that there is always room for it to come back.
+    const due = now.balance + now.held + now.pending_withdrawals;
+    if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
     accounts.set(account, { before: known.before, now });
     rows.push({
       account,

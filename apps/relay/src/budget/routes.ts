@@ -1,11 +1,24 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { deposit } from "./deposit.ts";
+import { listWithdrawals } from "./list-withdrawals.ts";
 import { getBalance, listSettlements, listTransactions } from "./history.ts";
+import { resolveWithdrawal } from "./resolve-withdrawal.ts";
+import { getStatement } from "./statement.ts";
+import { withdraw } from "./withdraw.ts";
 
 type BudgetHandlers = Pick<
   Handlers,
-  "getBalance" | "listTransactions" | "listSettlements" | "deposit"
+  | "getBalance"
+  | "listTransactions"
+  | "listSettlements"
+  | "deposit"
+  | "getStatement"
+  | "requestWithdrawal"
+  | "listWithdrawals"
+  | "listAllWithdrawals"
+  | "completeWithdrawal"
+  | "failWithdrawal"
 >;
 
 export function budgetHandlers(services: Services): BudgetHandlers {
@@ -14,5 +27,14 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     listTransactions: ({ params, query }) => listTransactions(services, params.agentId, query),
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
     deposit: ({ params, body }, { keep }) => deposit(services, params.agentId, body, keep),
+    getStatement: ({ params, query }) => getStatement(services, params.agentId, query),
+    requestWithdrawal: ({ params, body }, { keep }) =>
+      withdraw(services, params.agentId, body, keep),
+    listWithdrawals: ({ params, query }) => listWithdrawals(services, params.agentId, query),
+    listAllWithdrawals: ({ query }) => listWithdrawals(services, undefined, query),
+    completeWithdrawal: ({ params, body }, { keep }) =>
+      resolveWithdrawal(services, params.withdrawalId, body, keep),
+    failWithdrawal: ({ params, body }, { keep }) =>
+      resolveWithdrawal(services, params.withdrawalId, body, keep),
   };
 }

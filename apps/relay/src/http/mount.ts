@@ -5,6 +5,8 @@ import {
   operations,
   refuse,
   type Answer,
+  type AnswerHeaders,
+  type MediaAnswer,
   type Operation,
   type OperationName,
   type Operations,
@@ -15,7 +17,7 @@ import type { Context, Hono } from "hono";
 import * as v from "valibot";
 import { anonymous, type Caller } from "../identity/caller.ts";
 import { newId, type Runtime } from "../runtime.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
+import { StorageFrozen, StorageUnavailable } from "../storage/storage.ts";
 import { parseObject, readText } from "./body.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
 import type { Idempotency, KeepAnswer } from "./idempotency.ts";
@@ -27,8 +29,11 @@ import { validate } from "./validate.ts";
 export interface RequestContext {
   readonly caller: Caller;
   readonly requestId: string;
+  readonly headers: globalThis.Headers;
   /** The request body as it arrived; a signed object is kept byte for byte. */
   readonly text: string;
+  /** The address that the request is counted under. */
+  readonly clientIp: () => string;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
   /** Of a request with an `Idempotency-Key`: to be called in the transaction of its effect. */
@@ -48,12 +53,20 @@ export interface MountOptions {
   readonly authenticate: ReturnType<typeof createAuthenticator>;
   readonly limiter: RateLimiter;
   readonly idempotency: Idempotency;
+  /** Refuses a token that has opened a single-use operation before. */
+  readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
   readonly log: Log;
   readonly draining: () => boolean;
+  readonly frozen: () => boolean;
 }
+
+type Answered =
+  | { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
+  | MediaAnswer
+  | Refusal;
 
 type Headers = Record<string, string>;
 
@@ -91,11 +104,13 @@ export function mount(app: Hono, options: MountOptions): void {
       headers["retry-after"] = String(refusal.retryAfterSeconds);
     }
     if (status === 401) headers["www-authenticate"] = "Bearer";
+    Object.assign(headers, refusal.headers);
     return new Response(JSON.stringify(errorBody(refusal, id)), { status, headers });
   }
 
   /** The cause of a failure is for the log; the caller gets the request id to name it by. */
   function failed(error: unknown, c: Context, id: string): Response {
+    if (error instanceof StorageFrozen) return refused(frozen(), id, headersFor(c, id));
     const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
     log.error("request.failed", {
       request_id: id,
@@ -115,6 +130,8 @@ export function mount(app: Hono, options: MountOptions): void {
       try {
         const answer = await answerOf(c, name, handle, id, headers);
         if ("ok" in answer) return refused(answer, id, headers);
+        if ("mediaType" in answer) return mediaResponse(answer, headers);
+        Object.assign(headers, answer.headers);
         if (operation.rawAnswer) {
           return new Response(String(answer.body), { status: answer.status, headers });
         }
@@ -134,7 +151,7 @@ export function mount(app: Hono, options: MountOptions): void {
     handle: Handler<Operation>,
     id: string,
     headers: Headers,
-  ): Promise<{ readonly status: number; readonly body: unknown } | Refusal> {
+  ): Promise<Answered> {
     const operation: Operation = operations[name];
     if (operation.tier !== null) {
       if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
@@ -158,6 +175,8 @@ export function mount(app: Hono, options: MountOptions): void {
     const params = c.req.param() as Record<string, string>;
     const forbidden = authorize(operation, caller, params);
     if (forbidden !== undefined) return forbidden;
+    const writes = operation.method !== "GET" && !operation.whileFrozen;
+    if (writes && options.frozen()) return frozen();
 
     const query = validate(operation.query, c.req.query());
     if (!query.ok) return query;
@@ -177,10 +196,17 @@ export function mount(app: Hono, options: MountOptions): void {
     }
 
     const input = { params, query: query.value, body } as Parsed<Operation>;
-    const context = { caller, requestId: id, text, signal: c.req.raw.signal };
-    type Answered = { status: number; body: unknown } | Refusal;
+    const { headers: given, signal } = c.req.raw;
+    const clientIp = () => options.clientIp(c);
+    const context = { caller, requestId: id, clientIp, headers: given, text, signal };
+    if (operation.singleUse) {
+      const spent = await options.spendToken(caller);
+      if (spent !== undefined) return spent;
+    }
     const run = (keep?: KeepAnswer) =>
-      handle(input, keep === undefined ? context : { ...context, keep }) as Promise<Answered>;
+      handle(input, keep === undefined ? context : { ...context, keep }) as Promise<
+        Exclude<Answered, MediaAnswer>
+      >;
     const key = operation.keyed ? c.req.header("idempotency-key") : undefined;
     if (key === undefined) return run();
     const request = { operation: name, path: c.req.path, params, caller, key, text, body };
@@ -212,6 +238,18 @@ export function mount(app: Hono, options: MountOptions): void {
     return refused(refuse("route.not_found"), id, headersFor(c, id));
   });
   app.onError((error, c) => failed(error, c, requestId(c)));
+}
+
+const frozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });
+
+function mediaResponse({ status, mediaType, content }: MediaAnswer, headers: Headers): Response {
+  const body = typeof content === "string" ? content : ReadableStream.from(encoded(content));
+  return new Response(body, { status, headers: { ...headers, "content-type": mediaType } });
+}
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const piece of pieces) yield encoder.encode(piece);
 }
 
 /** Fixed paths come before those with parameters, so that `:agentId` never takes `bootstrap`. */

@@ -30,6 +30,11 @@ export interface Storage {
   close(): Promise<void>;
 }
 
+/** A transaction came while the operator holds the relay still. */
+export class StorageFrozen extends Error {
+  override readonly name = "StorageFrozen";
+}
+
 /** The disk is full, the database is locked from outside, the storage is closed: not a bug of ours. */
 export class StorageUnavailable extends Error {
   override readonly name = "StorageUnavailable";

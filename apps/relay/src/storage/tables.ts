@@ -19,8 +19,13 @@ export interface Tables {
   agent_histories: AgentHistoryRow;
   credentials: CredentialRow;
   ledgers: LedgerRow;
+  withdrawals: WithdrawalRow;
+  freeze: FreezeRow;
   delegation_budgets: DelegationBudgetRow;
   idempotency_keys: IdempotencyKeyRow;
+  spent_tokens: SpentTokenRow;
+  pairings: PairingRow;
+  audit_entries: AuditEntryRow;
 }
 
 export interface RelayIdentityRow {
@@ -168,6 +173,25 @@ export interface SettlementRow {
   postings: string;
 }
 
+export interface WithdrawalRow {
+  withdrawal_id: string;
+  agent_id: string;
+  amount: number;
+  destination: string;
+  status: "pending" | "completed" | "failed";
+  created_at: number;
+  resolved_at: number | null;
+  payout_reference: string | null;
+  reason: string | null;
+}
+
+/** There is one while the relay stands still. */
+export interface FreezeRow {
+  one: 1;
+  since: number;
+  reason: string;
+}
+
 /** An agent's signed ledger of a goal; only its newest, which extends those before it. */
 export interface LedgerRow {
   agent_id: string;
@@ -254,4 +278,37 @@ export interface IdempotencyKeyRow {
   status: number;
   body: string;
   created_at: number;
+}
+
+/** A token that counts no more, wherever (`revoked`) or where it counts once (`used`). */
+export interface SpentTokenRow {
+  agent_id: string;
+  jti: string;
+  kind: "used" | "revoked";
+  /** When no token of this id can be valid any longer. */
+  forget_at: number;
+}
+
+export interface PairingRow {
+  pairing_id: string;
+  agent_id: string;
+  code: string;
+  status: "pending" | "claimed" | "approved" | "denied";
+  device_name: string | null;
+  public_key: string | null;
+  device_id: string | null;
+  expires_at: number;
+}
+
+/** Who did what to an agent; nothing of it is changed or removed. */
+export interface AuditEntryRow {
+  agent_id: string;
+  /** Counts up per agent. */
+  sequence: number;
+  at: number;
+  /** An agent's id, `operator`, or `anonymous`. */
+  actor: string;
+  device_id: string | null;
+  action: string;
+  detail: string | null;
 }

@@ -16,18 +16,19 @@ interface Poll {
 
 /** A task with its receipt; while it is open, up to `waitSeconds` are spent waiting for a change. */
 export async function poll(
-  services: Pick<Services, "storage" | "runtime" | "waiters">,
+  services: Pick<Services, "storage" | "freezer" | "waiters">,
   { agentId, taskId, waitSeconds, caller, signal }: Poll,
 ): Promise<Answer<Operations["getTask"]>> {
-  const { storage, runtime, waiters } = services;
+  const { storage, waiters } = services;
+  const now = services.freezer.taskTime;
   const find = async () => {
     const task = await findTask(storage.read, taskId);
-    return task?.agent_id === agentId && !isGone(task, runtime.now()) ? task : undefined;
+    return task?.agent_id === agentId && !isGone(task, now()) ? task : undefined;
   };
   // Watching begins before the look, so that a change between the two is not missed.
   const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
   let task = await find();
-  const mayWait = task !== undefined && isParticipant(caller, task) && isOpen(task, runtime.now());
+  const mayWait = task !== undefined && isParticipant(caller, task) && isOpen(task, now());
   if (watch !== undefined) {
     if (!mayWait) watch.stop();
     await watch.changed;
@@ -51,7 +52,7 @@ interface List {
 
 /** Tasks of an agent, newest first, without those that await it and whose submitter blocked it. */
 export async function list(
-  { storage, runtime, trustGraph }: Pick<Services, "storage" | "runtime" | "trustGraph">,
+  { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
   { agentId, submitted, status, cursor: given, limit = limits.pageDefault }: List,
 ): Promise<Answer<Operations["listTasks"]>> {
   const cursor = decodeCursor(given);
@@ -62,7 +63,7 @@ export async function list(
     before: cursor.value ?? "~",
     limit,
   });
-  const now = runtime.now();
+  const now = freezer.taskTime();
   const isWithheld = ({ status: at, submitted_by }: TaskRow) =>
     !submitted && at === "pending" && trustGraph.isBlocked(submitted_by, agentId);
   return {

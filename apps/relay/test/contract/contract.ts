@@ -1,6 +1,7 @@
 import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
+import { freezeContract } from "./freeze.ts";
 import { keysContract } from "./keys.ts";
 import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
@@ -10,6 +11,7 @@ import { registryContract } from "./registry.ts";
 import { systemContract } from "./system.ts";
 import { tasksContract } from "./tasks.ts";
 import { trustContract } from "./trust.ts";
+import { withdrawalsContract } from "./withdrawals.ts";
 
 /** How every outcome that the operation table declares is brought about. */
 export const contract: Contract<OperationName> = {
@@ -18,6 +20,8 @@ export const contract: Contract<OperationName> = {
   ...keysContract,
   ...tasksContract,
   ...budgetContract,
+  ...withdrawalsContract,
+  ...freezeContract,
   ...marketContract,
   ...trustContract,
   ...credentialsContract,

@@ -29,6 +29,7 @@ export interface Stage {
   /** Allows one call of each tier. */
   readonly narrow: TestRelay;
   readonly draining: TestRelay;
+  readonly frozen: TestRelay;
   /** Where the operator has used the key "taken" in every operation. */
   readonly keyed: Edited;
   close(): Promise<void>;
@@ -39,6 +40,8 @@ export async function openStage(): Promise<Stage> {
   const narrow = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
   const draining = await startTestRelay();
   draining.relay.drain();
+  const frozen = await startTestRelay();
+  await frozen.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
   const revoked = await openEdited(revocationOf);
   const keyed = await openEdited(() => usedKeys);
   return {
@@ -47,9 +50,12 @@ export async function openStage(): Promise<Stage> {
     revoked,
     narrow,
     draining,
+    frozen,
     keyed,
     async close() {
-      await Promise.all([t, revoked, narrow, draining, keyed].map((relay) => relay.close()));
+      await Promise.all(
+        [t, revoked, narrow, draining, frozen, keyed].map((relay) => relay.close()),
+      );
     },
   };
 }
@@ -127,7 +133,7 @@ export const implied: Partial<Record<Code, Provoke>> = {
   "request.invalid": ({ t }, name) => {
     const { method, path, body }: Operation = operations[name];
     const broken = body === undefined ? {} : { body: [] };
-    return t.request(method, `${path}?limit=0&wait=-1`, { token: masterToken, ...broken });
+    return t.request(method, `${path}?limit=0&wait=-1&from=x`, { token: masterToken, ...broken });
   },
 
   "idempotency.key_invalid": ({ t }, name) => withKey(t, name, "two words"),
@@ -142,6 +148,7 @@ export const implied: Partial<Record<Code, Provoke>> = {
     return ask(narrow, name);
   },
   "server.draining": ({ draining }, name) => ask(draining, name),
+  "server.frozen": ({ frozen }, name) => ask(frozen, name, { token: masterToken }),
   "server.failed": (_, name) => ask(throwingRelay(new Error("a cause")), name),
   "server.unavailable": (_, name) => ask(throwingRelay(new StorageUnavailable("a cause")), name),
 };

@@ -5,6 +5,8 @@ import { ledgers } from "./004-ledgers.ts";
 import { delegationTokens } from "./005-delegation-tokens.ts";
 import { delegationBudgetEnds } from "./006-delegation-budget-ends.ts";
 import { idempotencyKeys } from "./007-idempotency-keys.ts";
+import { moneyOut } from "./008-money-out.ts";
+import { agentUpkeep } from "./009-agent-upkeep.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -15,4 +17,6 @@ export const migrations = [
   delegationTokens,
   delegationBudgetEnds,
   idempotencyKeys,
+  moneyOut,
+  agentUpkeep,
 ];

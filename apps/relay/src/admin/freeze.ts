@@ -1,0 +1,65 @@
+import type { Runtime } from "../runtime.ts";
+import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
+import { postponeOpenTasks } from "../tasks/postpone.ts";
+import { findFreeze, insertFreeze, removeFreeze } from "./freeze-store.ts";
+
+/** Since when the relay stands still, and why. */
+export interface Frozen {
+  readonly since: number;
+  readonly reason: string;
+}
+
+/** The operator's brake (docs/decisions.md, 5). */
+export interface Freezer {
+  /** Undefined while the relay works. */
+  frozen(): Frozen | undefined;
+  /** The time by which tasks expire: it stands still with the relay. */
+  readonly taskTime: () => number;
+  freeze(reason: string): Promise<Frozen>;
+  unfreeze(): Promise<void>;
+  /** Reads everything as of one moment, frozen or not. */
+  inspect<T>(work: (read: Reader) => Promise<T>): Promise<T>;
+  /** The storage for everything else: it takes no transaction while the relay is frozen. */
+  readonly storage: Storage;
+}
+
+/** A relay that was frozen when it ended is frozen when it starts again. */
+export async function openFreezer(
+  storage: Storage,
+  { now }: Pick<Runtime, "now">,
+): Promise<Freezer> {
+  let current: Frozen | undefined = await findFreeze(storage.read);
+
+  return {
+    frozen: () => current,
+    taskTime: () => current?.since ?? now(),
+    async freeze(reason) {
+      if (current !== undefined) return current;
+      const next = { since: now(), reason };
+      // At once, so that nothing slips in behind the transaction that says so.
+      current = next;
+      try {
+        await storage.transaction((tx) => insertFreeze(tx, next));
+      } catch (error) {
+        current = undefined;
+        throw error;
+      }
+      return next;
+    },
+    async unfreeze() {
+      await storage.transaction(async (tx) => {
+        const ended = await removeFreeze(tx);
+        if (ended !== undefined) await postponeOpenTasks(tx, now() - ended.since);
+      });
+      current = undefined;
+    },
+    inspect: (work) => storage.transaction(work),
+    storage: {
+      ...storage,
+      transaction: (work) =>
+        current === undefined
+          ? storage.transaction(work)
+          : Promise.reject(new StorageFrozen("the relay is frozen")),
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import {
+  limits,
+  refuse,
+  type Answer,
+  type Operations,
+  type QueryOf,
+  type Statement,
+} from "@agent/wire";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import { transactionOf } from "./history.ts";
+import { accountFor } from "./post.ts";
+import { csvOf } from "./statement-csv.ts";
+import { findAccount, findPosting, postingsOf } from "./store.ts";
+
+type Get = Operations["getStatement"];
+
+/** An account's movements of a period between the balances at its ends. */
+export async function getStatement(
+  { storage, identity, runtime }: Pick<Services, "storage" | "identity" | "runtime">,
+  agentId: string,
+  { from = 0, to = runtime.now(), format }: QueryOf<Get>,
+): Promise<Answer<Get>> {
+  const account = accountFor(agentId, identity.relayId);
+  const last = (await findAccount(storage.read, account))?.sequence ?? 0;
+  const first = await firstSince(storage.read, { account, last, time: from });
+  const end = Math.max(first, await firstSince(storage.read, { account, last, time: to }));
+  if (end - first > limits.statementRows) {
+    return refuse("statement.too_long", `at most ${limits.statementRows} movements`);
+  }
+  const before = await findPosting(storage.read, { account, sequence: first - 1 });
+  const rows = await postingsOf(storage.read, { account, before: end, limit: end - first });
+  const opening = before?.balance_after ?? 0;
+  const statement: Statement = {
+    agent_id: agentId,
+    currency: "USD",
+    from,
+    to,
+    opening_balance: dollars(opening),
+    transactions: rows.map((row) => transactionOf(row, agentId)).toReversed(),
+    closing_balance: dollars(rows[0]?.balance_after ?? opening),
+  };
+  return format === "csv"
+    ? { status: 200, mediaType: "text/csv", content: csvOf(statement) }
+    : { status: 200, body: statement };
+}
+
+/**
+ * The sequence of an account's first posting at or after a time; one past its last when there is
+ * none. Sequences have no gaps and grow with time, so no index of times is needed.
+ */
+async function firstSince(
+  read: Reader,
+  { account, last, time }: { account: string; last: number; time: number },
+): Promise<number> {
+  let [low, high] = [1, last + 1];
+  while (low < high) {
+    const sequence = Math.floor((low + high) / 2);
+    const posting = await findPosting(read, { account, sequence });
+    if (posting !== undefined && posting.created_at < time) low = sequence + 1;
+    else high = sequence;
+  }
+  return low;
+}
+
+function dollars(micro: number): number {
+  return fromMicro(asMicro(micro));
+}

@@ -1,0 +1,18 @@
+import { db, p, prepare, sql } from "../storage/prepared.ts";
+import type { Tx } from "../storage/storage.ts";
+import { open } from "./store.ts";
+
+const postpone = prepare<{ ms: number }>()(
+  db
+    .updateTable("tasks")
+    .set({
+      expires_at: sql`expires_at + cast(${p("ms")} as integer)`,
+      lease_until: sql`lease_until + cast(${p("ms")} as integer)`,
+    })
+    .where(open),
+);
+
+/** Gives every open task, and every claim, the time that the relay stood still. */
+export async function postponeOpenTasks(tx: Tx, ms: number): Promise<void> {
+  await tx.run(postpone, { ms });
+}

@@ -1,0 +1,6 @@
+import type { Contract } from "./outcome.ts";
+
+export const freezeContract: Contract<"freeze" | "unfreeze"> = {
+  freeze: { 200: (t) => t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" }) },
+  unfreeze: { 200: (t) => t.asMaster("POST", "/api/v1/admin/unfreeze") },
+};

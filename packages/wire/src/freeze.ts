@@ -1,0 +1,35 @@
+import * as v from "valibot";
+import { longText } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+const Frozen = v.object({
+  frozen: v.boolean(),
+  reason: v.nullable(v.string()),
+  since: v.nullable(v.number()),
+});
+
+export const freeze = {
+  freeze: operation({
+    method: "POST",
+    path: "/api/v1/admin/freeze",
+    summary: "Stop everything that writes: other calls are refused, and no task expires meanwhile.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    whileFrozen: true,
+    body: v.object({ reason: v.pipe(longText, v.minLength(1, "has to be non-empty")) }),
+    ok: { 200: Frozen },
+    refusals: [],
+  }),
+  unfreeze: operation({
+    method: "POST",
+    path: "/api/v1/admin/unfreeze",
+    summary: "Go on: the time that the relay stood still is added to every open task.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    whileFrozen: true,
+    ok: { 200: Frozen },
+    refusals: [],
+  }),
+} as const;
