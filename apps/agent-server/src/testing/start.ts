@@ -14,6 +14,8 @@ export interface AloneOptions {
   /** Members of the configuration file. */
   readonly file?: Record<string, unknown>;
   readonly env?: Record<string, string>;
+  /** Flags of the command. */
+  readonly args?: readonly string[];
 }
 
 export interface TestAgentOptions extends AloneOptions {
@@ -30,15 +32,15 @@ export async function startTestAgent(options: TestAgentOptions): Promise<Running
 
 /** The same without a relay; "secret" is its owner's token. */
 export function startAlone(options: AloneOptions = {}): Promise<StartResult> {
-  return start({ ...options, env: { AGENT_AUTH_TOKEN: "secret", ...options.env } });
+  return start({ env: { AGENT_AUTH_TOKEN: "secret" }, ...options });
 }
 
 async function start(options: AloneOptions): Promise<StartResult> {
-  const { tools = [shout], identity = newIdentity(), file = {}, env = {} } = options;
+  const { tools = [shout], identity = newIdentity(), file = {}, env = {}, args = [] } = options;
   const read = readConfig({
     file: { path: "/config.json", text: JSON.stringify({ port: 0, syncIntervalMs: 100, ...file }) },
     env,
-    flags: readFlags([]).flags,
+    flags: readFlags(args).flags,
     workingDirectory: "/",
   });
   if (!read.ok) return read;

@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningAgent } from "./start-agent.ts";
+import { skips } from "./testing/conformance-skips.ts";
+import { startAlone } from "./testing/start.ts";
+import { compileTool } from "./tools/compile-tool.ts";
+import type { JsonObject } from "./tools/definition.ts";
+
+const runner = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/conformance/dist/index.js",
+);
+const run = promisify(execFile);
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+}
+
+const tools = [
+  compileTool({
+    definition: {
+      name: "test_simple_text",
+      description: "A text",
+      risk: 0,
+      inputSchema: { type: "object" },
+    },
+    handler: () => ({ ok: true, data: "This is a simple text response for testing." }),
+  }),
+  compileTool({
+    definition: {
+      name: "json_schema_2020_12_tool",
+      description: "Every keyword that the suite looks for",
+      risk: 0,
+      inputSchema: JSON.parse(`{
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": { "address": { "$anchor": "addressDef", "type": "object", "properties":
+          { "street": { "type": "string" }, "city": { "type": "string" } } } },
+        "properties": {
+          "name": { "type": "string" },
+          "address": { "$ref": "#/$defs/address" },
+          "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+          "phone": { "type": "string" },
+          "email": { "type": "string" }
+        },
+        "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
+        "if": { "properties": { "contactMethod": { "const": "phone" } },
+          "required": ["contactMethod"] },
+        "then": { "required": ["phone"] },
+        "else": { "required": ["email"] },
+        "additionalProperties": false
+      }`) as JsonObject,
+    },
+    handler: () => ({ ok: true, data: "" }),
+  }),
+];
+
+let running: RunningAgent;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-conformance-"));
+  const script = fileURLToPath(new URL("testing/conformance-tools.ts", import.meta.url));
+  const started = await startAlone({
+    tools,
+    args: ["--allow-anonymous"],
+    env: {},
+    file: { mcpServers: { fixtures: { command: process.execPath, args: [script] } } },
+  });
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  ({ running } = started);
+});
+afterAll(async () => {
+  await running.stop();
+  await rm(folder, { recursive: true });
+});
+
+/** The runner's own list of what a revision asks of a server, scored or not. */
+async function scenariosOf(revision: string): Promise<string[]> {
+  const { stdout } = await run(process.execPath, [
+    runner,
+    "list",
+    "--server",
+    "--requirements",
+    revision,
+  ]);
+  const [ofServers = "", ofClients = ""] = stdout.split("Client scenarios");
+  const named = [
+    ...ofServers.matchAll(/^ +- (\S+)$/gm),
+    ...ofClients.matchAll(/- (\S+) \[server\]/g),
+  ];
+  return named.map(([, name = ""]) => name);
+}
+
+/** Runs them all and reads what the runner wrote down of each. */
+async function resultsOf(revision: string): Promise<Map<string, readonly Check[]>> {
+  const output = join(folder, revision);
+  const args = ["server", "--url", running.url ?? "", "--requirements", revision, "-o", output];
+  // It exits with 1 when anything failed, skipped ones too: what counts is what it wrote.
+  await run(process.execPath, [runner, ...args]).catch(() => {});
+  const results = new Map<string, readonly Check[]>();
+  for (const name of await readdir(output)) {
+    const scenario = /^server-(.+)-\d{4}-\d{2}-\d{2}T/.exec(name)?.[1] ?? name;
+    const text = await readFile(join(output, name, "checks.json"), "utf8");
+    results.set(scenario, JSON.parse(text) as Check[]);
+  }
+  return results;
+}
+
+describe.each(Object.entries(skips))("the official conformance suite, %s", (revision, skipped) => {
+  test("passes every scenario but the skipped ones, each of which has its reason", async () => {
+    const results = await resultsOf(revision);
+    expect([...results.keys()].toSorted()).toEqual((await scenariosOf(revision)).toSorted());
+    const failed = [...results].flatMap(([scenario, checks]) =>
+      checks
+        .filter(({ status }) => status === "FAILURE")
+        .map(({ id }) => (scenario in skipped ? scenario : `${scenario}:${id}`)),
+    );
+    // The other way round as well: what passes by now may not stay skipped.
+    expect([...new Set(failed)].toSorted()).toEqual(Object.keys(skipped).toSorted());
+  });
+});
