@@ -1,6 +1,7 @@
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
+import { createActivity } from "./execution/activity.ts";
 import { createConverse } from "./execution/converse.ts";
 import type { Hire } from "./execution/delegation.ts";
 import { directExecutor } from "./execution/direct.ts";
@@ -14,6 +15,8 @@ import { hashedNgrams } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
 import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
+import { agentPrompts } from "./prompts/index.ts";
+import { agentResources } from "./resources/index.ts";
 import type { Runtime } from "./runtime.ts";
 import { createMcpServers } from "./server.ts";
 import type { CredentialSource } from "./tools/agent-credentials.ts";
@@ -30,7 +33,11 @@ export interface HomeLink {
   /** Of the issuers of delegation tokens. */
   readonly keysOf: KeysOf;
   readonly deliver: (receipt: ExecutionReceipt) => void;
+  /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
+  readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
   readonly credentials?: CredentialSource;
+  /** As in the newest gradient credential, 0 to 1. */
+  readonly gradient?: () => number | null;
 }
 
 export interface AgentOptions {
@@ -78,7 +85,8 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   // Executors see the owner's tools only: a task that starts tasks would have no end.
   const own = createRegistry(tools);
   const executor = options.executor ?? directExecutor;
-  const run = createTaskRunner({
+  const activity = createActivity();
+  const runTask = createTaskRunner({
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
     tools: own.definitions,
@@ -89,7 +97,14 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     runtime,
   });
   const readMandate = createMandates({ identity, keysOf: home?.keysOf, now: runtime.now });
-  const work = createWork({ run, readMandate, runtime, deliver: home?.deliver });
+  const run = activity.counting(runTask);
+  const work = createWork({
+    run,
+    readMandate,
+    runtime,
+    deliver: home?.deliver,
+    undelivered: home?.undelivered,
+  });
 
   const everyTool = [
     ...syntheticTools({
@@ -110,6 +125,18 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const faults = collisionsOf(everyTool);
   if (faults.length > 0) return { ok: false, faults };
   const registry = createRegistry(everyTool);
+  const resources = agentResources({
+    identityFile: identity.file,
+    agentId: identity.agentId,
+    activity,
+    memory,
+    gradient: () => home?.gradient?.() ?? null,
+    startedAt: runtime.now(),
+    now: runtime.now,
+  });
+  const { name, description } = options;
+  const prompts = agentPrompts({ name, description, memory });
+  const readings = createRegistry([...resources, ...prompts]);
   const newServer = createMcpServers({
     name: options.name,
     version: options.version,
@@ -117,6 +144,9 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     tag: identityTag(identity),
     definitions: registry.definitions,
     callTool: createToolCaller({ registry, gate, runtime }),
+    resources: resources.map((resource) => resource.definition),
+    prompts: prompts.map((prompt) => prompt.definition),
+    callReading: createToolCaller({ registry: readings, gate, runtime }),
     taskTimeoutMs,
     runtime,
   });

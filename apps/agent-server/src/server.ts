@@ -1,6 +1,8 @@
 import { Server, type BaseContext, type CallToolResult } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
+import { servePrompts } from "./prompts/serve.ts";
+import { serveResources } from "./resources/serve.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/call-tool.ts";
 import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
@@ -12,6 +14,10 @@ export interface McpServerParts {
   readonly tag: string;
   readonly definitions: readonly ToolDefinition[];
   readonly callTool: CallTool;
+  readonly resources: readonly ToolDefinition[];
+  readonly prompts: readonly ToolDefinition[];
+  /** Reaches resources and prompts as `callTool` reaches tools. */
+  readonly callReading: CallTool;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
@@ -23,7 +29,7 @@ export interface McpServerParts {
 export function createMcpServers(
   parts: McpServerParts,
 ): (callerOf: (context: BaseContext) => Caller) => Server {
-  const { callTool, taskTimeoutMs, runtime } = parts;
+  const { callTool, callReading, taskTimeoutMs, runtime } = parts;
   const tagBlock = { type: "text" as const, text: parts.tag };
   const tools = parts.definitions.map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
     ...rest,
@@ -44,6 +50,7 @@ export function createMcpServers(
   }
 
   async function call(
+    reach: CallTool,
     { name, arguments: args }: { name: string; arguments?: unknown },
     given: Omit<ToolContext, "signal">,
     cancel: AbortSignal,
@@ -51,7 +58,7 @@ export function createMcpServers(
     // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
     const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
     const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
-      callTool(name, args, { ...given, signal }),
+      reach(name, args, { ...given, signal }),
     );
     if (timed.ok) return timed.value;
     const error = timed.reason === "timeout" ? `did not finish within ${ms} ms` : "was cancelled";
@@ -61,13 +68,25 @@ export function createMcpServers(
   return (callerOf) => {
     const server = new Server(
       { name: parts.name, version: parts.version },
-      { capabilities: { tools: {} }, instructions: parts.description },
+      {
+        capabilities: { tools: {}, resources: {}, prompts: {} },
+        instructions: parts.description,
+      },
     );
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const given = { caller: callerOf(context), ...progressTo(context, runtime) };
-      return toResult(await call(params, given, context.mcpReq.signal));
+      return toResult(await call(callTool, params, given, context.mcpReq.signal));
     });
+    const read = (name: string, args: unknown, context: BaseContext) =>
+      call(
+        callReading,
+        { name, arguments: args },
+        { caller: callerOf(context) },
+        context.mcpReq.signal,
+      );
+    serveResources(server, parts.resources, (uri, context) => read(uri, {}, context));
+    servePrompts(server, parts.prompts, read);
     return server;
   };
 }

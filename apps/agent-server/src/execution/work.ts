@@ -45,8 +45,10 @@ export function createWork(parts: {
   runtime: Runtime;
   /** Told of a receipt that its caller will not carry to the relay. */
   deliver: ((receipt: ExecutionReceipt) => void) | undefined;
+  /** What was done before, in this run or the last, and is not delivered yet. */
+  undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
 }): Work {
-  const { run, readMandate, runtime, deliver } = parts;
+  const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
   const cancelable = new Map<string, AbortController>();
@@ -104,6 +106,8 @@ export function createWork(parts: {
         };
       }
       const fingerprint = sha256Hex(work.prompt);
+      const done = undelivered(relayTaskId);
+      if (done?.prompt_hash === fingerprint) return { ok: true, receipt: done };
       const answer = once.run(relayTaskId, fingerprint, () => start(work, caller));
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };

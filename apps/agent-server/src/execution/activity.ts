@@ -1,0 +1,35 @@
+import type { RunTask } from "./run-task.ts";
+
+export interface TaskCounts {
+  readonly active: number;
+  readonly completed: number;
+  /** Failed or denied. */
+  readonly failed: number;
+}
+
+/** What this process has done since it started. */
+export interface Activity {
+  counts(): TaskCounts;
+  /** The same runner, counted. */
+  counting(run: RunTask): RunTask;
+}
+
+export function createActivity(): Activity {
+  let active = 0;
+  let completed = 0;
+  let failed = 0;
+  return {
+    counts: () => ({ active, completed, failed }),
+    counting: (run) => async (task, options) => {
+      active++;
+      try {
+        const receipt = await run(task, options);
+        if (receipt.status === "completed") completed++;
+        else failed++;
+        return receipt;
+      } finally {
+        active--;
+      }
+    },
+  };
+}

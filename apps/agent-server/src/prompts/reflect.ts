@@ -1,0 +1,19 @@
+import * as v from "valibot";
+import { callerKey } from "../caller.ts";
+import type { Memory } from "../memory/memory.ts";
+import { defineTool } from "../tools/define-tool.ts";
+import { asList } from "./as-list.ts";
+
+/** Has a model look over what the agent remembers. */
+export function reflectPrompt(memory: Memory) {
+  return defineTool({
+    name: "prompt.reflect",
+    description: "Look over what this agent remembers: patterns, contradictions, gaps.",
+    risk: 1,
+    input: v.object({}),
+    run: (_args, { caller }) => ({
+      ok: true,
+      data: `Reflect on these memories: which patterns, contradictions and gaps do you see?\n\n${asList(memory.snapshot(callerKey(caller)))}`,
+    }),
+  });
+}

@@ -1,0 +1,19 @@
+import type { IdentityFile } from "../identity-file.ts";
+import type { RegisteredTool } from "../tools/registry.ts";
+import { identityResource } from "./identity.ts";
+import { memoriesResource } from "./memories.ts";
+import { stateResource, type StateParts } from "./state.ts";
+
+/**
+ * The resources of every agent (specification, "Agent server"). Each is a tool without arguments whose
+ * name is its URI, so that reading one passes the same gate and the same log as a call.
+ */
+export function agentResources(
+  parts: StateParts & { readonly identityFile: IdentityFile },
+): RegisteredTool[] {
+  return [
+    identityResource(parts.identityFile),
+    stateResource(parts),
+    memoriesResource(parts.memory),
+  ];
+}

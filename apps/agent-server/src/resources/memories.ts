@@ -1,0 +1,18 @@
+import * as v from "valibot";
+import { callerKey } from "../caller.ts";
+import type { Memory } from "../memory/memory.ts";
+import { defineTool } from "../tools/define-tool.ts";
+
+/** Filtered as `agent_recall` is: the caller's own, and nothing above sensitivity `none`. */
+export function memoriesResource(memory: Memory) {
+  return defineTool({
+    name: "agent://memories",
+    description: "The newest memories of conversations with the caller.",
+    risk: 0,
+    input: v.object({}),
+    run: (_args, { caller }) => ({
+      ok: true,
+      data: JSON.stringify(memory.snapshot(callerKey(caller))),
+    }),
+  });
+}

@@ -1,0 +1,39 @@
+import * as v from "valibot";
+import type { Activity } from "../execution/activity.ts";
+import type { Memory } from "../memory/memory.ts";
+import { defineTool } from "../tools/define-tool.ts";
+
+export interface StateParts {
+  readonly agentId: string;
+  readonly activity: Activity;
+  readonly memory: Memory;
+  /** How well the agent knows and works, 0 to 1; null until it was measured. */
+  readonly gradient: () => number | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly startedAt: number;
+  readonly now: () => number;
+}
+
+/** The state vector. */
+export function stateResource({ agentId, activity, memory, gradient, startedAt, now }: StateParts) {
+  return defineTool({
+    name: "agent://state",
+    description: "What this agent is doing and has done since it started.",
+    risk: 0,
+    input: v.object({}),
+    run() {
+      const { active, completed, failed } = activity.counts();
+      const state = {
+        agent_id: agentId,
+        status: active > 0 ? "busy" : "idle",
+        active_tasks: active,
+        completed_tasks: completed,
+        failed_tasks: failed,
+        uptime_ms: now() - startedAt,
+        memory_count: memory.count(),
+        gradient: gradient(),
+      };
+      return { ok: true, data: JSON.stringify(state) };
+    },
+  });
+}
