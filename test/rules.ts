@@ -150,6 +150,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/profile-store.ts": ["credentials", "routing"],
   "ledger/store.ts": ["budget"],
   "tasks/store.ts": ["ledger", "realtime", "routing"],
+  "tasks/postpone-store.ts": ["admin"],
   "tasks/assignment-store.ts": ["realtime", "routing"],
   "trust/store.ts": ["credentials", "routing"],
   "credentials/store.ts": ["tasks"],

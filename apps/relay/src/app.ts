@@ -9,7 +9,6 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createTick } from "./jobs.ts";
-import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { marketHandlers } from "./routing/routes.ts";
@@ -61,7 +60,6 @@ export function createRelay(services: Services): Relay {
     authenticate,
     limiter,
     idempotency: createIdempotency(services),
-    spendToken: (caller) => spendToken(services, caller),
     clientIp,
     corsOrigins: config.server.corsOrigins,
     runtime,

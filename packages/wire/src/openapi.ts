@@ -93,14 +93,12 @@ export function impliedRefusals(operation: Operation): Code[] {
       "auth.missing",
       "auth.malformed_token",
       "auth.expired_token",
-      "auth.token_revoked",
       "auth.unknown_token",
       "auth.verification_failed",
       "auth.device_not_authorized",
       "agent.revoked",
     );
   }
-  if (operation.singleUse) codes.push("auth.token_used");
   if (operation.auth === "master") codes.push("auth.master_only");
   if (operation.ownerOnly) codes.push("auth.not_owner");
   if (operation.scope !== undefined) codes.push("auth.scope_missing");
@@ -193,7 +191,6 @@ function describe(name: string, operation: Operation): Json {
     tags: [operation.section],
     security: operation.auth === "public" ? [] : [{ bearer: [] }],
     ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
-    ...(operation.singleUse && { "x-single-use-token": true }),
     ...(operation.tier !== null && {
       "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
     }),

@@ -1,6 +1,6 @@
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
-import { postponeOpenTasks } from "../tasks/postpone.ts";
+import { postponeOpenTasks } from "../tasks/postpone-store.ts";
 import { findFreeze, insertFreeze, removeFreeze } from "./freeze-store.ts";
 
 /** Since when the relay stands still, and why. */

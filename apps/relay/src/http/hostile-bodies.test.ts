@@ -1,6 +1,6 @@
 import { hostileVectors, jsonVectors } from "@agent/testkit";
 import { operations, type Operation, type OperationName } from "@agent/wire";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { pathOf, samples, unknownId } from "../../test/contract/samples.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -14,6 +14,8 @@ let t: TestRelay;
 beforeAll(async () => {
   t = await startTestRelay();
 });
+// Some of what is sent freezes the relay.
+afterEach(() => t.asMaster("POST", "/api/v1/admin/unfreeze"));
 afterAll(() => t.close());
 
 function post(name: OperationName, raw: string | Uint8Array): Promise<Reply> {
