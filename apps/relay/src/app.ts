@@ -9,7 +9,9 @@ import { createIdempotency } from "./http/idempotency.ts";
 import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createTick } from "./jobs.ts";
+import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
+import { pairingHandlers } from "./pairing/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { marketHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
@@ -45,6 +47,7 @@ export function createRelay(services: Services): Relay {
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
     ...agentHandlers(services, router.bringWaiting),
+    ...pairingHandlers(services),
     ...taskHandlers(services),
     ...budgetHandlers(services),
     ...marketHandlers(services),
@@ -60,6 +63,7 @@ export function createRelay(services: Services): Relay {
     authenticate,
     limiter,
     idempotency: createIdempotency(services),
+    spendToken: (caller) => spendToken(services, caller),
     clientIp,
     corsOrigins: config.server.corsOrigins,
     runtime,

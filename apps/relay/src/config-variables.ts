@@ -103,6 +103,11 @@ export const variables = {
     kind: flag,
     default: "false",
   },
+  AGENT_PAIRING_TTL_MS: {
+    purpose: "Life of a pairing code in milliseconds",
+    kind: whole(1, DAY_MS),
+    default: String(limits.pairingTtlMs),
+  },
   AGENT_TASK_TTL_MS: {
     purpose: "Life of an unfinished task in milliseconds",
     kind: whole(1, 7 * DAY_MS),

@@ -31,6 +31,7 @@ export interface Config {
   };
   readonly agents: {
     readonly requireBootstrapProof: boolean;
+    readonly pairingTtlMs: number;
     readonly privateEndpoints: "auto" | "allow" | "block";
   };
   readonly tasks: { readonly ttlMs: number };
@@ -150,6 +151,7 @@ function group(values: Values): Config {
     },
     agents: {
       requireBootstrapProof: values.AGENT_REQUIRE_BOOTSTRAP_PROOF,
+      pairingTtlMs: values.AGENT_PAIRING_TTL_MS,
       privateEndpoints: values.AGENT_PRIVATE_ENDPOINTS,
     },
     tasks: { ttlMs: values.AGENT_TASK_TTL_MS },

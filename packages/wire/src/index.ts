@@ -29,6 +29,8 @@ export { Statement } from "./statement.ts";
 export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";
 export { MarketCandidate } from "./market.ts";
 export { KeyHistory } from "./keys.ts";
+export { Device } from "./devices.ts";
+export { Pairing } from "./pairing.ts";
 export { TrustRecord } from "./trust.ts";
 export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { looseObject } from "./fields.ts";
+import { id, looseObject, shortText } from "./fields.ts";
+import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
 /** A key of an agent and when the relay took it as the agent's, in ms; null until it is left. */
@@ -27,6 +28,7 @@ export const keys = {
     auth: "bearer",
     ownerOnly: true,
     scope: "agent:write",
+    singleUse: true,
     tier: "auth",
     body: v.object({ succession: looseObject }),
     ok: {
@@ -47,6 +49,43 @@ export const keys = {
     auth: "public",
     tier: "public",
     ok: { 200: KeyHistory },
+    refusals: ["agent.not_found"],
+  }),
+  revokeAgent: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/revoke",
+    summary: "End an agent for good: its tokens, sockets and listing; money and history stay.",
+    section: "Registry",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    singleUse: true,
+    tier: "auth",
+    body: v.object({ reason: v.optional(shortText) }),
+    ok: {
+      200: v.object({ agent_id: v.string(), revoked: v.literal(true), revoked_at: v.number() }),
+    },
+    refusals: ["agent.not_found"],
+  }),
+  revokeTokens: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/revoke-tokens",
+    summary:
+      "End signed tokens by their `jti` before their time; the agent's sockets sign in anew.",
+    section: "Registry",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    singleUse: true,
+    tier: "auth",
+    body: v.object({
+      jtis: v.pipe(
+        v.array(id),
+        v.minLength(1, "has to be non-empty"),
+        v.maxLength(limits.revokedTokens, `has to hold at most ${limits.revokedTokens} entries`),
+      ),
+    }),
+    ok: { 200: v.object({ agent_id: v.string(), revoked: v.number() }) },
     refusals: ["agent.not_found"],
   }),
 } as const;

@@ -5,12 +5,14 @@ import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
 import { Balance, Settlement, Transaction } from "./budget.ts";
 import { CredentialStatus, StoredCredential } from "./credentials.ts";
+import { Device } from "./devices.ts";
 import { errors, type Code } from "./errors.ts";
 import { KeyHistory } from "./keys.ts";
 import { limits } from "./limits.ts";
 import { MarketCandidate } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
+import { Pairing } from "./pairing.ts";
 import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
 import { Statement } from "./statement.ts";
 import { RoutingChoice, Task } from "./tasks.ts";
@@ -33,6 +35,8 @@ const named = {
   Listing,
   DiscoveryEntry,
   KeyHistory,
+  Device,
+  Pairing,
   MarketCandidate,
   TrustRecord,
   VerifiableCredential: VerifiableCredentialSchema,
@@ -93,12 +97,14 @@ export function impliedRefusals(operation: Operation): Code[] {
       "auth.missing",
       "auth.malformed_token",
       "auth.expired_token",
+      "auth.token_revoked",
       "auth.unknown_token",
       "auth.verification_failed",
       "auth.device_not_authorized",
       "agent.revoked",
     );
   }
+  if (operation.singleUse) codes.push("auth.token_used");
   if (operation.auth === "master") codes.push("auth.master_only");
   if (operation.ownerOnly) codes.push("auth.not_owner");
   if (operation.scope !== undefined) codes.push("auth.scope_missing");
@@ -191,6 +197,7 @@ function describe(name: string, operation: Operation): Json {
     tags: [operation.section],
     security: operation.auth === "public" ? [] : [{ bearer: [] }],
     ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
+    ...(operation.singleUse && { "x-single-use-token": true }),
     ...(operation.tier !== null && {
       "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },
     }),

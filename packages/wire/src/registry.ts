@@ -261,24 +261,4 @@ export const registry = {
     ok: { 200: Listing },
     refusals: ["listing.not_found"],
   }),
-  getDevice: operation({
-    method: "GET",
-    path: "/api/v1/devices/:deviceId",
-    summary: "Resolve a device's public key.",
-    section: "Registry",
-    auth: "bearer",
-    tier: "read",
-    ok: {
-      200: v.object({
-        device_id: v.string(),
-        agent_id: v.string(),
-        public_key: v.string(),
-        did: v.string(),
-        device_name: v.nullable(v.string()),
-        registered_at: v.number(),
-        revoked: v.boolean(),
-      }),
-    },
-    refusals: ["device.not_found"],
-  }),
 } as const;

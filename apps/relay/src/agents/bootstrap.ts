@@ -1,5 +1,7 @@
 import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
+import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -24,6 +26,7 @@ export async function bootstrap(
     "storage" | "runtime" | "identity" | "config" | "tokens" | "connections"
   >,
   body: BodyOf<Bootstrap>,
+  caller: Caller,
 ): Promise<Answer<Bootstrap>> {
   const { runtime, identity } = services;
   if (body.agent_id === identity.relayId) return refuse("agent.id_reserved");
@@ -31,9 +34,12 @@ export async function bootstrap(
   if (unproven !== undefined) return unproven;
 
   const bound = await services.storage.transaction(async (tx) => {
-    const result = await bindKey(tx, services, body);
+    const result = await bindKey(tx, services, body, caller);
     if (!result.ok) return result;
-    const [known] = await devicesOf(tx, body.agent_id);
+    const devices = await devicesOf(tx, body.agent_id);
+    const known = devices.find(
+      ({ public_key, revoked_at }) => public_key === body.public_key && revoked_at === null,
+    );
     if (known !== undefined) return { ...result, deviceId: known.device_id };
     const deviceId = newId(runtime);
     await insertDevice(tx, {
@@ -57,7 +63,12 @@ export async function bootstrap(
 }
 
 /** Writes what `decideKey` allowed; also the way a registration changes a key. */
-export async function bindKey(tx: Tx, { runtime }: Pick<Services, "runtime">, claim: KeyClaim) {
+export async function bindKey(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  claim: KeyClaim,
+  caller: Caller,
+) {
   const { agent_id, public_key } = claim;
   const now = runtime.now();
   const agent = await findAgent(tx, agent_id);
@@ -70,6 +81,10 @@ export async function bindKey(tx: Tx, { runtime }: Pick<Services, "runtime">, cl
     const { from, succession } = decision;
     await putAgent(tx, { ...agent, public_key, last_seen_at: now });
     await replaceKey(tx, { agent_id, old_key: from, new_key: public_key, now, succession });
+  }
+  if (decision.kind !== "same") {
+    const action = decision.kind === "first" ? "key.bound" : "key.rotated";
+    await note(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
   return { ok: true as const, decision };
 }

@@ -1,4 +1,6 @@
 import { refuse, type Answer, type Listing, type ListingBody, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
+import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -11,6 +13,7 @@ export async function putListing(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agentId: string,
   body: ListingBody,
+  caller: Caller,
 ): Promise<Answer<Operations["putListing"]>> {
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
@@ -24,6 +27,7 @@ export async function putListing(
     };
     await putListingRow(tx, row);
     await reindex(tx, agent, row);
+    await note(tx, row.updated_at, caller, { agentId, action: "listing.changed" });
     return { status: 200 as const, body: listingOf(row) };
   });
 }

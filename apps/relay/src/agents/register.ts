@@ -1,4 +1,5 @@
 import { refuse, type Answer, type BodyOf, type ListingBody, type Operations } from "@agent/wire";
+import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
 import { deleteListing, findListing } from "./listing-store.ts";
@@ -14,6 +15,7 @@ export async function register(
     "storage" | "runtime" | "identity" | "tokens" | "connections" | "egress"
   >,
   body: BodyOf<Register>,
+  caller: Caller,
 ): Promise<Answer<Register>> {
   const { runtime, storage, egress } = services;
   const { agent_id, public_key, succession } = body;
@@ -28,7 +30,7 @@ export async function register(
     const bound =
       public_key === undefined
         ? undefined
-        : await bindKey(tx, services, { agent_id, public_key, succession });
+        : await bindKey(tx, services, { agent_id, public_key, succession }, caller);
     if (bound !== undefined && !bound.ok) return bound;
     const agent = (await findAgent(tx, agent_id)) ?? newAgent(agent_id, now);
     if (agent.revoked_at !== null) return refuse("agent.revoked");

@@ -1,16 +1,22 @@
 import type { SuccessionRecord } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
+import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { bindKey, forgetOldKey } from "./bootstrap.ts";
 import { findAgent } from "./store.ts";
 
 type RotateKey = Operations["rotateKey"];
 
+interface Rotation {
+  readonly agentId: string;
+  readonly succession: object;
+  readonly caller: Caller;
+}
+
 /** Changes an agent's key by nothing but the succession record that names the new one. */
 export async function rotateKey(
   services: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
-  agent_id: string,
-  succession: object,
+  { agentId: agent_id, succession, caller }: Rotation,
 ): Promise<Answer<RotateKey>> {
   const { new_public_key: public_key } = succession as Partial<SuccessionRecord>;
   if (typeof public_key !== "string" || !/^[0-9a-f]{64}$/.test(public_key)) {
@@ -19,7 +25,7 @@ export async function rotateKey(
   const bound = await services.storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
-    return bindKey(tx, services, { agent_id, public_key, succession });
+    return bindKey(tx, services, { agent_id, public_key, succession }, caller);
   });
   if (!bound.ok) {
     const { code, detail } = bound;

@@ -1,15 +1,17 @@
-import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
 import { actingAgent, actsFor } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { bootstrap } from "./bootstrap.ts";
+import { getDevice, listDevices } from "./devices.ts";
 import { discover, getAgent } from "./discover.ts";
 import { keyHistory } from "./key-history.ts";
 import { getListing, putListing } from "./listing.ts";
 import { deregister, heartbeat, register } from "./register.ts";
+import { revokeAgent } from "./revoke-agent.ts";
+import { revokeDevice } from "./revoke-device.ts";
+import { revokeTokens } from "./revoke-tokens.ts";
 import { rotateKey } from "./rotate-key.ts";
-import { findDevice } from "./store.ts";
 
 type AgentHandlers = Pick<
   Handlers,
@@ -22,6 +24,10 @@ type AgentHandlers = Pick<
   | "putListing"
   | "getListing"
   | "getDevice"
+  | "listDevices"
+  | "revokeDevice"
+  | "revokeAgent"
+  | "revokeTokens"
   | "rotateKey"
   | "getSuccession"
 >;
@@ -32,10 +38,10 @@ export function agentHandlers(
   registered: (agentId: string) => void,
 ): AgentHandlers {
   return {
-    bootstrap: ({ body }) => bootstrap(services, body),
+    bootstrap: ({ body }, { caller }) => bootstrap(services, body, caller),
     async registerAgent({ body }, { caller }) {
       if (!actsFor(caller, [body.agent_id])) return refuse("auth.not_owner");
-      const answer = await register(services, body);
+      const answer = await register(services, body, caller);
       if (!("ok" in answer)) registered(body.agent_id);
       return answer;
     },
@@ -48,25 +54,18 @@ export function agentHandlers(
     discover: ({ query }, { caller }) => discover(services, query, caller),
     getAgent: ({ params }, { caller }) => getAgent(services, params.agentId, caller),
     deregisterAgent: ({ params }) => deregister(services, params.agentId),
-    putListing: ({ params, body }) => putListing(services, params.agentId, body),
+    putListing: ({ params, body }, { caller }) =>
+      putListing(services, params.agentId, body, caller),
     getListing: ({ params }) => getListing(services.storage.read, params.agentId),
-    rotateKey: ({ params, body }) => rotateKey(services, params.agentId, body.succession),
+    rotateKey: ({ params, body }, { caller }) =>
+      rotateKey(services, { ...params, succession: body.succession, caller }),
     getSuccession: ({ params }) => keyHistory(services.storage.read, params.agentId),
-    async getDevice({ params }) {
-      const device = await findDevice(services.storage.read, params.deviceId);
-      if (device === undefined) return refuse("device.not_found");
-      return {
-        status: 200,
-        body: {
-          device_id: device.device_id,
-          agent_id: device.agent_id,
-          public_key: device.public_key,
-          did: publicKeyToDidKey(hexToBytes(device.public_key)),
-          device_name: device.device_name,
-          registered_at: device.registered_at,
-          revoked: device.revoked_at !== null,
-        },
-      };
-    },
+    getDevice: ({ params }) => getDevice(services.storage.read, params.deviceId),
+    listDevices: ({ params, query }) => listDevices(services.storage.read, params.agentId, query),
+    revokeDevice: ({ params }, { caller }) => revokeDevice(services, { ...params, caller }),
+    revokeAgent: ({ params, body }, { caller }) =>
+      revokeAgent(services, { ...params, reason: body.reason, caller }),
+    revokeTokens: ({ params, body }, { caller }) =>
+      revokeTokens(services, { ...params, jtis: body.jtis, caller }),
   };
 }

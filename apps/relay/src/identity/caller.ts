@@ -5,6 +5,8 @@ export interface AgentCaller {
   readonly kind: "agent";
   readonly agentId: string;
   readonly deviceId: string;
+  /** The `jti` of its token. */
+  readonly tokenId: string;
   readonly scopes: ReadonlySet<string>;
   /** When the token ends, in ms. */
   readonly expiresAt: number;

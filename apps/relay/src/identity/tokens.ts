@@ -3,10 +3,11 @@ import { refuse, type Refusal } from "@agent/wire";
 import { findAgent, findDevice } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
+import { isRevokedToken } from "./spent-token-store.ts";
 
 export interface TokenChecker {
   check(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
-  /** Forgets an agent's tokens: its key changed, or it was revoked. */
+  /** Forgets an agent's tokens: its key changed, or some of them were revoked. */
   forget(agentId: string): void;
 }
 
@@ -57,11 +58,16 @@ export function createTokenChecker(options: {
       if (!checked.ok) return refuse(checked.code);
       const agent = await findAgent(options.read, agentId);
       if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
+      const { jti } = checked.claims;
+      if (await isRevokedToken(options.read, { agent_id: agentId, jti })) {
+        return refuse("auth.token_revoked");
+      }
       const granted = new Set(device.scopes.split(" "));
       const fresh: AgentCaller = {
         kind: "agent",
         agentId,
         deviceId: device.device_id,
+        tokenId: jti,
         scopes: new Set(checked.claims.scopes.filter((scope) => granted.has(scope))),
         expiresAt: checked.claims.expiresAt,
       };

@@ -2,10 +2,12 @@ import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
 import { freezeContract } from "./freeze.ts";
+import { devicesContract } from "./devices.ts";
 import { keysContract } from "./keys.ts";
 import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
+import { pairingContract } from "./pairing.ts";
 import { receiptsContract } from "./receipts.ts";
 import { registryContract } from "./registry.ts";
 import { systemContract } from "./system.ts";
@@ -17,7 +19,9 @@ import { withdrawalsContract } from "./withdrawals.ts";
 export const contract: Contract<OperationName> = {
   ...systemContract,
   ...registryContract,
+  ...devicesContract,
   ...keysContract,
+  ...pairingContract,
   ...tasksContract,
   ...budgetContract,
   ...withdrawalsContract,

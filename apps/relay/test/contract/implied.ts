@@ -42,11 +42,14 @@ export async function openStage(): Promise<Stage> {
   draining.relay.drain();
   const frozen = await startTestRelay();
   await frozen.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  const agent = await t.agent();
+  const path = `/api/v1/agents/${agent.agentId}/revoke-tokens`;
+  await t.asMaster("POST", path, { jtis: ["revoked"] });
   const revoked = await openEdited(revocationOf);
   const keyed = await openEdited(() => usedKeys);
   return {
     t,
-    agent: await t.agent(),
+    agent,
     revoked,
     narrow,
     draining,
@@ -117,6 +120,14 @@ export const implied: Partial<Record<Code, Provoke>> = {
   "auth.expired_token": withToken((stage) =>
     mint(stage, { now: stage.t.clock.now() - 2_000, lifetimeMs: 1_000 }),
   ),
+  "auth.token_revoked": withToken((stage) => mint(stage, { jti: "revoked" })),
+  "auth.token_used": async ({ t }, name) => {
+    const agent = await t.agent();
+    const options = { token: await t.token(agent), body: samples[name].body };
+    const send = () => t.request(operations[name].method, pathOf(name, agent.agentId), options);
+    await send();
+    return send();
+  },
   "auth.verification_failed": withToken((stage) => mint(stage, { audience: stage.agent.did })),
   "auth.device_not_authorized": withToken(({ t }) => t.token(t.stranger())),
   "agent.revoked": async ({ revoked: { t, agent } }, name) =>

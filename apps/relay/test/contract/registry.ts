@@ -28,7 +28,6 @@ export const registryContract: Contract<
   | "deregisterAgent"
   | "putListing"
   | "getListing"
-  | "getDevice"
 > = {
   bootstrap: {
     201: (t) => t.request("POST", bootstrap, { body: keyOf(t.stranger()) }),
@@ -136,10 +135,5 @@ export const registryContract: Contract<
     200: async (t) => t.request("GET", `${agents}/${(await t.worker(1)).agentId}/listing`),
     "listing.not_found": async (t) =>
       t.request("GET", `${agents}/${(await t.agent()).agentId}/listing`),
-  },
-
-  getDevice: {
-    200: async (t) => t.asMaster("GET", `/api/v1/devices/${(await t.agent()).deviceId}`),
-    "device.not_found": (t) => t.asMaster("GET", `/api/v1/devices/${t.stranger().deviceId}`),
   },
 };

@@ -3,7 +3,11 @@ import { operations, type OperationName } from "@agent/wire";
 /** An id that no relay has given to anybody. */
 export const unknownId = "019b7d21-53eb-7ccd-926c-3badff397897";
 
+/** Of an agent that has to stay unknown, for what would end it. */
+const nobodyId = "019b7d21-53eb-7ccd-926c-3badff397898";
+
 interface Sample {
+  readonly agentId?: string;
   readonly query?: string;
   readonly body?: Record<string, unknown>;
 }
@@ -117,6 +121,21 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   freeze: { body: { reason: "an audit" } },
   unfreeze: {},
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
+  listDevices: { query: "limit=10" },
+  revokeDevice: {},
+  revokeAgent: { agentId: nobodyId, body: { reason: "lost" } },
+  revokeTokens: { body: { jtis: ["019b7d21-53eb-7ccd-926c-3badff397899"] } },
+  initiatePairing: { body: { agent_id: unknownId } },
+  claimPairing: {
+    body: {
+      pairing_code: "ABC234",
+      device_name: "a phone",
+      public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+    },
+  },
+  getPairing: {},
+  approvePairing: { body: { scopes: ["task:read"] } },
+  denyPairing: {},
   rotateKey: { body: { succession: {} } },
   getSuccession: {},
   getTrust: {},
@@ -156,7 +175,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
 };
 
 /** The operation's path with its parameters filled in and its sample's query. */
-export function pathOf(name: OperationName, agentId = unknownId): string {
+export function pathOf(name: OperationName, agentId = samples[name].agentId ?? unknownId): string {
   const path = operations[name].path.replace(":agentId", agentId).replaceAll(/:\w+/g, unknownId);
   const { query } = samples[name];
   return query === undefined ? path : `${path}?${query}`;

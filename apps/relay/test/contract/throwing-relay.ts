@@ -22,6 +22,7 @@ export function throwingRelay(error: Error) {
     authenticate: async () => ({ ok: true, caller: master }),
     limiter: createRateLimiter({ scale: 0, now, maxEntries: 1 }),
     idempotency: { once: (_, run) => run(async () => {}) as never },
+    spendToken: async () => undefined,
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },

@@ -1,0 +1,37 @@
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
+import type { Caller } from "../identity/caller.ts";
+import { revokeToken } from "../identity/spend-token.ts";
+import type { Services } from "../services.ts";
+import { findAgent } from "./store.ts";
+
+interface Revocation {
+  readonly agentId: string;
+  readonly jtis: readonly string[];
+  readonly caller: Caller;
+}
+
+/** Ends tokens by their ids, seen or not; the agent's sockets have to sign in anew. */
+export async function revokeTokens(
+  {
+    storage,
+    runtime,
+    tokens,
+    connections,
+  }: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  { agentId, jtis, caller }: Revocation,
+): Promise<Answer<Operations["revokeTokens"]>> {
+  const now = runtime.now();
+  const ids = new Set(jtis);
+  const revoked = await storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
+    for (const jti of ids) await revokeToken(tx, { agentId, jti, now });
+    const detail = String(ids.size);
+    await note(tx, now, caller, { agentId, action: "tokens.revoked", detail });
+    return { ok: true as const };
+  });
+  if (!revoked.ok) return revoked;
+  tokens.forget(agentId);
+  for (const connection of connections.of(agentId)) connection.close(4401, "token revoked");
+  return { status: 200, body: { agent_id: agentId, revoked: ids.size } };
+}

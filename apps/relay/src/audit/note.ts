@@ -1,0 +1,40 @@
+import type { Caller } from "../identity/caller.ts";
+import type { Tx } from "../storage/storage.ts";
+import { insertEntry } from "./store.ts";
+
+/** What may be done to an agent that its owner will want to know of. */
+export type AuditAction =
+  | "agent.revoked"
+  | "approval.requested"
+  | "approval.resolved"
+  | "device.paired"
+  | "device.revoked"
+  | "key.bound"
+  | "key.rotated"
+  | "listing.changed"
+  | "tokens.revoked";
+
+export interface AuditNote {
+  readonly agentId: string;
+  readonly action: AuditAction;
+  /** Ids and counts; nothing secret. */
+  readonly detail?: string | undefined;
+}
+
+/** Writes down who did what to an agent, in the transaction in which it is done. */
+export async function note(
+  tx: Tx,
+  now: number,
+  caller: Caller,
+  { agentId, action, detail }: AuditNote,
+): Promise<void> {
+  const isAgent = caller.kind === "agent";
+  await insertEntry(tx, {
+    agent_id: agentId,
+    at: now,
+    actor: isAgent ? caller.agentId : caller.kind === "master" ? "operator" : "anonymous",
+    device_id: isAgent ? caller.deviceId : null,
+    action,
+    detail: detail ?? null,
+  });
+}

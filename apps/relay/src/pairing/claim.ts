@@ -1,0 +1,54 @@
+import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { devicesOf, keysOf } from "../agents/store.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { PairingRow } from "../storage/tables.ts";
+import { findPairingByCode, markClaimed } from "./store.ts";
+import type { WrongCodes } from "./wrong-codes.ts";
+
+type Claim = Operations["claimPairing"];
+
+/** Offers a key under a code, once; who offered it learns from the same request what became of it. */
+export async function claim(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  wrongCodes: WrongCodes,
+  { pairing_code, device_name, public_key }: BodyOf<Claim>,
+  address: string,
+): Promise<Answer<Claim>> {
+  const waitMs = wrongCodes.waitMs(address);
+  if (waitMs > 0) {
+    const retryAfterSeconds = Math.ceil(waitMs / 1_000);
+    return { ...refuse("pairing.too_many_tries"), retryAfterSeconds };
+  }
+  if (!isAcceptablePublicKey(hexToBytes(public_key))) return refuse("agent.key_unacceptable");
+  const answer = await storage.transaction(async (tx) => {
+    const session = await findPairingByCode(tx, pairing_code);
+    if (session === undefined) return refuse("pairing.not_found");
+    if (runtime.now() >= session.expires_at) return refuse("pairing.expired");
+    if (session.status !== "pending") {
+      return session.public_key === public_key ? standing(session) : refuse("pairing.code_used");
+    }
+    if (await isKnown(tx, session.agent_id, public_key)) {
+      return refuse("agent.key_unacceptable", "the agent has it, or had it");
+    }
+    const { pairing_id } = session;
+    await markClaimed(tx, { pairing_id, device_name, public_key });
+    return standing({ ...session, status: "claimed" });
+  });
+  if ("code" in answer && answer.code === "pairing.not_found") wrongCodes.add(address);
+  return answer;
+}
+
+/** A key that was left, or whose device was revoked, must not come back as a device. */
+async function isKnown(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
+  const known = [...(await keysOf(read, agent_id)), ...(await devicesOf(read, agent_id))];
+  return known.some((key) => key.public_key === public_key);
+}
+
+function standing({ pairing_id, agent_id, status, device_id }: PairingRow) {
+  return {
+    status: 200 as const,
+    body: { pairing_id, agent_id, status, ...(device_id !== null && { device_id }) },
+  };
+}

@@ -1,0 +1,26 @@
+import { hexToBytes, sha256Hex } from "@agent/crypto";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import { findPairing } from "./store.ts";
+
+/** A session as its owner sees it; one that nobody resolved in time is over. */
+export async function getPairing(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  pairingId: string,
+  caller: Caller,
+): Promise<Answer<Operations["getPairing"]>> {
+  const session = await findPairing(storage.read, pairingId);
+  if (session === undefined) return refuse("pairing.not_found");
+  if (!actsFor(caller, [session.agent_id])) return refuse("pairing.not_owner");
+  const isOpen = session.status === "pending" || session.status === "claimed";
+  if (isOpen && runtime.now() >= session.expires_at) return refuse("pairing.expired");
+  const { public_key } = session;
+  const fingerprint = public_key === null ? null : fingerprintOf(public_key);
+  return { status: 200, body: { ...session, fingerprint } };
+}
+
+/** Short enough to compare by eye on two screens. */
+function fingerprintOf(publicKey: string): string {
+  return sha256Hex(hexToBytes(publicKey)).slice(0, 16);
+}
