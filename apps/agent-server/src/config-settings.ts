@@ -46,6 +46,7 @@ export const Settings = v.strictObject(
     description: v.optional(v.string("must be text"), ""),
     agent_type: v.optional(text, "service"),
     authToken: v.optional(bearerToken),
+    knownAgents: v.optional(text),
     tools: v.optional(
       v.union(
         [
@@ -98,6 +99,11 @@ export const settingSources: readonly SettingSource[] = [
   { path: "description", variable: "AGENT_DESCRIPTION", summary: "what the agent offers" },
   { path: "agent_type", variable: "AGENT_TYPE", summary: "service (default) or personal" },
   { path: "authToken", variable: "AGENT_AUTH_TOKEN", summary: "static bearer token of /mcp" },
+  {
+    path: "knownAgents",
+    variable: "AGENT_KNOWN_AGENTS",
+    summary: "file of agents whose signed tokens are taken",
+  },
   {
     path: "tools",
     variable: "AGENT_TOOLS",

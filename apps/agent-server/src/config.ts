@@ -14,6 +14,8 @@ export interface Config {
   readonly agentType: string;
   /** Absolute paths of tools modules. */
   readonly tools: readonly string[];
+  /** Absolute path of the owner's file of agents. */
+  readonly knownAgents: string | undefined;
   /** Other MCP servers whose tools this agent offers, by the name it gives them. */
   readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
@@ -98,11 +100,13 @@ function parseFile(
 
 /** A path in a file is meant from that file's folder. */
 function anchor(tree: Tree, folder: string): void {
-  const { tools, dataDir } = tree;
+  const { tools } = tree;
   const absolute = (path: unknown) => (typeof path === "string" ? resolve(folder, path) : path);
   if (tools !== undefined)
     tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
-  if (dataDir !== undefined) tree["dataDir"] = absolute(dataDir);
+  for (const name of ["dataDir", "knownAgents"]) {
+    if (tree[name] !== undefined) tree[name] = absolute(tree[name]);
+  }
 }
 
 function overlayFlags(tree: Tree, names: Map<string, string>, flags: Flags): void {
@@ -168,6 +172,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
     description: settings.description,
     agentType: settings.agent_type,
     tools: settings.tools.map(absolute),
+    knownAgents: settings.knownAgents === undefined ? undefined : absolute(settings.knownAgents),
     mcpServers: settings.mcpServers,
     listing: settings.listing,
     policy: {
@@ -210,7 +215,8 @@ interface Contradiction {
   readonly message: string;
 }
 
-function* contradictionsOf({ server, relay, policy, selfTest }: Config): Iterable<Contradiction> {
+function* contradictionsOf(config: Config): Iterable<Contradiction> {
+  const { server, relay, policy, selfTest } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
@@ -222,19 +228,21 @@ function* contradictionsOf({ server, relay, policy, selfTest }: Config): Iterabl
   if (selfTest && server.transport === "stdio") {
     yield { about: ["transport"], message: "--self-test: needs the http transport" };
   }
-  if (server.transport === "http") yield* openDoors({ server, relay });
+  if (server.transport === "http") yield* openDoors(config);
 }
 
 /** Over HTTP nobody is let in unasked, but on a loopback address where the operator said so. */
-function* openDoors({ server, relay }: Pick<Config, "server" | "relay">): Iterable<Contradiction> {
+function* openDoors({ server, relay, knownAgents }: Config): Iterable<Contradiction> {
   if (server.allowAnonymous && !isLoopback(server.host)) {
     const message = "--allow-anonymous: is only possible on a loopback address";
     yield { about: ["host"], message };
   }
-  if (server.authToken === undefined && relay === undefined && !server.allowAnonymous) {
+  const nobodyIsKnown = relay === undefined && knownAgents === undefined;
+  if (server.authToken === undefined && nobodyIsKnown && !server.allowAnonymous) {
     const message =
       "authToken: HTTP needs a token (AGENT_AUTH_TOKEN), a relay whose signed tokens count " +
-      "(AGENT_SYNC_URL), or --allow-anonymous on a loopback address";
-    yield { about: ["authToken", "relay"], message };
+      "(AGENT_SYNC_URL), a file of agents whose tokens count (AGENT_KNOWN_AGENTS), " +
+      "or --allow-anonymous on a loopback address";
+    yield { about: ["authToken", "relay", "knownAgents"], message };
   }
 }

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { readFlags, type Flags } from "./command-line.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
 import { helpText } from "./help-text.ts";
+import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
 import { jsonLog } from "./log.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -23,27 +24,45 @@ async function main(): Promise<number | undefined> {
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
   if (flags.checkConfig) return print("configuration ok\n");
-  return run(setup.config, setup.tools);
+  return run(setup);
 }
 
-type Setup =
-  | { readonly ok: true; readonly config: Config; readonly tools: readonly RegisteredTool[] }
-  | { readonly ok: false; readonly faults: readonly string[] };
+/** The configuration and the files that it names. */
+interface Setup {
+  readonly config: Config;
+  readonly tools: readonly RegisteredTool[];
+  readonly knownAgents: KnownAgents;
+}
 
-async function readSetup(flags: Flags): Promise<Setup> {
+type Faults = { readonly ok: false; readonly faults: readonly string[] };
+
+async function readSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) | Faults> {
   const input = readInput(flags);
   if (!input.ok) return input;
   const read = readConfig(input.input);
   if (!read.ok) return read;
   const modules = await Promise.all(read.config.tools.map(loadToolsModule));
-  const faults = modules.flatMap((module) => (module.ok ? [] : module.faults));
+  const known = loadKnownAgents(read.config.knownAgents);
+  const faults = [...modules, known].flatMap((file) => (file.ok ? [] : file.faults));
   if (faults.length > 0) return { ok: false, faults };
-  return { ok: true, config: read.config, tools: modules.flatMap((m) => (m.ok ? m.tools : [])) };
+  return {
+    ok: true,
+    config: read.config,
+    tools: modules.flatMap((module) => (module.ok ? module.tools : [])),
+    knownAgents: known.ok ? known.agents : new Map(),
+  };
 }
 
-function readInput(
-  flags: Flags,
-): { ok: true; input: ConfigInput } | { ok: false; faults: string[] } {
+function loadKnownAgents(path: string | undefined): ReturnType<typeof readKnownAgents> {
+  if (path === undefined) return { ok: true, agents: new Map() };
+  try {
+    return readKnownAgents(readFileSync(path, "utf8"), path);
+  } catch {
+    return { ok: false, faults: [`${path}: cannot be read`] };
+  }
+}
+
+function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInput } | Faults {
   const workingDirectory = process.cwd();
   const input = { env: process.env, flags, workingDirectory };
   if (flags.config === undefined) return { ok: true, input };
@@ -55,7 +74,7 @@ function readInput(
   }
 }
 
-async function run(config: Config, tools: readonly RegisteredTool[]): Promise<number | undefined> {
+async function run({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
   // Standard output belongs to the protocol on stdio, so the log never goes there.
   const write = (line: string) => void process.stderr.write(line);
   const runtime = systemRuntime(jsonLog({ threshold: config.logLevel, now: Date.now, write }));
@@ -68,6 +87,7 @@ async function run(config: Config, tools: readonly RegisteredTool[]): Promise<nu
     config,
     identity,
     tools,
+    knownAgents,
     version: version(),
     runtime,
     streams: { input: process.stdin, output: process.stdout },

@@ -6,7 +6,9 @@ import { createHttpApp } from "./http/app.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { callerOf } from "./http/caller-info.ts";
 import { allowedHostnames } from "./http/hosts.ts";
+import { findKnown, type KnownAgents } from "./http/known-agents.ts";
 import { listen } from "./http/listen.ts";
+import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
@@ -25,6 +27,8 @@ export interface StartOptions {
   readonly config: Config;
   readonly identity: Identity;
   readonly tools: readonly RegisteredTool[];
+  /** The owner's own file of agents. */
+  readonly knownAgents?: KnownAgents;
   readonly version: string;
   readonly runtime: Runtime;
   /** The streams of the stdio transport. */
@@ -134,7 +138,7 @@ type Door =
 async function openDoor(
   agent: Agent,
   home: Home | undefined,
-  { config, streams, runtime }: StartOptions,
+  { config, streams, knownAgents = new Map(), runtime }: StartOptions,
 ): Promise<Door> {
   const { server } = config;
   if (server.transport === "stdio") {
@@ -145,7 +149,17 @@ async function openDoor(
   const app = createHttpApp({
     agentId: agent.identity.agentId,
     allowedHostnames: allowedHostnames(server),
-    authenticate: createAuthenticate({ ...server, checkSigned: home?.checkToken }),
+    authenticate: createAuthenticate({
+      ...server,
+      checkSigned: createSignedTokenCheck({
+        identity: agent.identity,
+        findSigner: firstSigner(
+          findKnown(knownAgents),
+          ...(home === undefined ? [] : [home.findSigner]),
+        ),
+        runtime,
+      }),
+    }),
     newServer: () => agent.newServer(callerOf),
     runtime,
   });

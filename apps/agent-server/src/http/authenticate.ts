@@ -18,7 +18,7 @@ export type Authenticate = (authorization: string | null) => Promise<Authenticat
 export function createAuthenticate(options: {
   authToken: string | undefined;
   allowAnonymous: boolean;
-  checkSigned: CheckSignedToken | undefined;
+  checkSigned: CheckSignedToken;
 }): Authenticate {
   const { authToken, allowAnonymous, checkSigned } = options;
   const expected = authToken === undefined ? undefined : digest(authToken);
@@ -29,8 +29,7 @@ export function createAuthenticate(options: {
     const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1];
     if (bearer === undefined) return { ok: false, code: "auth.unknown_token" };
     if (bearer.startsWith("agent:")) {
-      const signed = bearer.slice("agent:".length);
-      return checkSigned?.(signed) ?? { ok: false, code: "auth.unknown_token" };
+      return checkSigned(bearer.slice("agent:".length));
     }
     // Equal lengths let the comparison take the same time for every wrong token.
     return expected !== undefined && timingSafeEqual(digest(bearer), expected)

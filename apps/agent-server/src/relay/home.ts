@@ -1,11 +1,11 @@
 import { connectSocket, type AgentSocket, type CallRefusal } from "@agent/client";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
-import type { CheckSignedToken } from "../http/authenticate.ts";
+import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
-import { createTokenCheck } from "./check-token.ts";
+import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
@@ -26,7 +26,7 @@ export interface HomeOptions {
 
 /** An agent's life with its home relay. */
 export interface Home extends HomeLink {
-  readonly checkToken: CheckSignedToken;
+  readonly findSigner: FindSigner;
   readonly membership: () => Membership | undefined;
   /** Joins and takes work; resolves after the first attempt and goes on trying if that failed. */
   start(agent: { work: Work; endpointUrl: string | undefined }): Promise<JoinResult>;
@@ -123,7 +123,7 @@ export function createHome(options: HomeOptions): Home {
     hire: createHire({ identity, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
     keysOf: createIssuerKeys({ membership: current, runtime }),
     deliver: (receipt) => outbox.deliver(receipt, agentId),
-    checkToken: createTokenCheck({ identity, membership: current, runtime }),
+    findSigner: createFindSigner({ agentId, membership: current, runtime }),
     async start({ work, endpointUrl }) {
       intake = createIntake({
         agentId,

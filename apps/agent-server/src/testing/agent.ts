@@ -25,11 +25,13 @@ export function newAgent(options: Partial<AgentOptions> = {}): Agent {
   return created.agent;
 }
 
+const knowsNobody: CheckSignedToken = async () => ({ ok: false, code: "auth.unknown_caller" });
+
 export function newApp(
   agent: Agent,
   options: { authToken?: string; allowAnonymous?: boolean; checkSigned?: CheckSignedToken } = {},
 ): HttpApp {
-  const { authToken = token, allowAnonymous = false, checkSigned } = options;
+  const { authToken = token, allowAnonymous = false, checkSigned = knowsNobody } = options;
   return createHttpApp({
     agentId: agent.identity.agentId,
     allowedHostnames: ["127.0.0.1", "localhost"],
