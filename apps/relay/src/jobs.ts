@@ -1,4 +1,6 @@
 import { forgetOldKeys } from "./http/idempotency.ts";
+import { forgetSpentTokens } from "./identity/spend-token.ts";
+import { forgetOldPairings } from "./pairing/forget-pairings.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
@@ -18,6 +20,8 @@ const jobs: readonly Job[] = [
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
   { name: "forget-old-keys", everyMs: 60_000, run: forgetOldKeys },
+  { name: "forget-spent-tokens", everyMs: 60_000, run: forgetSpentTokens },
+  { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
 
 /**

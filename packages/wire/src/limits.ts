@@ -31,6 +31,11 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  revokedTokens: 100,
+  pairingTtlMs: 300_000,
+  pairingTries: 5,
+  pairingKeptMs: 86_400_000,
+
   successionCharacters: 2_048,
   agentKeys: 1_000,
   trustClosure: 1_000,

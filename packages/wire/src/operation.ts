@@ -37,6 +37,8 @@ export interface Operation {
   readonly ownerOnly?: true;
   /** The word that a signed token's `scope` has to hold. */
   readonly scope?: Scope;
+  /** A signed token opens this door once: its `jti` is taken. */
+  readonly singleUse?: true;
   /** Rate-limit tier; probes of an orchestrator have none. */
   readonly tier: Tier | null;
   readonly query?: Schema;

@@ -1,11 +1,13 @@
 import { budget } from "./budget.ts";
 import { credentials } from "./credentials.ts";
+import { devices } from "./devices.ts";
 import { evidence } from "./evidence.ts";
 import { freeze } from "./freeze.ts";
 import { ledger } from "./ledger.ts";
 import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
+import { pairing } from "./pairing.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
 import { statement } from "./statement.ts";
@@ -18,7 +20,9 @@ import { withdrawals } from "./withdrawals.ts";
 export const operations = {
   ...system,
   ...registry,
+  ...devices,
   ...keys,
+  ...pairing,
   ...tasks,
   ...evidence,
   ...budget,

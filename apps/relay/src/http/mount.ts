@@ -32,6 +32,8 @@ export interface RequestContext {
   readonly headers: globalThis.Headers;
   /** The request body as it arrived; a signed object is kept byte for byte. */
   readonly text: string;
+  /** The address that the request is counted under. */
+  readonly clientIp: () => string;
   /** Fires when the client goes away. */
   readonly signal: AbortSignal;
   /** Of a request with an `Idempotency-Key`: to be called in the transaction of its effect. */
@@ -51,6 +53,8 @@ export interface MountOptions {
   readonly authenticate: ReturnType<typeof createAuthenticator>;
   readonly limiter: RateLimiter;
   readonly idempotency: Idempotency;
+  /** Refuses a token that has opened a single-use operation before. */
+  readonly spendToken: (caller: Caller) => Promise<Refusal | undefined>;
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
@@ -193,7 +197,12 @@ export function mount(app: Hono, options: MountOptions): void {
 
     const input = { params, query: query.value, body } as Parsed<Operation>;
     const { headers: given, signal } = c.req.raw;
-    const context = { caller, requestId: id, headers: given, text, signal };
+    const clientIp = () => options.clientIp(c);
+    const context = { caller, requestId: id, clientIp, headers: given, text, signal };
+    if (operation.singleUse) {
+      const spent = await options.spendToken(caller);
+      if (spent !== undefined) return spent;
+    }
     const run = (keep?: KeepAnswer) =>
       handle(input, keep === undefined ? context : { ...context, keep }) as Promise<
         Exclude<Answered, MediaAnswer>

@@ -23,6 +23,9 @@ export interface Tables {
   freeze: FreezeRow;
   delegation_budgets: DelegationBudgetRow;
   idempotency_keys: IdempotencyKeyRow;
+  spent_tokens: SpentTokenRow;
+  pairings: PairingRow;
+  audit_entries: AuditEntryRow;
 }
 
 export interface RelayIdentityRow {
@@ -275,4 +278,37 @@ export interface IdempotencyKeyRow {
   status: number;
   body: string;
   created_at: number;
+}
+
+/** A token that counts no more, wherever (`revoked`) or where it counts once (`used`). */
+export interface SpentTokenRow {
+  agent_id: string;
+  jti: string;
+  kind: "used" | "revoked";
+  /** When no token of this id can be valid any longer. */
+  forget_at: number;
+}
+
+export interface PairingRow {
+  pairing_id: string;
+  agent_id: string;
+  code: string;
+  status: "pending" | "claimed" | "approved" | "denied";
+  device_name: string | null;
+  public_key: string | null;
+  device_id: string | null;
+  expires_at: number;
+}
+
+/** Who did what to an agent; nothing of it is changed or removed. */
+export interface AuditEntryRow {
+  agent_id: string;
+  /** Counts up per agent. */
+  sequence: number;
+  at: number;
+  /** An agent's id, `operator`, or `anonymous`. */
+  actor: string;
+  device_id: string | null;
+  action: string;
+  detail: string | null;
 }

@@ -123,10 +123,11 @@ export const implied: Partial<Record<Code, Provoke>> = {
   "auth.token_revoked": withToken((stage) => mint(stage, { jti: "revoked" })),
   "auth.token_used": async ({ t }, name) => {
     const agent = await t.agent();
-    const options = { token: await t.token(agent), body: samples[name].body };
-    const send = () => t.request(operations[name].method, pathOf(name, agent.agentId), options);
-    await send();
-    return send();
+    const token = await t.token(agent);
+    const path = `/api/v1/agents/${agent.agentId}/revoke-tokens`;
+    await t.request("POST", path, { token, body: { jtis: ["another"] } });
+    const options = { token, body: samples[name].body };
+    return t.request(operations[name].method, pathOf(name, agent.agentId), options);
   },
   "auth.verification_failed": withToken((stage) => mint(stage, { audience: stage.agent.did })),
   "auth.device_not_authorized": withToken(({ t }) => t.token(t.stranger())),

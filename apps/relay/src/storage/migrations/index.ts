@@ -6,6 +6,7 @@ import { delegationTokens } from "./005-delegation-tokens.ts";
 import { delegationBudgetEnds } from "./006-delegation-budget-ends.ts";
 import { idempotencyKeys } from "./007-idempotency-keys.ts";
 import { moneyOut } from "./008-money-out.ts";
+import { agentUpkeep } from "./009-agent-upkeep.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -17,4 +18,5 @@ export const migrations = [
   delegationBudgetEnds,
   idempotencyKeys,
   moneyOut,
+  agentUpkeep,
 ];
