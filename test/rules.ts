@@ -13,7 +13,16 @@ const pure = {
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
   "@agent/verify": ["credentials", "crypto", "ledger", "receipts"],
-  "@agent/wire": ["budget", "credentials", "crypto", "ledger", "receipts", "routing-semiring"],
+  "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring"],
+  "@agent/wire": [
+    "budget",
+    "credentials",
+    "crypto",
+    "federation-protocol",
+    "ledger",
+    "receipts",
+    "routing-semiring",
+  ],
 };
 const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 
@@ -21,9 +30,16 @@ const shared = ["client", "credentials", "crypto", "receipts", "wire"];
 const layers: Readonly<Record<string, readonly string[]>> = {
   ...pure,
   "@agent/client": ["credentials", "crypto", "receipts", "wire"],
-  "@agent/testkit": [...shared, "budget", "routing-semiring"],
+  "@agent/testkit": [...shared, "budget", "federation-protocol", "routing-semiring"],
   "@agent/agent-server": shared,
-  "@agent/relay": [...shared, "budget", "ledger", "routing-semiring", "verify"],
+  "@agent/relay": [
+    ...shared,
+    "budget",
+    "federation-protocol",
+    "ledger",
+    "routing-semiring",
+    "verify",
+  ],
 };
 /** Nothing depends on these, so they may depend on anything. */
 const outermost = ["@agent/demo", "@agent/bench", "@agent/examples", "@agent/workspace-tests"];

@@ -1,0 +1,40 @@
+import { asMicro, type Micro } from "@agent/budget";
+import { type ClearingCode, type FederationRefusal, refuse } from "./refusals.ts";
+
+/**
+ * A relay's account with one peer, in micro-units. The peer's payments for tasks that still run are
+ * held out of the balance, so what the peer owes is always counted in full.
+ */
+export interface ClearingLine {
+  /** Of the account `peer:<relay id>`: above 0 the relay owes the peer, below it is owed. */
+  readonly balance: Micro;
+  /** What the forwards to the peer that are still open would add to the balance. */
+  readonly payable: Micro;
+  readonly limit: Micro;
+}
+
+/** What the peer owes, what it would owe for running tasks included; negative: it has paid ahead. */
+export function exposureOf({ balance }: Pick<ClearingLine, "balance">): Micro {
+  return asMicro(0 - balance);
+}
+
+/** Whether the peer may come to owe `amount` more. Refused: `clearing.limit_exceeded`. */
+export function mayBeOwed(
+  line: Pick<ClearingLine, "balance" | "limit">,
+  amount: Micro,
+): { readonly ok: true } | FederationRefusal<ClearingCode> {
+  if (amount === 0 || exposureOf(line) + amount <= line.limit) return { ok: true };
+  return refuse("clearing.limit_exceeded");
+}
+
+/**
+ * Whether this relay may promise `amount` more to the peer: a peer without credit is sent free tasks
+ * only, whoever would be the debtor. Refused: `clearing.limit_exceeded`.
+ */
+export function mayOwe(
+  { balance, payable, limit }: ClearingLine,
+  amount: Micro,
+): { readonly ok: true } | FederationRefusal<ClearingCode> {
+  if (amount === 0 || balance + payable + amount <= limit) return { ok: true };
+  return refuse("clearing.limit_exceeded");
+}

@@ -1,0 +1,36 @@
+/**
+ * How an attempt to deliver something ended. `unreachable`: no connection ever stood, so nothing can
+ * have arrived. `unknown`: it may have, and no answer came.
+ */
+export type Delivery =
+  | { readonly kind: "answered"; readonly status: number; readonly code?: string | undefined }
+  | { readonly kind: "unreachable" }
+  | { readonly kind: "unknown" };
+
+/** What an answer says of the delivery. */
+export type DeliveryMeaning =
+  | "accepted"
+  | "pending"
+  | "duplicate"
+  | "refused"
+  | "later"
+  | "unknown";
+
+/**
+ * Reads an answer's status. `refused` is final for this copy; `later` says that it was not looked
+ * at (rate, overload, a signature or clock that may be mended); a failure of the other side says
+ * nothing.
+ */
+export function meaningOf(delivery: Delivery): DeliveryMeaning {
+  if (delivery.kind === "unknown") return "unknown";
+  if (delivery.kind === "unreachable") return "later";
+  const { status, code } = delivery;
+  // Federation is off at the other side for now; what was sent was not looked at.
+  if (code === "route.not_found") return "later";
+  if (status === 202) return "pending";
+  if (status >= 200 && status < 300) return "accepted";
+  if (status === 409) return "duplicate";
+  if ([400, 402, 404, 410, 413, 415, 422].includes(status)) return "refused";
+  if ([401, 403, 405, 408, 425, 429, 503].includes(status)) return "later";
+  return "unknown";
+}

@@ -1,0 +1,85 @@
+import * as v from "valibot";
+import { FEDERATION_LIMITS } from "../limits.ts";
+import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
+
+/** An agent of another relay: where it was learned of, and what the way there costs. */
+export type KnownAgent = RemoteAgent & {
+  /** The peer whose answer it stood in: the next hop towards it. */
+  readonly via: string;
+  readonly source_relay: string;
+};
+
+/** The relay's own figures of a peer: 0..1, and ms. */
+export interface PeerFigures {
+  readonly relayId: string;
+  readonly trust: number;
+  readonly latencyMs: number;
+}
+
+/**
+ * The entries of a peer's answer that count: at most 200, each judged alone, without agents that
+ * this relay knows itself. Distances are counted anew from here, at least 1; trust is multiplied by
+ * the peer's and latency added to it, so that a way is never better than its worst part.
+ */
+export function takeEntries(
+  answer: { readonly agents: readonly unknown[] },
+  {
+    peer,
+    self,
+    isOwn,
+  }: {
+    readonly peer: PeerFigures;
+    readonly self: string;
+    readonly isOwn: (agentId: string) => boolean;
+  },
+): KnownAgent[] {
+  return answer.agents
+    .slice(0, FEDERATION_LIMITS.entriesPerAnswer)
+    .filter((entry) => v.is(RemoteAgentSchema, entry))
+    .map((entry) => v.parse(RemoteAgentSchema, entry))
+    .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
+    .map((agent) => ({
+      ...agent,
+      source_relay: agent.source_relay ?? peer.relayId,
+      hop_distance: distanceOf(agent, peer.relayId),
+      trust: agent.trust * peer.trust,
+      latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
+      via: peer.relayId,
+    }));
+}
+
+/**
+ * Lists of entries as one: an agent once, by the least distance, then the most trusted way, then the
+ * relay that is first by id; so the order of the lists does not matter.
+ */
+export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string }>(
+  lists: Iterable<readonly Entry[]>,
+): Entry[] {
+  const best = new Map<string, Entry>();
+  for (const list of lists) {
+    for (const entry of list) {
+      const known = best.get(entry.agent_id);
+      if (known === undefined || isNearer(entry, known)) best.set(entry.agent_id, entry);
+    }
+  }
+  return [...best.values()].toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
+}
+
+/** An entry as it is handed on in an answer, from known members alone. */
+export function toAnswer(known: KnownAgent): RemoteAgent {
+  const { via: _, ...agent } = known;
+  return agent;
+}
+
+/** A peer's own agents are one hop away, whatever it calls them; all others at least two. */
+function distanceOf({ source_relay, hop_distance }: RemoteAgent, peerId: string): number {
+  if (source_relay === undefined || source_relay === peerId) return 1;
+  const claimed = Number.isSafeInteger(hop_distance) ? hop_distance : 1;
+  return Math.max(1, claimed) + 1;
+}
+
+function isNearer<Entry extends RemoteAgent & { readonly via?: string }>(a: Entry, b: Entry) {
+  if (a.hop_distance !== b.hop_distance) return a.hop_distance < b.hop_distance;
+  if (a.trust !== b.trust) return a.trust > b.trust;
+  return (a.via ?? "") < (b.via ?? "");
+}

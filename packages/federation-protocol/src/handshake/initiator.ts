@@ -1,0 +1,82 @@
+import { bytesToHex } from "@agent/crypto";
+import {
+  type Confirmation,
+  ConfirmationAnswerSchema,
+  type Proposal,
+  ProposalAnswerSchema,
+} from "../messages/handshake.ts";
+import { readMessage } from "../read-message.ts";
+import { type FederationRefusal, type HandshakeCode, refuse } from "../refusals.ts";
+import { signText, textIsSigned } from "../signed-text.ts";
+import { challengeText } from "./challenge.ts";
+import { type Introduction, introduce, introductionOf } from "./introduction.ts";
+
+/** A handshake that this relay began and that waits for its first answer. */
+export interface Proposed {
+  readonly step: "proposed";
+  readonly self: Introduction;
+  readonly nonceA: string;
+}
+
+/** The other side has proved its key; its answer to the confirmation is awaited. */
+export interface Confirming {
+  readonly step: "confirming";
+  readonly peer: Introduction;
+}
+
+/** Step 1: the proposal to send; `nonce` is 32 random bytes. */
+export function propose(
+  self: Introduction,
+  nonce: Uint8Array,
+): { readonly state: Proposed; readonly message: Proposal } {
+  const nonceA = bytesToHex(nonce);
+  const state: Proposed = { step: "proposed", self, nonceA };
+  return { state, message: { ...introduce(self), nonce_a: nonceA } };
+}
+
+/**
+ * Step 3: holds the answer against the identity that the endpoint gave before, and signs the
+ * confirmation. Refused, which ends the handshake: `federation.malformed`,
+ * `peer.identity_mismatch`, `peer.challenge_invalid`.
+ */
+export function answerProposal(
+  { self, nonceA }: Proposed,
+  answer: unknown,
+  {
+    expected,
+    secretKey,
+  }: {
+    /** Whom the answer has to come from. */
+    readonly expected: { readonly relayId: string; readonly publicKey: string };
+    readonly secretKey: Uint8Array;
+  },
+):
+  | { readonly ok: true; readonly state: Confirming; readonly message: Confirmation }
+  | FederationRefusal<HandshakeCode> {
+  const read = readMessage(ProposalAnswerSchema, answer);
+  if (!read.ok) return read;
+  const peer = introductionOf(read.message);
+  const isExpected = peer.relayId === expected.relayId && peer.publicKey === expected.publicKey;
+  // Whoever signed with our own key would have our own answer handed back to us.
+  const isOther = peer.relayId !== self.relayId && peer.publicKey !== self.publicKey;
+  if (!isExpected || !isOther) return refuse("peer.identity_mismatch");
+  const text = challengeText(self.relayId, nonceA);
+  if (!textIsSigned(text, read.message.challenge, peer.publicKey)) {
+    return refuse("peer.challenge_invalid");
+  }
+  const response = signText(challengeText(self.relayId, read.message.nonce_b), secretKey);
+  return {
+    ok: true,
+    state: { step: "confirming", peer },
+    message: { relay_id: self.relayId, challenge_response: response },
+  };
+}
+
+/** Step 4: the peer is active once it says so. Refused: `federation.malformed`. */
+export function concludeHandshake(
+  { peer }: Confirming,
+  answer: unknown,
+): { readonly ok: true; readonly peer: Introduction } | FederationRefusal<HandshakeCode> {
+  const read = readMessage(ConfirmationAnswerSchema, answer);
+  return read.ok ? { ok: true, peer } : read;
+}

@@ -1,0 +1,30 @@
+import type { Proposal } from "../messages/handshake.ts";
+
+/** What a relay tells of itself in a handshake. */
+export interface Introduction {
+  readonly relayId: string;
+  /** 64 hex digits. */
+  readonly publicKey: string;
+  readonly endpointUrl: string;
+  readonly displayName: string;
+}
+
+type Introducing = Pick<Proposal, "relay_id" | "public_key" | "endpoint_url" | "display_name">;
+
+export function introduce({ relayId, publicKey, endpointUrl, displayName }: Introduction) {
+  return {
+    relay_id: relayId,
+    public_key: publicKey,
+    endpoint_url: endpointUrl,
+    display_name: displayName,
+  } satisfies Introducing;
+}
+
+export function introductionOf(message: Introducing): Introduction {
+  return {
+    relayId: message.relay_id,
+    publicKey: message.public_key,
+    endpointUrl: message.endpoint_url,
+    displayName: message.display_name,
+  };
+}

@@ -1,0 +1,127 @@
+import type { Micro } from "@agent/budget";
+import { type Delivery, meaningOf } from "./delivery.ts";
+import type { Terms } from "./fee.ts";
+import type { ReceiptStatus } from "./outbound-task.ts";
+import type { RetrySchedule } from "./retry-schedule.ts";
+
+/**
+ * Where a task stands that a peer sent:
+ *
+ * - `running`: no receipt yet, here or further on;
+ * - `returning`: the receipt is on its way back;
+ * - a receipt's status: the peer has taken it;
+ * - `void`: it expired here, or the peer takes its result no more.
+ */
+export type InboundState = "running" | "returning" | ReceiptStatus | "void";
+
+/** A settlement as it was booked, so that a repetition gets the same answer. */
+export interface BookedTerms extends Terms {
+  readonly settlementId: string;
+  readonly bookedAt: number;
+}
+
+/** A task that a peer sent to this relay, and what the peer will owe for it. */
+export interface InboundTask {
+  readonly taskId: string;
+  readonly peerId: string;
+  readonly agentId: string;
+  /** What the peer pays for it once it is completed. */
+  readonly amount: Micro;
+  readonly expiresAt: number;
+  readonly state: InboundState;
+  readonly receiptHash: string | null;
+  readonly receiptStatus: ReceiptStatus | null;
+  readonly attempts: number;
+  /** When to return the result again; null: not at all. */
+  readonly dueAt: number | null;
+  /** `open`: the amount is held from the peer's account. */
+  readonly hold: "open" | "released" | "settled";
+  /** A hold whose settlement has not come by then is released; the settlement still counts. */
+  readonly holdUntil: number;
+  readonly settlement: BookedTerms | null;
+}
+
+type Taken = Pick<InboundTask, "taskId" | "peerId" | "agentId" | "amount" | "expiresAt">;
+
+/** A task that was just taken over, with its amount held. */
+export function openInbound(taken: Taken, { holdMs }: RetrySchedule): InboundTask {
+  return {
+    ...taken,
+    state: "running",
+    receiptHash: null,
+    receiptStatus: null,
+    attempts: 0,
+    dueAt: null,
+    hold: "open",
+    holdUntil: taken.expiresAt + holdMs,
+    settlement: null,
+  };
+}
+
+/** The worker's receipt came, directly or from the next relay; what it proves goes back at once. */
+export function finishInbound(
+  task: InboundTask,
+  receipt: { readonly status: ReceiptStatus; readonly receiptHash: string },
+  { now, holdMs }: { readonly now: number } & Pick<RetrySchedule, "holdMs">,
+): InboundTask {
+  if (task.state !== "running") return task;
+  return {
+    ...task,
+    state: "returning",
+    receiptStatus: receipt.status,
+    receiptHash: receipt.receiptHash,
+    dueAt: now,
+    holdUntil: now + holdMs,
+    // Nothing is paid for what was not done.
+    hold: receipt.status === "completed" ? task.hold : "released",
+  };
+}
+
+/** Whether the result has to be sent (again) now. */
+export function isReturnDue({ state, dueAt }: InboundTask, now: number): boolean {
+  return state === "returning" && dueAt !== null && dueAt <= now;
+}
+
+/** The state to store before a result leaves. */
+export function beginReturn(
+  task: InboundTask,
+  { pauses }: RetrySchedule,
+  now: number,
+): InboundTask {
+  const pause = pauses[task.attempts];
+  return { ...task, attempts: task.attempts + 1, dueAt: pause === undefined ? null : now + pause };
+}
+
+/** What the peer's answer to a result says; any answer that is not final leaves it to be retried. */
+export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
+  if (task.state !== "returning") return task;
+  switch (meaningOf(delivery)) {
+    case "accepted":
+      return acknowledged(task);
+    case "refused":
+    case "duplicate":
+      return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
+    case "pending":
+    case "later":
+    case "unknown":
+      return task;
+  }
+}
+
+/** A peer that settles a task has taken its result, whether or not its answer came. */
+export function acknowledged(task: InboundTask): InboundTask {
+  if (task.state !== "returning" || task.receiptStatus === null) return task;
+  return { ...task, state: task.receiptStatus, dueAt: null };
+}
+
+/** What time does to a task: one that still runs expires, a hold that nobody settles lapses. */
+export function expireInbound(task: InboundTask, now: number): InboundTask {
+  if (task.state === "running" && now >= task.expiresAt) {
+    return { ...task, state: "void", hold: releasedOf(task) };
+  }
+  return now >= task.holdUntil ? { ...task, hold: releasedOf(task) } : task;
+}
+
+function releasedOf({ hold }: InboundTask): InboundTask["hold"] {
+  return hold === "open" ? "released" : hold;
+}

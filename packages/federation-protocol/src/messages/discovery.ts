@@ -1,0 +1,69 @@
+import * as v from "valibot";
+import {
+  capabilities,
+  count,
+  envelope,
+  hex32,
+  longText,
+  money,
+  share,
+  shortText,
+  summand,
+  uuid,
+} from "../fields.ts";
+
+const queryMembers = {
+  capability: v.optional(shortText),
+  q: v.optional(shortText),
+  limit: v.optional(count),
+};
+
+/** What is looked for. */
+export const AgentQuerySchema = v.object(queryMembers);
+export type AgentQuery = v.InferOutput<typeof AgentQuerySchema>;
+
+/** The body of discover; the query's members may also stand in a nested `query`. */
+export const DiscoverySchema = v.object({
+  ...queryMembers,
+  query: v.optional(AgentQuerySchema),
+  hop_count: count,
+  max_hops: count,
+  visited: v.pipe(v.array(uuid), v.maxLength(1_000, "has to hold at most 1000 entries")),
+  query_id: uuid,
+  origin_relay: uuid,
+  ...envelope,
+});
+export type Discovery = v.InferOutput<typeof DiscoverySchema>;
+
+const Price = v.object({
+  capability: shortText,
+  unit_cost: money,
+  currency: v.literal("USD"),
+  per: v.optional(shortText, "task"),
+});
+
+/**
+ * One agent that a peer knows. `trust` (0..1) and `latency_ms` are the whole way from the relay that
+ * answers; `hop_distance` counts the relays behind it.
+ */
+export const RemoteAgentSchema = v.object({
+  agent_id: uuid,
+  public_key: hex32,
+  name: v.optional(shortText, ""),
+  description: v.optional(longText, ""),
+  capabilities,
+  pricing: v.optional(v.pipe(v.array(Price), v.maxLength(100)), []),
+  trust_level: v.optional(shortText, "unknown"),
+  trust: v.optional(share, 0),
+  cost: v.optional(v.nullable(money), null),
+  availability: v.optional(share, 0),
+  latency_ms: v.optional(v.nullable(summand), null),
+  source_relay: v.optional(uuid),
+  relay_name: v.optional(shortText, ""),
+  hop_distance: v.optional(v.number(), 0),
+});
+export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
+
+/** The answer to discover; each entry is judged alone, so that one bad one spoils no other. */
+export const DiscoveryAnswerSchema = v.object({ agents: v.array(v.unknown()) });
+export type DiscoveryAnswer = v.InferOutput<typeof DiscoveryAnswerSchema>;

@@ -1,0 +1,40 @@
+import * as v from "valibot";
+import { endpointUrl, envelope, hex32, shortText, signature, uuid } from "../fields.ts";
+
+/** Who a relay is: the answer of `GET /federation/v1/identity`. */
+export const RelayIdentitySchema = v.object({
+  agent_id: uuid,
+  public_key: hex32,
+  did: v.string(),
+});
+export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
+
+const introduction = {
+  relay_id: uuid,
+  public_key: hex32,
+  endpoint_url: endpointUrl,
+  display_name: shortText,
+};
+
+/** The body of peer/propose. */
+export const ProposalSchema = v.object({ ...introduction, nonce_a: hex32, ...envelope });
+export type Proposal = v.InferOutput<typeof ProposalSchema>;
+
+/** The answer to peer/propose; `challenge` signs `<initiator's relay_id>:<nonce_a>`. */
+export const ProposalAnswerSchema = v.object({
+  ...introduction,
+  nonce_b: hex32,
+  challenge: signature,
+});
+export type ProposalAnswer = v.InferOutput<typeof ProposalAnswerSchema>;
+
+/** The body of peer/confirm; `challenge_response` signs `<initiator's relay_id>:<nonce_b>`. */
+export const ConfirmationSchema = v.object({
+  relay_id: uuid,
+  challenge_response: signature,
+  ...envelope,
+});
+export type Confirmation = v.InferOutput<typeof ConfirmationSchema>;
+
+export const ConfirmationAnswerSchema = v.object({ status: v.literal("active") });
+export type ConfirmationAnswer = v.InferOutput<typeof ConfirmationAnswerSchema>;

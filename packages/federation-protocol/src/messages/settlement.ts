@@ -1,0 +1,43 @@
+import { isFeeRate } from "@agent/budget";
+import * as v from "valibot";
+import { envelope, hex32, money, shortText, signature, taskId, time, uuid } from "../fields.ts";
+
+const settled = {
+  settlement_id: uuid,
+  task_id: taskId,
+  origin_relay: uuid,
+  agent_id: uuid,
+  receipt_hash: hex32,
+  gross_amount: money,
+  fee_rate: v.pipe(
+    v.number(),
+    v.check((rate: number) => isFeeRate(rate), "has to be from 0 to below 1"),
+  ),
+  fee_amount: money,
+  amount: money,
+  currency: v.literal("USD"),
+  settled_at: time,
+  x402_tx_hash: v.optional(shortText),
+  x402_network: v.optional(shortText),
+};
+
+/** The body of settlement/forward: `amount` is what the receiver gets, signed by the sender. */
+export const SettlementForwardSchema = v.object({ ...settled, ...envelope, signature });
+export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
+
+/** What the receiver keeps and what it pays on; the same for every repetition. */
+export const SettlementAnswerSchema = v.object({
+  status: v.literal("settled"),
+  settlement_id: uuid,
+  fee_amount: money,
+  net_amount: money,
+});
+export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
+
+/** One settlement that the answering relay has booked as its receiver. */
+export const BookedSettlementSchema = v.object({ ...settled, status: v.literal("settled") });
+export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
+
+/** The answer of `GET /federation/v1/settlements`. */
+export const SettlementListSchema = v.object({ settlements: v.array(BookedSettlementSchema) });
+export type SettlementList = v.InferOutput<typeof SettlementListSchema>;

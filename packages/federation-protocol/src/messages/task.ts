@@ -1,0 +1,65 @@
+import * as v from "valibot";
+import {
+  capabilities,
+  count,
+  envelope,
+  hex32,
+  money,
+  signature,
+  signedObject,
+  taskId,
+  time,
+  uuid,
+} from "../fields.ts";
+
+/** What the worker is told; prompts cross relays here and nowhere else. */
+export const TaskPayloadSchema = v.object({
+  prompt: v.pipe(v.string(), v.nonEmpty("has to be non-empty"), v.maxLength(262_144)),
+  required_capabilities: v.optional(capabilities),
+  wall_clock_ms: v.optional(count),
+});
+export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
+
+/**
+ * The body of task/forward. `origin_relay` and `signature` are those of the sending relay,
+ * `budget.amount` is what the receiver will be paid, `public_key` is the key of the expected worker.
+ */
+export const TaskForwardSchema = v.object({
+  task_id: taskId,
+  origin_relay: uuid,
+  target_agent: uuid,
+  task_payload: TaskPayloadSchema,
+  budget: v.object({ amount: money, currency: v.literal("USD") }),
+  routing_choice: v.optional(
+    v.nullable(
+      v.object({
+        composite: v.pipe(v.number(), v.finite()),
+        path: v.pipe(v.array(taskId), v.maxLength(16, "has to hold at most 16 entries")),
+      }),
+    ),
+    null,
+  ),
+  public_key: v.optional(hex32),
+  expires_at: v.optional(time),
+  ...envelope,
+  signature,
+});
+export type TaskForward = v.InferOutput<typeof TaskForwardSchema>;
+
+export const TaskForwardAnswerSchema = v.object({ task_id: taskId, status: v.literal("pending") });
+export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
+
+/** The body of task/result: the worker's receipt, and the sending relay's word on it. */
+export const TaskResultSchema = v.object({
+  task_id: taskId,
+  origin_relay: uuid,
+  receipt: signedObject,
+  public_key: hex32,
+  attestation: signedObject,
+  ...envelope,
+});
+export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
+
+/** `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. */
+export const TaskResultAnswerSchema = v.object({ status: v.picklist(["accepted", "pending"]) });
+export type TaskResultAnswer = v.InferOutput<typeof TaskResultAnswerSchema>;

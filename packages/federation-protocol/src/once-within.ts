@@ -1,0 +1,28 @@
+/** Keys that were taken within a time, such as signatures or query ids; bounded in number. */
+export class OnceWithin {
+  readonly #lifetimeMs: number;
+  readonly #capacity: number;
+  /** In the order in which they were taken, and so of their ends. */
+  readonly #ends = new Map<string, number>();
+
+  /** Beyond `capacity` the oldest keys are forgotten early. */
+  constructor(lifetimeMs: number, capacity = 100_000) {
+    this.#lifetimeMs = lifetimeMs;
+    this.#capacity = capacity;
+  }
+
+  /** Whether the key is new at `now` (ms); a new one is taken from then on. */
+  take(key: string, now: number): boolean {
+    this.#forget(now);
+    if (this.#ends.has(key)) return false;
+    this.#ends.set(key, now + this.#lifetimeMs);
+    return true;
+  }
+
+  #forget(now: number): void {
+    for (const [key, end] of this.#ends) {
+      if (end >= now && this.#ends.size < this.#capacity) return;
+      this.#ends.delete(key);
+    }
+  }
+}

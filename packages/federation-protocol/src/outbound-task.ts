@@ -1,0 +1,166 @@
+import { asMicro, type Micro } from "@agent/budget";
+import { type Delivery, meaningOf } from "./delivery.ts";
+import type { Terms } from "./fee.ts";
+import { type FederationRefusal, refuse, type ResultCode } from "./refusals.ts";
+import type { RetrySchedule } from "./retry-schedule.ts";
+
+export type ReceiptStatus = "completed" | "failed" | "denied";
+
+/**
+ * Where a task stands that was sent to a peer:
+ *
+ * - `forwarding`: it is not known yet whether the peer has it;
+ * - `forwarded`: the peer has it, or may have it;
+ * - `refused`: the peer certainly does not have it, so it may go elsewhere;
+ * - `relaying`: its result came, and the relay before this one has yet to take it;
+ * - a receipt's status: the result is final;
+ * - `void`: it expired here, or its result came too late for the relay before this one.
+ */
+export type OutboundState =
+  | "forwarding"
+  | "forwarded"
+  | "refused"
+  | "relaying"
+  | ReceiptStatus
+  | "void";
+
+/** A task that this relay has sent to a peer, and what a result is held against. */
+export interface OutboundTask {
+  readonly taskId: string;
+  readonly peerId: string;
+  readonly agentId: string;
+  /** The worker's key, pinned before the task went out. */
+  readonly publicKey: string;
+  readonly terms: Terms;
+  readonly expiresAt: number;
+  readonly state: OutboundState;
+  readonly attempts: number;
+  /** Whether an attempt was begun whose end is not known to be harmless. */
+  readonly mayHaveArrived: boolean;
+  /** When to send again; null: not at all. */
+  readonly dueAt: number | null;
+  readonly receiptHash: string | null;
+  readonly receiptStatus: ReceiptStatus | null;
+}
+
+type Order = Pick<
+  OutboundTask,
+  "taskId" | "peerId" | "agentId" | "publicKey" | "terms" | "expiresAt"
+>;
+
+/** A task that is to go out at once. */
+export function openOutbound(order: Order, now: number): OutboundTask {
+  return {
+    ...order,
+    state: "forwarding",
+    attempts: 0,
+    mayHaveArrived: false,
+    dueAt: now,
+    receiptHash: null,
+    receiptStatus: null,
+  };
+}
+
+/** The state to store before an attempt leaves: after a crash it counts as one that may arrive. */
+export function beginForward(
+  task: OutboundTask,
+  { pauses }: RetrySchedule,
+  now: number,
+): OutboundTask {
+  const pause = pauses[task.attempts];
+  return {
+    ...task,
+    attempts: task.attempts + 1,
+    mayHaveArrived: true,
+    dueAt: pause === undefined ? null : now + pause,
+  };
+}
+
+/**
+ * What an attempt's end says; `before` is the task as it was when the attempt began. Only a task
+ * that certainly never arrived is `refused`; one that may have waits for its result or its expiry,
+ * because a second executor would be paid as well.
+ */
+export function endForward(
+  task: OutboundTask,
+  before: Pick<OutboundTask, "mayHaveArrived">,
+  delivery: Delivery,
+): OutboundTask {
+  if (task.state !== "forwarding") return task;
+  switch (meaningOf(delivery)) {
+    case "accepted":
+    case "pending":
+    case "duplicate":
+      return { ...task, state: "forwarded", dueAt: null };
+    case "refused":
+    case "later":
+      return before.mayHaveArrived ? task : { ...task, state: "refused", dueAt: null };
+    case "unknown":
+      return task;
+  }
+}
+
+/** Whether a task may be sent (again) now. */
+export function isForwardDue({ state, dueAt, expiresAt }: OutboundTask, now: number): boolean {
+  return state === "forwarding" && dueAt !== null && dueAt <= now && now < expiresAt;
+}
+
+/** A task whose time is over. One whose result came waits for the relay before this one instead. */
+export function expireOutbound(task: OutboundTask, now: number): OutboundTask {
+  const isOpen = task.state === "forwarding" || task.state === "forwarded";
+  return isOpen && now >= task.expiresAt ? { ...task, state: "void", dueAt: null } : task;
+}
+
+/** What a task that is still open may add to what is owed to the peer. */
+export function payableOf({ state, terms }: Pick<OutboundTask, "state" | "terms">): Micro {
+  const isOpen = state === "forwarding" || state === "forwarded" || state === "relaying";
+  return isOpen ? terms.net : asMicro(0);
+}
+
+/**
+ * Whether a peer may speak about a task's result at all: only the one that it was sent to, while it
+ * waits for one. The identical result again is a repetition. Refused: `result.task_not_found`,
+ * `result.wrong_peer`, `result.already_finished`.
+ */
+export function judgeResultOf(
+  task: OutboundTask | null,
+  { from, receiptHash, now }: { readonly from: string; readonly receiptHash: string; now: number },
+):
+  | { readonly ok: true; readonly repeated: boolean; task: OutboundTask }
+  | FederationRefusal<ResultCode> {
+  if (task === null) return refuse("result.task_not_found");
+  if (task.peerId !== from) return refuse("result.wrong_peer");
+  if (task.state === "void" || task.state === "refused") return refuse("result.task_not_found");
+  if (task.receiptHash !== null) {
+    return task.receiptHash === receiptHash
+      ? { ok: true, repeated: true, task }
+      : refuse("result.already_finished");
+  }
+  return now < task.expiresAt
+    ? { ok: true, repeated: false, task }
+    : refuse("result.task_not_found");
+}
+
+/**
+ * The task with its verified result. At the relay where it began that is final; a relay in the
+ * middle (`relayed`) first has to hear what the relay before it says.
+ */
+export function takeResult(
+  task: OutboundTask,
+  result: { readonly status: ReceiptStatus; readonly receiptHash: string },
+  { relayed }: { readonly relayed: boolean },
+): OutboundTask {
+  return {
+    ...task,
+    state: relayed ? "relaying" : result.status,
+    dueAt: null,
+    receiptHash: result.receiptHash,
+    receiptStatus: result.status,
+  };
+}
+
+/** A relayed result, once the relay before this one has taken it or can take it no more. */
+export function concludeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
+  if (task.state !== "relaying" || task.receiptStatus === null) return task;
+  return { ...task, state: accepted ? task.receiptStatus : "void" };
+}

@@ -1,0 +1,90 @@
+import { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
+import { FEDERATION_LIMITS } from "./limits.ts";
+import type { PeerState } from "./messages/peer.ts";
+
+/** What a relay keeps of a peer's life; who it is, is kept beside it. */
+export interface PeerLife {
+  readonly state: PeerState;
+  /** Heartbeats of ours in a row that were not answered. */
+  readonly missed: number;
+  /** The latest time that the peer has signed, by its own clock, in ms; it only grows. */
+  readonly lastTimestamp: number;
+  /** By the keeping relay's clock, in ms; null before the first. */
+  readonly lastHeartbeatAt: number | null;
+  readonly agentCount: number;
+  readonly forwards: ForwardHistory;
+}
+
+/** What happens to a peering. */
+export type PeerEvent =
+  | { readonly type: "confirmed" }
+  /** A heartbeat of the peer's, or its answer to ours. */
+  | {
+      readonly type: "heartbeat";
+      readonly timestamp: number;
+      readonly agentCount: number;
+      readonly now: number;
+    }
+  | { readonly type: "heartbeat_missed" }
+  | { readonly type: "forward"; readonly succeeded: boolean }
+  /** Either side ended the peering; `timestamp` is the peer's where the notice is its own. */
+  | { readonly type: "removal"; readonly timestamp?: number };
+
+/** A peer before its handshake. */
+export const NEW_PEER: PeerLife = {
+  state: "pending",
+  missed: 0,
+  lastTimestamp: 0,
+  lastHeartbeatAt: null,
+  agentCount: 0,
+  forwards: [],
+};
+
+/**
+ * The life of a peer after an event (specification, "Relay peer"): 3 missed heartbeats or a broken
+ * forward path suspend it, a heartbeat revives it, 5 missed ones or a notice remove it. A removed
+ * peer stays removed until a new handshake is confirmed.
+ */
+export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
+  if (event.type === "confirmed") {
+    return { ...NEW_PEER, state: "active", lastTimestamp: peer.lastTimestamp };
+  }
+  if (event.type === "removal") {
+    const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);
+    return { ...peer, state: "removed", lastTimestamp };
+  }
+  if (!isLive(peer)) return peer;
+  switch (event.type) {
+    case "heartbeat":
+      return {
+        state: "active",
+        missed: 0,
+        lastTimestamp: Math.max(peer.lastTimestamp, event.timestamp),
+        lastHeartbeatAt: event.now,
+        agentCount: event.agentCount,
+        // A peer that comes back is judged by what it does from then on.
+        forwards: peer.state === "suspended" ? [] : peer.forwards,
+      };
+    case "heartbeat_missed":
+      return { ...peer, missed: peer.missed + 1, state: stateAfterMisses(peer) };
+    case "forward": {
+      const forwards = recordForward(peer.forwards, event.succeeded);
+      return { ...peer, forwards, state: isBroken(forwards) ? "suspended" : peer.state };
+    }
+  }
+}
+
+/** Whether a peer's signed requests count: removed and pending ones have to shake hands first. */
+export function isLive({ state }: Pick<PeerLife, "state">): boolean {
+  return state === "active" || state === "suspended";
+}
+
+/** Whether a peer may be asked, sent work or listed in answers: suspended ones are left out. */
+export function isUsable({ state }: Pick<PeerLife, "state">): boolean {
+  return state === "active";
+}
+
+function stateAfterMisses({ missed, state }: PeerLife): PeerState {
+  if (missed + 1 >= FEDERATION_LIMITS.missesToRemove) return "removed";
+  return missed + 1 >= FEDERATION_LIMITS.missesToSuspend ? "suspended" : state;
+}

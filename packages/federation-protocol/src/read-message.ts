@@ -1,0 +1,18 @@
+import * as v from "valibot";
+import { type FederationRefusal, refuse } from "./refusals.ts";
+
+/** A parsed JSON value as a message; refused: `federation.malformed`, naming the first bad member. */
+export function readMessage<S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+):
+  | { readonly ok: true; readonly message: v.InferOutput<S> }
+  | FederationRefusal<"federation.malformed"> {
+  // An array would pass as an object where no member is required.
+  if (Array.isArray(value)) return refuse("federation.malformed", "has to be an object");
+  const parsed = v.safeParse(schema, value);
+  if (parsed.success) return { ok: true, message: parsed.output };
+  const [issue] = parsed.issues;
+  const path = v.getDotPath(issue);
+  return refuse("federation.malformed", path === null ? issue.message : `${path} ${issue.message}`);
+}

@@ -1,0 +1,134 @@
+import { fromMicro, toMicro } from "@agent/budget";
+import { signJson } from "@agent/crypto";
+import { type ClearingLine, mayBeOwed } from "./clearing.ts";
+import { termsOf } from "./fee.ts";
+import { isFresh } from "./freshness.ts";
+import { acknowledged, type BookedTerms, type InboundTask } from "./inbound-task.ts";
+import { FEDERATION_LIMITS } from "./limits.ts";
+import type { SettlementAnswer, SettlementForward } from "./messages/settlement.ts";
+import { type FederationRefusal, refuse, type SettlementCode } from "./refusals.ts";
+import type { OutgoingSettlement } from "./settlement-outbox.ts";
+
+/** The signed body of settlement/forward at `now` (ms): every attempt carries its own time. */
+export function createSettlement(
+  settlement: OutgoingSettlement,
+  {
+    self,
+    secretKey,
+    now,
+  }: { readonly self: string; readonly secretKey: Uint8Array; readonly now: number },
+): SettlementForward {
+  const { terms } = settlement;
+  return signJson(
+    {
+      settlement_id: settlement.settlementId,
+      task_id: settlement.taskId,
+      origin_relay: self,
+      agent_id: settlement.agentId,
+      receipt_hash: settlement.receiptHash,
+      gross_amount: fromMicro(terms.gross),
+      fee_rate: terms.feeRate,
+      fee_amount: fromMicro(terms.fee),
+      amount: fromMicro(terms.net),
+      currency: "USD" as const,
+      settled_at: settlement.settledAt,
+      timestamp: now,
+      to: settlement.peerId,
+    },
+    secretKey,
+  );
+}
+
+/** What the receiving relay knows when it is told of a settlement. */
+export interface SettlementContext {
+  /** Who signed the request. */
+  readonly from: string;
+  readonly now: number;
+  readonly lifetimeMs?: number;
+  /** The receiver's own rate, which it takes from what it is paid. */
+  readonly feeRate: number;
+  /** Asked only where the hold has lapsed, because then the payment is new credit. */
+  readonly clearing: Pick<ClearingLine, "balance" | "limit">;
+}
+
+/** A settlement that counts: the task as it is from now on, and what to book and to answer. */
+export interface AcceptedSettlement {
+  readonly ok: true;
+  /** A repetition books nothing and gets the answer of the first time. */
+  readonly repeated: boolean;
+  readonly task: InboundTask;
+  readonly booked: BookedTerms;
+  /** Whether the money is taken from the task's hold; else from the peer's account. */
+  readonly held: boolean;
+  readonly answer: SettlementAnswer;
+}
+
+/**
+ * Whether a settlement is booked, once `readSignedMessage` has held its signature. To be asked in the
+ * transaction that books it, with `now` read there: after a forward's lifetime the sender relies on
+ * it being refused. Refused: `federation.wrong_sender`, `federation.timestamp_expired`,
+ * `settlement.not_owed` (no task of this peer), `settlement.already_settled` (under another id),
+ * `settlement.not_completed`, `settlement.amount_mismatch`, `settlement.receipt_mismatch`,
+ * `clearing.limit_exceeded`.
+ */
+export function judgeSettlement(
+  task: InboundTask | null,
+  message: SettlementForward,
+  {
+    from,
+    now,
+    lifetimeMs = FEDERATION_LIMITS.timestampAgeMs,
+    feeRate,
+    clearing,
+  }: SettlementContext,
+): AcceptedSettlement | FederationRefusal<SettlementCode> {
+  if (message.origin_relay !== from) return refuse("federation.wrong_sender");
+  if (task === null || task.peerId !== from) return refuse("settlement.not_owed");
+  if (task.settlement !== null) {
+    return task.settlement.settlementId === message.settlement_id
+      ? { ...accept(task, task.settlement), repeated: true }
+      : refuse("settlement.already_settled");
+  }
+  if (!isFresh(message.timestamp ?? now, now, lifetimeMs)) {
+    return refuse("federation.timestamp_expired");
+  }
+  if (task.receiptStatus !== "completed" || task.state === "void") {
+    return refuse("settlement.not_completed");
+  }
+  const amount = toMicro(message.amount);
+  if (
+    amount !== task.amount ||
+    toMicro(message.gross_amount) - toMicro(message.fee_amount) !== amount
+  ) {
+    return refuse("settlement.amount_mismatch");
+  }
+  if (message.receipt_hash !== task.receiptHash || message.agent_id !== task.agentId) {
+    return refuse("settlement.receipt_mismatch");
+  }
+  if (task.hold !== "open") {
+    const credit = mayBeOwed(clearing, amount);
+    if (!credit.ok) return credit;
+  }
+  const booked = {
+    ...termsOf(amount, feeRate),
+    settlementId: message.settlement_id,
+    bookedAt: now,
+  };
+  return accept(task, booked);
+}
+
+function accept(task: InboundTask, booked: BookedTerms): AcceptedSettlement {
+  return {
+    ok: true,
+    repeated: false,
+    task: { ...acknowledged(task), hold: "settled", settlement: booked },
+    booked,
+    held: task.hold === "open",
+    answer: {
+      status: "settled",
+      settlement_id: booked.settlementId,
+      fee_amount: fromMicro(booked.fee),
+      net_amount: fromMicro(booked.net),
+    },
+  };
+}

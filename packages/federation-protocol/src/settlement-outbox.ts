@@ -1,0 +1,207 @@
+import { asMicro, type Micro } from "@agent/budget";
+import { type Delivery, meaningOf } from "./delivery.ts";
+import type { Terms } from "./fee.ts";
+import type { SettlementList } from "./messages/settlement.ts";
+import type { OutboundTask } from "./outbound-task.ts";
+import type { RetrySchedule } from "./retry-schedule.ts";
+
+const MOST_ASKS = 3;
+const MOST_ROUNDS = 3;
+
+/** The states of the specification ("Federated settlement forward"). */
+export type SettlementState = "pending" | "completed" | "failed";
+
+/** How a settlement ended: the peer booked it; the payer has its money back; the operator decides. */
+export type Resolution = "paid" | "refunded" | "held";
+
+/** A settlement that this relay owes a peer, kept until the peer confirms it or it is given up. */
+export interface OutgoingSettlement {
+  readonly settlementId: string;
+  readonly taskId: string;
+  readonly peerId: string;
+  readonly agentId: string;
+  readonly receiptHash: string;
+  readonly terms: Terms;
+  readonly settledAt: number;
+  /** False at a relay in the middle, which was paid for the task and has nobody to refund. */
+  readonly refundable: boolean;
+  readonly state: SettlementState;
+  readonly resolution: Resolution | null;
+  /** Of all rounds together. */
+  readonly attempts: number;
+  /** Attempts that certainly never got a connection. */
+  readonly unreached: number;
+  /** A round is one run through the schedule; this counts the rounds that are over. */
+  readonly rounds: number;
+  readonly attemptsInRound: number;
+  readonly lastAttemptAt: number | null;
+  /** `asking`: no more attempts; the peer is asked whether one of them was booked. */
+  readonly phase: "forwarding" | "asking";
+  readonly asks: number;
+  readonly dueAt: number | null;
+}
+
+/** The settlement of a completed task, to be sent at once. */
+export function openSettlement(
+  task: OutboundTask & { readonly receiptHash: string },
+  {
+    settlementId,
+    now,
+    refundable,
+  }: { readonly settlementId: string; readonly now: number; readonly refundable: boolean },
+): OutgoingSettlement {
+  return {
+    settlementId,
+    taskId: task.taskId,
+    peerId: task.peerId,
+    agentId: task.agentId,
+    receiptHash: task.receiptHash,
+    terms: task.terms,
+    settledAt: now,
+    refundable,
+    state: "pending",
+    resolution: null,
+    attempts: 0,
+    unreached: 0,
+    rounds: 0,
+    attemptsInRound: 0,
+    lastAttemptAt: null,
+    phase: "forwarding",
+    asks: 0,
+    dueAt: now,
+  };
+}
+
+/** What is to be done for a settlement now. */
+export function nextStep(
+  { state, phase, dueAt }: OutgoingSettlement,
+  now: number,
+): "forward" | "ask" | null {
+  if (state !== "pending" || dueAt === null || dueAt > now) return null;
+  return phase === "forwarding" ? "forward" : "ask";
+}
+
+/** The state to store before an attempt leaves: after a crash it counts as one that may arrive. */
+export function beginAttempt(
+  settlement: OutgoingSettlement,
+  { pauses, settleDownMs }: RetrySchedule,
+  now: number,
+): OutgoingSettlement {
+  const pause = pauses[settlement.attemptsInRound];
+  return {
+    ...settlement,
+    attempts: settlement.attempts + 1,
+    attemptsInRound: settlement.attemptsInRound + 1,
+    lastAttemptAt: now,
+    phase: pause === undefined ? "asking" : "forwarding",
+    // A copy is still taken in the very last millisecond of its life.
+    dueAt: now + (pause ?? settleDownMs + 1),
+  };
+}
+
+/**
+ * What an attempt's end says (docs/decisions.md, 7). A lost answer is unknown, never failed; even a
+ * refusal does not say that an earlier copy was not booked, so it only ends the attempts. When no
+ * attempt ever got a connection, nothing can have been booked, and nobody has to be asked.
+ */
+export function endAttempt(
+  settlement: OutgoingSettlement,
+  delivery: Delivery,
+  { settleDownMs, now }: Pick<RetrySchedule, "settleDownMs"> & { readonly now: number },
+): OutgoingSettlement {
+  const meaning = meaningOf(delivery);
+  if (meaning === "accepted") return paid(settlement);
+  if (settlement.state !== "pending") return settlement;
+  if (delivery.kind === "unreachable") {
+    const counted = { ...settlement, unreached: settlement.unreached + 1 };
+    const neverArrived = counted.phase === "asking" && counted.unreached === counted.attempts;
+    return neverArrived ? unpaid(counted, now) : counted;
+  }
+  if (!endsAttempts(delivery)) return settlement;
+  const dueAt = (settlement.lastAttemptAt ?? now) + settleDownMs + 1;
+  return { ...settlement, phase: "asking", dueAt };
+}
+
+/** The state to store before the peer is asked. */
+export function beginAsk(
+  settlement: OutgoingSettlement,
+  { pauses }: RetrySchedule,
+  now: number,
+): OutgoingSettlement {
+  const asks = settlement.asks + 1;
+  return { ...settlement, asks, dueAt: now + (pauses[asks - 1] ?? 0) };
+}
+
+/**
+ * What the peer's answer to the question says; `list` is null when there was none. A peer that
+ * cannot be asked three times leaves the money held for the operator.
+ */
+export function endAsk(
+  settlement: OutgoingSettlement,
+  list: SettlementList | null,
+  now: number,
+): OutgoingSettlement {
+  if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
+  if (list === null) return settlement.asks < MOST_ASKS ? settlement : failed(settlement, "held");
+  const isBooked = list.settlements.some(
+    ({ settlement_id, task_id }) =>
+      settlement_id === settlement.settlementId && task_id === settlement.taskId,
+  );
+  return isBooked ? paid(settlement) : unpaid(settlement, now);
+}
+
+/** The operator starts the attempts anew; the peer books a settlement id once, so that is safe. */
+export function redrive(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
+  return settlement.resolution === "held" ? { ...restart(settlement, now), rounds: 0 } : settlement;
+}
+
+/** The operator gives a held settlement up: the money goes back to where it came from. */
+export function giveUp(settlement: OutgoingSettlement): OutgoingSettlement {
+  return settlement.resolution === "held" ? failed(settlement, "refunded") : settlement;
+}
+
+/** What a settlement that is not decided will still add to what is owed to the peer. */
+export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
+  return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
+}
+
+/** A peer without room for the payment may have some later, so that alone ends nothing. */
+function endsAttempts(delivery: Delivery): boolean {
+  const meaning = meaningOf(delivery);
+  const lacksCredit = delivery.kind === "answered" && delivery.status === 402;
+  return meaning === "duplicate" || (meaning === "refused" && !lacksCredit);
+}
+
+function paid(settlement: OutgoingSettlement): OutgoingSettlement {
+  // Money that went back to the payer is not paid a second time.
+  if (settlement.resolution === "refunded") return settlement;
+  return { ...settlement, state: "completed", resolution: "paid", dueAt: null };
+}
+
+/** The peer certainly did not book it. A relay in the middle owes it all the same, and tries on. */
+function unpaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
+  if (settlement.refundable) return failed(settlement, "refunded");
+  const rounds = settlement.rounds + 1;
+  return rounds < MOST_ROUNDS
+    ? { ...restart(settlement, now), rounds }
+    : failed(settlement, "held");
+}
+
+function failed(
+  settlement: OutgoingSettlement,
+  resolution: "refunded" | "held",
+): OutgoingSettlement {
+  return { ...settlement, state: "failed", resolution, dueAt: null };
+}
+
+function restart(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
+  return {
+    ...settlement,
+    state: "pending",
+    resolution: null,
+    phase: "forwarding",
+    attemptsInRound: 0,
+    asks: 0,
+    dueAt: now,
+  };
+}

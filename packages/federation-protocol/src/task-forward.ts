@@ -1,0 +1,106 @@
+import { fromMicro, type Micro, toMicro } from "@agent/budget";
+import { signJson } from "@agent/crypto";
+import { type ClearingLine, mayBeOwed } from "./clearing.ts";
+import { relaysOf } from "./discovery/route.ts";
+import { leastPayment } from "./fee.ts";
+import { isFresh } from "./freshness.ts";
+import { FEDERATION_LIMITS } from "./limits.ts";
+import type { TaskForward, TaskPayload } from "./messages/task.ts";
+import { type FederationRefusal, type ForwardCode, refuse } from "./refusals.ts";
+
+/** What a relay asks of the next one. */
+export interface ForwardOrder {
+  readonly taskId: string;
+  /** The sending relay, which is the one that pays. */
+  readonly self: string;
+  readonly to: string;
+  readonly agentId: string;
+  /** The worker's key as it was learned: a result under another one is refused. */
+  readonly publicKey: string;
+  readonly payload: TaskPayload;
+  /** What the receiver will be paid. */
+  readonly amount: Micro;
+  readonly composite: number;
+  readonly path: readonly string[];
+  readonly expiresAt: number;
+}
+
+/** The signed body of task/forward at `now` (ms). */
+export function createForward(
+  order: ForwardOrder,
+  { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
+): TaskForward {
+  return signJson(
+    {
+      task_id: order.taskId,
+      origin_relay: order.self,
+      target_agent: order.agentId,
+      task_payload: order.payload,
+      budget: { amount: fromMicro(order.amount), currency: "USD" as const },
+      routing_choice: { composite: order.composite, path: [...order.path] },
+      public_key: order.publicKey,
+      expires_at: order.expiresAt,
+      timestamp: now,
+      to: order.to,
+    },
+    secretKey,
+  );
+}
+
+/** What the receiving relay knows when it is handed a task. */
+export interface ForwardContext {
+  /** Who signed the request. */
+  readonly from: string;
+  readonly self: string;
+  readonly now: number;
+  readonly lifetimeMs?: number;
+  /** Whether any task of this relay has this id already. */
+  readonly isKnown: boolean;
+  /** The agent, if it is registered here and visible to peers, or reached by way of another relay. */
+  readonly worker: {
+    /** Its keys as 64 hex digits; null where nobody told. */
+    readonly publicKeys: readonly string[] | null;
+    /** The listed price for the asked capabilities. */
+    readonly price: Micro;
+  } | null;
+  /** This relay's own rate, by which the payment is judged. */
+  readonly feeRate: number;
+  readonly clearing: Pick<ClearingLine, "balance" | "limit">;
+}
+
+/**
+ * Whether a task is taken over from a peer, once `readSignedMessage` has held its signature. To be
+ * asked in the transaction that takes it. Refused: `federation.wrong_sender`,
+ * `forward.duplicate`, `federation.timestamp_expired`, `forward.looped`, `forward.expired`,
+ * `forward.agent_not_found`, `forward.key_mismatch`, `forward.underpaid`,
+ * `clearing.limit_exceeded`.
+ */
+export function judgeForward(
+  forward: TaskForward,
+  context: ForwardContext,
+): { readonly ok: true; readonly amount: Micro } | FederationRefusal<ForwardCode> {
+  const { now, worker, lifetimeMs = FEDERATION_LIMITS.timestampAgeMs } = context;
+  const { timestamp = now, expires_at = Infinity, public_key, budget } = forward;
+  if (forward.origin_relay !== context.from) return refuse("federation.wrong_sender");
+  if (context.isKnown) return refuse("forward.duplicate");
+  if (!isFresh(timestamp, now, lifetimeMs)) return refuse("federation.timestamp_expired");
+  const passed = relaysPassed(forward, context.from);
+  if (passed.includes(context.self)) return refuse("forward.looped");
+  if (expires_at <= now) return refuse("forward.expired");
+  if (worker === null) return refuse("forward.agent_not_found");
+  if (public_key !== undefined && worker.publicKeys?.includes(public_key) === false) {
+    return refuse("forward.key_mismatch");
+  }
+  const amount = toMicro(budget.amount);
+  if (amount < leastPayment(worker.price, context.feeRate, passed.length)) {
+    return refuse("forward.underpaid");
+  }
+  const credit = mayBeOwed(context.clearing, amount);
+  return credit.ok ? { ok: true, amount } : credit;
+}
+
+/** The relays that a task came through, the sender last, as far as its path tells. */
+function relaysPassed({ routing_choice }: TaskForward, from: string): readonly string[] {
+  const relays = relaysOf(routing_choice?.path ?? []);
+  return relays.slice(0, relays.lastIndexOf(from) + 1);
+}
