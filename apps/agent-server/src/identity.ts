@@ -1,8 +1,9 @@
 import { bytesToHex, publicKeyOf, sha256, uuidV7 } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
-import { mkdir, open, readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
+import { prepareFolder, writePrivately } from "./private-file.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface Identity {
@@ -128,24 +129,6 @@ async function readIfPresent(path: string): Promise<string | undefined> {
     if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined;
     throw cause;
   }
-}
-
-/** The folder ignores itself, so that a key does not slip into a repository. */
-async function prepareFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: 0o700 });
-  await writeFile(join(path, ".gitignore"), "*\n", { mode: 0o600 });
-}
-
-async function writePrivately(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.tmp`;
-  const handle = await open(draft, "w", 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(draft, path);
 }
 
 function fault(source: string, message: string): { ok: false; fault: string } {

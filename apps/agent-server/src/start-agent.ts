@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { createAgent, type Agent } from "./agent.ts";
 import { owner } from "./caller.ts";
@@ -12,7 +13,7 @@ import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
-import { createHome, type Home, type HomeOptions } from "./relay/home.ts";
+import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
 import type { Runtime } from "./runtime.ts";
 import { serveStreams } from "./stdio.ts";
@@ -77,7 +78,7 @@ async function startWithTools(
   tools: readonly RegisteredTool[],
 ): Promise<StartResult> {
   const { config, identity, version, runtime } = options;
-  const home = config.relay && createHome(homeOptions(config.relay, tools, options));
+  const home = config.relay && (await openHome(homeOptions(config.relay, tools, options)));
   const created = createAgent({
     identity,
     name: config.name,
@@ -127,6 +128,7 @@ function homeOptions(
     taskTimeoutMs,
     identity,
     profile: { name, description, agentType, capabilities, listing },
+    outboxPath: join(config.identity.dataDir, "outbox"),
     runtime,
   };
 }

@@ -107,8 +107,10 @@ export function createWork(parts: {
       }
       const fingerprint = sha256Hex(work.prompt);
       const done = undelivered(relayTaskId);
-      if (done?.prompt_hash === fingerprint) return { ok: true, receipt: done };
-      const answer = once.run(relayTaskId, fingerprint, () => start(work, caller));
+      const answer =
+        done === undefined
+          ? once.run(relayTaskId, fingerprint, () => start(work, caller))
+          : { ok: done.prompt_hash === fingerprint, value: done };
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };
       }

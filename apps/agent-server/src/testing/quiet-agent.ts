@@ -35,6 +35,7 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
     hire: async () => ({ ok: false, error: "This agent hires nobody" }),
     keysOf: createIssuerKeys(parts),
     deliver: () => {},
+    undelivered: () => undefined,
   };
   const listedTools = listing?.capabilities ?? [];
   const server = await startServer({ identity, tools, listedTools, home }, createTokenCheck(parts));

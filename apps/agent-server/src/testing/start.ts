@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { readFlags } from "../command-line.ts";
 import { readConfig } from "../config.ts";
 import type { Identity } from "../identity.ts";
@@ -37,20 +40,40 @@ export function startAlone(options: AloneOptions = {}): Promise<StartResult> {
 
 async function start(options: AloneOptions): Promise<StartResult> {
   const { tools = [shout], identity = newIdentity(), file = {}, env = {}, args = [] } = options;
+  const dataDir = mkdtempSync(join(tmpdir(), "agent-"));
+  const forget = () => rmSync(dataDir, { recursive: true });
   const read = readConfig({
     file: { path: "/config.json", text: JSON.stringify({ port: 0, syncIntervalMs: 100, ...file }) },
-    env,
+    env: { AGENT_DATA_DIR: dataDir, ...env },
     flags: readFlags(args).flags,
     workingDirectory: "/",
   });
-  if (!read.ok) return read;
-  return startAgent({
+  if (!read.ok) {
+    forget();
+    return read;
+  }
+  const started = await startAgent({
     config: read.config,
     identity,
     tools,
     version: "0.0.0",
     runtime: systemRuntime(silentLog),
   });
+  if (!started.ok) {
+    forget();
+    return started;
+  }
+  const { running } = started;
+  return {
+    ok: true,
+    running: {
+      ...running,
+      async stop() {
+        await running.stop();
+        forget();
+      },
+    },
+  };
 }
 
 /** The same, and the relay knows it already. */
