@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  seller,
+  submit,
+  taskAt,
+} from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+const freeze = (reason = "an audit") => t.asMaster("POST", "/api/v1/admin/freeze", { reason });
+const unfreeze = () => t.asMaster("POST", "/api/v1/admin/unfreeze");
+const frozen = { status: 503, body: { code: "server.frozen" } };
+
+describe("a frozen relay", () => {
+  test("refuses what writes and answers what reads", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    expect(await freeze()).toMatchObject({
+      status: 200,
+      body: { frozen: true, reason: "an audit", since: t.clock.now() },
+    });
+    const refused = await submit(t, boss, worker);
+    expect(refused).toMatchObject(frozen);
+    expect(refused.headers.get("retry-after")).toBe("60");
+    const receipt = receiptOf(worker, task);
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject(frozen);
+    expect(await t.as(boss, "POST", `${task.path}/cancel`)).toMatchObject(frozen);
+    expect(await t.balance(boss)).toBe(7.6);
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await t.request("GET", "/health/ready")).toMatchObject({ status: 200 });
+    await expectConsistentBooks(t, { holds: 2.4 });
+    await unfreeze();
+    expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+  });
+
+  test("lets no task expire, and gives every open one the time that it stood still", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    const { expires_at } = await taskAt(t, task.path);
+    await t.clock.advance(899_999);
+    await freeze();
+    await t.clock.advance(5_000_000);
+    await t.relay.tick();
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending", expires_at });
+    await unfreeze();
+    expect(await taskAt(t, task.path)).toMatchObject({ expires_at: expires_at + 5_000_000 });
+    await t.relay.tick();
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await t.clock.advance(1);
+    expect(await t.asMaster("GET", task.path)).toMatchObject({ status: 404 });
+    await t.clock.advance(1_000);
+    await t.relay.tick();
+    expect(await t.balance(boss)).toBe(10);
+  });
+
+  test("stays as it was frozen first, and is unfrozen as often as one likes", async () => {
+    await freeze("first");
+    const since = t.clock.now();
+    await t.clock.advance(10);
+    expect(await freeze("second")).toMatchObject({ body: { reason: "first", since } });
+    for (let i = 0; i < 2; i += 1) {
+      expect(await unfreeze()).toMatchObject({
+        status: 200,
+        body: { frozen: false, reason: null, since: null },
+      });
+    }
+  });
+
+  test("is the operator's to freeze", async () => {
+    const agent = await t.agent();
+    for (const path of ["/api/v1/admin/freeze", "/api/v1/admin/unfreeze"]) {
+      expect(await t.as(agent, "POST", path, { reason: "mine" })).toMatchObject({ status: 403 });
+    }
+    expect(await freeze("")).toMatchObject({ status: 400 });
+    await t.deposit(agent, 1);
+  });
+
+  test("is still frozen after a restart, and the time that it was down counts too", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-frozen-"));
+    const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+    const before = await startTestRelay(env);
+    const boss = await before.agent();
+    const { body } = await submit(before, boss, boss);
+    const path = `/agent/${boss.agentId}/task/${String(body["task_id"])}`;
+    await before.asMaster("POST", "/api/v1/admin/freeze", { reason: "moving house" });
+    await before.close();
+
+    const after = await startTestRelay(env, 2);
+    await after.clock.advance(2_000_000);
+    await after.relay.tick();
+    expect(await submit(after, boss, boss)).toMatchObject(frozen);
+    expect(await after.asMaster("GET", path)).toMatchObject({ status: 200 });
+    await after.asMaster("POST", "/api/v1/admin/unfreeze");
+    await after.relay.tick();
+    expect(await after.asMaster("GET", path)).toMatchObject({ status: 200 });
+    expect(await submit(after, boss, boss)).toMatchObject({ status: 201 });
+    await after.close();
+    rmSync(folder, { recursive: true });
+  });
+});
