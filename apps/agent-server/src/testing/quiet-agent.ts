@@ -2,7 +2,8 @@ import type { HomeLink } from "../agent.ts";
 import { readConfig } from "../config.ts";
 import { readFlags } from "../command-line.ts";
 import { silentLog } from "../log.ts";
-import { createTokenCheck } from "../relay/check-token.ts";
+import { createSignedTokenCheck } from "../http/signed-token.ts";
+import { createFindSigner } from "../relay/find-signer.ts";
 import { createIssuerKeys } from "../relay/issuer-keys.ts";
 import { join, type Membership } from "../relay/join.ts";
 import { systemRuntime } from "../runtime.ts";
@@ -38,7 +39,9 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
     undelivered: () => undefined,
   };
   const listedTools = listing?.capabilities ?? [];
-  const server = await startServer({ identity, tools, listedTools, home }, createTokenCheck(parts));
+  const findSigner = createFindSigner({ ...parts, agentId: identity.agentId });
+  const checkSigned = createSignedTokenCheck({ identity, findSigner, runtime });
+  const server = await startServer({ identity, tools, listedTools, home }, checkSigned);
   const joined = await join({
     url: relayUrl,
     registrationToken: undefined,
