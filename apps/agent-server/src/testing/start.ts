@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readFlags } from "../command-line.ts";
 import { readConfig } from "../config.ts";
+import type { KnownAgents } from "../http/known-agents.ts";
 import type { Identity } from "../identity.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
@@ -17,6 +18,7 @@ export interface AloneOptions {
   /** Members of the configuration file. */
   readonly file?: Record<string, unknown>;
   readonly env?: Record<string, string>;
+  readonly knownAgents?: KnownAgents;
   /** Flags of the command. */
   readonly args?: readonly string[];
 }
@@ -56,6 +58,7 @@ async function start(options: AloneOptions): Promise<StartResult> {
     config: read.config,
     identity,
     tools,
+    ...(options.knownAgents !== undefined && { knownAgents: options.knownAgents }),
     version: "0.0.0",
     runtime: systemRuntime(silentLog),
   });

@@ -7,6 +7,7 @@ import { startRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent } from "../testing/start.ts";
 import { textTool, shout } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
+import { createSignedTokenCheck, type Signer } from "./signed-token.ts";
 
 let relay: TestRelay;
 let server: RunningAgent;
@@ -90,3 +91,40 @@ describe("an agent's signed token", () => {
 function relayId(): string {
   return server.home?.membership()?.relay.relayId ?? "";
 }
+
+describe("a token that was verified before", () => {
+  const identity = newIdentity();
+  const caller = { kind: "agent", agentId: identity.agentId, trust: "verified" } as const;
+  let now = 1_760_000_000_000;
+  let signer: Signer | null = null;
+  const check = createSignedTokenCheck({
+    identity: { did: "did:key:z6Mk" },
+    findSigner: async () => signer,
+    runtime: { now: () => now },
+  });
+  const mint = () =>
+    mintToken({ ...identity, deviceId: "d", audience: "did:key:z6Mk", scope: [], now, jti: "j" });
+
+  test("counts again, by what is known of its signer now", async () => {
+    signer = { publicKey: identity.publicKey, caller };
+    const token = await mint();
+    expect(await check(token)).toEqual({ ok: true, caller });
+    const blocked = { ...caller, trust: "blocked" } as const;
+    signer = { publicKey: identity.publicKey, caller: blocked };
+    expect(await check(token)).toEqual({ ok: true, caller: blocked });
+    signer = { publicKey: newIdentity().publicKey, caller };
+    expect(await check(token)).toMatchObject({ code: "auth.verification_failed" });
+    signer = null;
+    expect(await check(token)).toMatchObject({ code: "auth.unknown_caller" });
+  });
+
+  test("ends when it says so", async () => {
+    signer = { publicKey: identity.publicKey, caller };
+    const token = await mint();
+    expect(await check(token)).toMatchObject({ ok: true });
+    now += 299_000;
+    expect(await check(token)).toMatchObject({ ok: true });
+    now += 1_000;
+    expect(await check(token)).toMatchObject({ code: "auth.expired_token" });
+  });
+});
