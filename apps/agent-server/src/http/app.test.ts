@@ -73,7 +73,7 @@ describe("every other path needs the token", () => {
     [
       "a signed token without a relay",
       { authorization: "Bearer agent:x.y.z" },
-      "auth.unknown_token",
+      "auth.unknown_caller",
     ],
   ])("%s: 401", async (_, headers, code) => {
     for (const path of ["/mcp", "/", "/.well-known/agent-card.json", "/health/", "//health"]) {

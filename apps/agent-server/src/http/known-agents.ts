@@ -6,7 +6,7 @@ import type { FindSigner, Signer } from "./signed-token.ts";
 const KnownAgent = v.strictObject({
   agent_id: v.pipe(v.string(), v.check(isUuid, "must be a UUID in lower case")),
   public_key: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
-  trust_level: TrustLevel,
+  trust_level: v.picklist(TrustLevel.options, `must be one of: ${TrustLevel.options.join(", ")}`),
   /** For whoever reads the file. */
   name: v.optional(v.string()),
 });
