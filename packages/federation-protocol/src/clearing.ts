@@ -38,3 +38,15 @@ export function mayOwe(
   if (amount === 0 || balance + payable + amount <= limit) return { ok: true };
   return refuse("clearing.limit_exceeded");
 }
+
+/**
+ * Whether a payment outside may be recorded; once per reference is the caller's to see to. Paying
+ * more than is owed is credit like any other; money that came may always be recorded. Refused:
+ * `clearing.limit_exceeded`.
+ */
+export function judgeOutsidePayment(
+  line: Pick<ClearingLine, "balance" | "limit">,
+  { direction, amount }: { readonly direction: "paid" | "received"; readonly amount: Micro },
+): { readonly ok: true } | FederationRefusal<ClearingCode> {
+  return direction === "paid" ? mayBeOwed(line, amount) : { ok: true };
+}

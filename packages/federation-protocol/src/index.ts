@@ -14,7 +14,13 @@ export {
   outsidePayment,
   passedOn,
 } from "./clearing-postings.ts";
-export { type ClearingLine, exposureOf, mayBeOwed, mayOwe } from "./clearing.ts";
+export {
+  type ClearingLine,
+  exposureOf,
+  judgeOutsidePayment,
+  mayBeOwed,
+  mayOwe,
+} from "./clearing.ts";
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
 export {
   type KnownAgent,
@@ -142,6 +148,7 @@ export type {
   ResultCode,
   SettlementCode,
 } from "./refusals.ts";
+export { REFUSAL_STATUS } from "./refusal-status.ts";
 export { createRemoval, judgeRemoval } from "./removal.ts";
 export {
   FEDERATION_HEADERS,
