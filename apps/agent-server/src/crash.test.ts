@@ -1,0 +1,126 @@
+import { verifyReceipt } from "@agent/receipts";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startAgentProcess, type AgentProcess } from "./testing/agent-process.ts";
+import { newIdentity } from "./testing/identity.ts";
+import { startRelay, type TestRelay } from "./testing/relay.ts";
+
+/** Says that it began, and ends when it is let go. */
+const tools = `
+import { appendFileSync, existsSync } from "node:fs";
+export default [{
+  definition: { name: "work", description: "", inputSchema: {
+    type: "object", properties: { text: { type: "string" } } } },
+  async handler({ text }) {
+    appendFileSync("begun", ".");
+    while (!existsSync("go")) await new Promise((resolve) => setTimeout(resolve, 10));
+    return { ok: true, data: text.toUpperCase() };
+  },
+}]`;
+
+let folder: string;
+let relay: TestRelay;
+let agent: AgentProcess;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "agent-crash-"));
+  writeFileSync(join(folder, "tools.mjs"), tools);
+  writeFileSync(
+    join(folder, "agent.json"),
+    JSON.stringify({
+      tools: "tools.mjs",
+      port: 0,
+      syncIntervalMs: 200,
+      listing: { capabilities: ["work"], pricing: [{ capability: "work", unit_cost: 2 }] },
+    }),
+  );
+  await openRelay(0);
+});
+afterEach(async () => {
+  await agent.kill("SIGKILL");
+  await relay.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function openRelay(port: number): Promise<void> {
+  relay = await startRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
+}
+
+async function startAgent(): Promise<void> {
+  agent = startAgentProcess({
+    args: ["--config", "agent.json"],
+    cwd: folder,
+    env: { AGENT_SYNC_URL: relay.url, AGENT_DATA_DIR: join(folder, "data") },
+  });
+  await agent.printed(/registered at/);
+}
+
+const begun = () =>
+  existsSync(join(folder, "begun")) ? readFileSync(join(folder, "begun"), "utf8").length : 0;
+
+function kept(): string[] {
+  const outbox = join(folder, "data", "outbox");
+  return existsSync(outbox) ? readdirSync(outbox).filter((name) => name.endsWith(".json")) : [];
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+interface Job {
+  readonly agentId: string;
+  readonly publicKey: string;
+  readonly payerId: string;
+  readonly taskId: string;
+}
+
+/** A paid task that the agent has begun. */
+async function begin(): Promise<Job> {
+  await startAgent();
+  const found = await relay.master.discover({ query: { capability: "work" } });
+  const listed = found.ok ? found.body.agents[0] : undefined;
+  if (listed?.public_key == null) throw new Error("the agent is not registered");
+  const { agent_id: agentId, public_key: publicKey } = listed;
+  const { agentId: payerId } = newIdentity();
+  await relay.master.deposit({ params: { agentId: payerId }, body: { amount: 10 } });
+  const body = { prompt: "hello", submitted_by: payerId };
+  const submitted = await relay.master.submitTask({ params: { agentId }, body });
+  if (!submitted.ok) throw new Error(submitted.message);
+  await until(() => begun() === 1);
+  return { agentId, publicKey, payerId, taskId: submitted.body.task_id };
+}
+
+async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Promise<void> {
+  const poll = () => relay.master.getTask({ params: { agentId, taskId }, query: { wait: 10 } });
+  let answer = await poll();
+  while (answer.ok && answer.body.receipt === null) answer = await poll();
+  if (!answer.ok) throw new Error(answer.message);
+  expect(answer.body.receipt).toMatchObject({ status: "completed", result: "HELLO" });
+  expect(verifyReceipt(answer.body.receipt, { publicKey, taskId }).valid).toBe(true);
+  await until(() => kept().length === 0);
+
+  const params = { agentId };
+  const settled = await relay.master.listSettlements({ params, query: {} });
+  expect(settled.ok && settled.body.settlements.map((one) => one.task_id)).toEqual([taskId]);
+  const balances = [payerId, agentId].map(async (of) => {
+    const account = await relay.master.getBalance({ params: { agentId: of } });
+    return account.ok && account.body.balance;
+  });
+  expect(await Promise.all(balances)).toEqual([8, 1.9]);
+}
+
+test("killed (SIGKILL) between finishing a task and delivering it, it delivers once when it is back", async () => {
+  const job = await begin();
+  const { port } = relay;
+  await relay.stop();
+  writeFileSync(join(folder, "go"), "");
+  await until(() => kept().length === 1);
+  await agent.kill("SIGKILL");
+
+  await openRelay(port);
+  await startAgent();
+  await expectPaidOnce(job);
+  expect(begun()).toBe(1);
+  expect(agent.log().match(/receipt\.delivered/g)).toHaveLength(1);
+});
