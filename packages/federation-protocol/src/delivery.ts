@@ -17,9 +17,9 @@ export type DeliveryMeaning =
   | "unknown";
 
 /**
- * Reads an answer's status. `refused` is final for this copy; `later` says that it was not looked
- * at (rate, overload, a signature or clock that may be mended); a failure of the other side says
- * nothing.
+ * Reads an answer's status, and its code where it has one. `refused` is final for this copy; `later`
+ * says that it was not looked at (rate, overload, a signature or clock that may be mended); a
+ * failure of the other side says nothing.
  */
 export function meaningOf(delivery: Delivery): DeliveryMeaning {
   if (delivery.kind === "unknown") return "unknown";
@@ -27,10 +27,15 @@ export function meaningOf(delivery: Delivery): DeliveryMeaning {
   const { status, code } = delivery;
   // Federation is off at the other side for now; what was sent was not looked at.
   if (code === "route.not_found") return "later";
+  // Unlike every other 403 it says that no clock or key has to be mended first.
+  if (code === "result.wrong_peer") return "refused";
   if (status === 202) return "pending";
   if (status >= 200 && status < 300) return "accepted";
   if (status === 409) return "duplicate";
-  if ([400, 402, 404, 410, 413, 415, 422].includes(status)) return "refused";
-  if ([401, 403, 405, 408, 425, 429, 503].includes(status)) return "later";
+  if (FINAL.includes(status)) return "refused";
+  if (NOT_LOOKED_AT.includes(status)) return "later";
   return "unknown";
 }
+
+const FINAL = [400, 402, 404, 410, 413, 415, 422];
+const NOT_LOOKED_AT = [401, 403, 405, 408, 425, 429, 503];

@@ -1,9 +1,8 @@
 import type { FederationCode } from "./refusals.ts";
 
 /**
- * The HTTP status of each refusal (specification, "Errors"). They are part of the protocol: by them
- * the sender decides whether what it sent may be tried again (`meaningOf`). A result or a settlement
- * that is not the sender's to speak about looks like one that does not exist.
+ * The HTTP status of each refusal (specification, "Errors"). They are part of the protocol: by status
+ * and code the sender decides whether what it sent may be tried again (`meaningOf`).
  */
 export const REFUSAL_STATUS = {
   "federation.malformed": 400,
@@ -24,20 +23,20 @@ export const REFUSAL_STATUS = {
   "peer.timestamp_stale": 403,
   "forward.duplicate": 409,
   "forward.looped": 400,
-  "forward.expired": 410,
+  "forward.expired": 400,
   "forward.agent_not_found": 404,
-  "forward.key_mismatch": 422,
+  "forward.key_mismatch": 400,
   "forward.underpaid": 402,
   "result.task_not_found": 404,
-  "result.wrong_peer": 404,
+  "result.wrong_peer": 403,
   "result.already_finished": 409,
-  "result.key_mismatch": 422,
-  "result.receipt_invalid": 422,
-  "result.attestation_invalid": 422,
+  "result.key_mismatch": 400,
+  "result.receipt_invalid": 400,
+  "result.attestation_invalid": 400,
   "settlement.not_owed": 404,
   "settlement.not_completed": 409,
   "settlement.already_settled": 409,
-  "settlement.amount_mismatch": 409,
-  "settlement.receipt_mismatch": 409,
+  "settlement.amount_mismatch": 400,
+  "settlement.receipt_mismatch": 400,
   "clearing.limit_exceeded": 402,
 } as const satisfies Record<FederationCode, number>;
