@@ -85,6 +85,22 @@ test("only a receipt that its caller does not carry to the relay is handed over 
   expect(delivered).toEqual([receipt]);
 });
 
+test("work that was done before and is still on its way to the relay is not done again", async () => {
+  const { receipt } = await completed();
+  const work = createWork({
+    run: () => Promise.reject(new Error("was run again")),
+    readMandate: async () => ({}),
+    runtime: systemRuntime(silentLog),
+    deliver: () => {},
+    undelivered: (taskId) => (taskId === "done" ? receipt : undefined),
+  });
+  expect(await work.accept(newWork("p", "done"), { caller: relay })).toEqual({ ok: true, receipt });
+  expect(await work.accept(newWork("other", "done"), { caller: relay })).toMatchObject({
+    ok: false,
+    error: expect.stringContaining("another prompt"),
+  });
+});
+
 test("work is denied when what it brings as a delegation token is none", async () => {
   const { work, runs } = counting();
   const answer = await work.accept({ ...newWork("p"), delegationToken: "{}" }, { caller: owner });

@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hastyRuntime } from "../testing/hasty-runtime.ts";
+import {
+  choice,
+  cutOff,
+  deltas,
+  event,
+  json,
+  requests,
+  says,
+  silence,
+  startModelServer,
+  status,
+  stream,
+  type ModelServer,
+  type Reply,
+} from "../testing/model-server.ts";
+import { createChat, type ChatMessage } from "./chat.ts";
+import { createExchange } from "./exchange.ts";
+
+let server: ModelServer;
+beforeAll(async () => {
+  server = await startModelServer();
+});
+afterAll(() => server.close());
+
+const user: ChatMessage = { role: "user", content: "hello" };
+
+async function ask(replies: Reply[], messages: ChatMessage[] = [user], apiKey?: string) {
+  server.script(...replies);
+  const runtime = hastyRuntime();
+  const endpoint = { baseUrl: server.baseUrl, model: "m1", apiKey };
+  const chat = createChat(createExchange(endpoint, runtime));
+  const answer = await chat({ messages, tools: [] }, new AbortController().signal);
+  return { answer, waits: runtime.waits, seen: server.seen };
+}
+
+const text = (value: string, complete = true) => ({
+  ok: true,
+  value: { text: value, toolRequests: [], complete },
+});
+
+describe("a request", () => {
+  test("names the model, asks for a stream and carries the key", async () => {
+    const { seen } = await ask([says("x")], [user], "key-1");
+    expect(seen).toEqual([
+      {
+        path: "/v1/chat/completions",
+        authorization: "Bearer key-1",
+        body: { model: "m1", stream: true, messages: [user] },
+      },
+    ]);
+  });
+
+  test("carries no key where there is none", async () => {
+    expect((await ask([says("x")])).seen[0]?.authorization).toBeUndefined();
+  });
+
+  test("tells what tools were called before, and what they answered", async () => {
+    const request = { id: "c1", name: "shout", arguments: "{}" };
+    const { seen } = await ask(
+      [says("x")],
+      [
+        user,
+        { role: "assistant", content: null, toolRequests: [request] },
+        { role: "tool", toolRequestId: "c1", content: "HI" },
+      ],
+    );
+    expect(seen[0]?.body.messages?.slice(1)).toEqual([
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c1", type: "function", function: { name: "shout", arguments: "{}" } }],
+      },
+      { role: "tool", tool_call_id: "c1", content: "HI" },
+    ]);
+  });
+});
+
+describe("an answer", () => {
+  const reply = { choices: [{ message: { content: "whole" }, finish_reason: "stop" }] };
+  test.each<[string, Reply, unknown]>([
+    ["a stream", says("Grüße, 世界 🙂"), text("Grüße, 世界 🙂")],
+    ["one piece, from an endpoint without streams", json(reply), text("whole")],
+    [
+      "a stream with \\r\\n",
+      stream(event(choice({ content: "x" })).replaceAll("\n", "\r\n") + "data: [DONE]\r\n\r\n"),
+      text("x"),
+    ],
+    [
+      "a stream with comments, other fields and no blank",
+      stream(
+        `: ping\n\nevent: e\nid: 1\ndata:${JSON.stringify(choice({ content: "x" }))}\n\ndata:[DONE]\n\n`,
+      ),
+      text("x"),
+    ],
+    [
+      "a stream that ends with a reason but without [DONE]",
+      stream(event({ choices: [{ delta: { content: "x" }, finish_reason: "stop" }] })),
+      text("x"),
+    ],
+    [
+      "a stream that counts tokens at the end",
+      stream(
+        event(choice({ content: "x" })) + event({ choices: [], usage: {} }) + "data: [DONE]\n\n",
+      ),
+      text("x"),
+    ],
+    ["no answer", deltas([], "stop"), text("")],
+    [
+      "an answer for which the room was too small",
+      deltas([{ content: "x" }], "length"),
+      text("x", false),
+    ],
+    ["an answer that was filtered", deltas([{ content: "x" }], "content_filter"), text("x", false)],
+  ])("is read from %s", async (_, given, expected) => {
+    const { answer, seen } = await ask([given]);
+    expect(answer).toEqual(expected);
+    expect(seen).toHaveLength(1);
+  });
+
+  test("has the tool calls in their order, put together from their pieces", async () => {
+    const { answer } = await ask([
+      requests({ name: "a", arguments: { text: "hi" } }, { name: "b", arguments: "{oops" }),
+    ]);
+    expect(answer).toMatchObject({
+      value: {
+        toolRequests: [
+          { id: "id-0", name: "a", arguments: '{"text":"hi"}' },
+          { id: "id-1", name: "b", arguments: "{oops" },
+        ],
+      },
+    });
+  });
+
+  test.each<[string, Reply]>([
+    ["no JSON", stream("data: {oops\n\n")],
+    ["another shape", stream(event({ error: { message: "overloaded" } }))],
+    ["one piece that is no JSON", (response) => response.end("<html>")],
+    ["one piece of another shape", json({ choices: "none" })],
+    ["tool calls of another shape", deltas([{ tool_calls: [{ index: -1 }] }], "stop")],
+  ])("that is %s is malformed, and not asked for again", async (_, given) => {
+    const { answer, seen } = await ask([given, says("again")]);
+    expect(answer).toMatchObject({ ok: false, code: "model.malformed" });
+    expect(seen).toHaveLength(1);
+  });
+
+  test("larger than 4 MiB is given up", async () => {
+    const huge = deltas([{ content: "x".repeat(5_000_000) }], "stop");
+    const { answer } = await ask([huge, huge, huge, huge]);
+    expect(answer).toMatchObject({ ok: false, code: "model.cut_off" });
+  });
+});
+
+describe("what passes is tried again", () => {
+  test.each<[string, Reply]>([
+    ["a rate limit", status(429)],
+    ["an overloaded server", status(503)],
+    ["a broken server", status(500)],
+    ["a stream that is cut off in an event", cutOff({ content: "half" })],
+    ["a stream that ends early", stream(event(choice({ content: "half" })))],
+    ["a connection that is closed", (response) => void response.destroy()],
+  ])("%s", async (_, failure) => {
+    const { answer, seen } = await ask([failure, says("whole")]);
+    expect(answer).toEqual(text("whole"));
+    expect(seen).toHaveLength(2);
+  });
+
+  test("after the time that Retry-After says, in seconds or as a date", async () => {
+    const inTenSeconds = new Date(Date.now() + 10_500).toUTCString();
+    const { answer, waits } = await ask([
+      status(429, { "retry-after": "7" }),
+      status(503, { "retry-after": inTenSeconds }),
+      says("x"),
+    ]);
+    expect(answer).toEqual(text("x"));
+    expect(waits[0]).toBe(7_000);
+    expect(waits[1]).toBeGreaterThan(8_000);
+    expect(waits[1]).toBeLessThanOrEqual(10_500);
+  });
+
+  test("four times in all, then it is given up without the words of the endpoint", async () => {
+    const { answer, seen } = await ask([
+      status(429),
+      status(429),
+      status(429),
+      status(429),
+      says("x"),
+    ]);
+    expect(answer).toEqual({
+      ok: false,
+      code: "model.busy",
+      detail: "The endpoint of the model answered with status 429",
+    });
+    expect(seen).toHaveLength(4);
+  });
+
+  test("but not when it asks for more than a minute", async () => {
+    const { answer, seen } = await ask([status(429, { "retry-after": "61" }), says("x")]);
+    expect(answer).toMatchObject({ code: "model.busy" });
+    expect(seen).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 422])("and never a request that is refused: %i", async (code) => {
+    const { answer, seen } = await ask([status(code), says("x")]);
+    expect(answer).toMatchObject({ ok: false, code: "model.refused" });
+    expect(seen).toHaveLength(1);
+  });
+});
+
+test("the key and the prompt follow no redirect", async () => {
+  const { answer, seen } = await ask([
+    status(307, { location: "/v1/elsewhere" }),
+    status(307, { location: "/v1/elsewhere" }),
+    status(307, { location: "/v1/elsewhere" }),
+    status(307, { location: "/v1/elsewhere" }),
+  ]);
+  expect(answer).toMatchObject({ ok: false, code: "model.unreachable" });
+  expect(seen.every(({ path }) => path === "/v1/chat/completions")).toBe(true);
+});
+
+test("an endpoint that is not there is unreachable", async () => {
+  const endpoint = { baseUrl: "http://127.0.0.1:9", model: "m1" };
+  const chat = createChat(createExchange(endpoint, hastyRuntime()));
+  const answer = await chat({ messages: [user], tools: [] }, new AbortController().signal);
+  expect(answer).toMatchObject({ ok: false, code: "model.unreachable" });
+});
+
+describe("aborting", () => {
+  test("closes the connection of a silent endpoint", async () => {
+    const controller = new AbortController();
+    const closed = new Promise<void>((resolve) => server.script(silence(resolve)));
+    const endpoint = { baseUrl: server.baseUrl, model: "m1" };
+    const chat = createChat(createExchange(endpoint, hastyRuntime()));
+    const answer = chat({ messages: [user], tools: [] }, controller.signal);
+    setTimeout(() => controller.abort(), 50);
+    expect(await answer).toMatchObject({ ok: false, code: "model.aborted" });
+    await closed;
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test("ends the wait for the next try", async () => {
+    const controller = new AbortController();
+    server.script(status(429, { "retry-after": "50" }), says("x"));
+    const runtime = hastyRuntime();
+    const patient = { ...runtime, schedule: () => () => {} };
+    const endpoint = { baseUrl: server.baseUrl, model: "m1" };
+    const chat = createChat(createExchange(endpoint, patient));
+    const answer = chat({ messages: [user], tools: [] }, controller.signal);
+    setTimeout(() => controller.abort(), 50);
+    expect(await answer).toMatchObject({ ok: false, code: "model.aborted" });
+    expect(server.seen).toHaveLength(1);
+  });
+});

@@ -1,0 +1,158 @@
+import * as v from "valibot";
+import { boundedBody } from "./bounded-body.ts";
+import { refusal, type Exchange, type Reading } from "./exchange.ts";
+import { parseJson } from "./parse-json.ts";
+import { eventData } from "./server-sent-events.ts";
+
+export interface ToolRequest {
+  readonly id: string;
+  readonly name: string;
+  /** JSON text, as the model wrote it. */
+  readonly arguments: string;
+}
+
+export type ChatMessage =
+  | { readonly role: "system" | "user"; readonly content: string }
+  | {
+      readonly role: "assistant";
+      readonly content: string | null;
+      readonly toolRequests: readonly ToolRequest[];
+    }
+  | { readonly role: "tool"; readonly toolRequestId: string; readonly content: string };
+
+export interface ChatTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: object;
+}
+
+export interface ChatAnswer {
+  readonly text: string;
+  readonly toolRequests: readonly ToolRequest[];
+  /** False when it ended for want of room or was filtered. */
+  readonly complete: boolean;
+}
+
+/** One turn of a model. */
+export type Chat = (
+  request: { readonly messages: readonly ChatMessage[]; readonly tools: readonly ChatTool[] },
+  signal: AbortSignal,
+) => Promise<Reading<ChatAnswer>>;
+
+const answerBytes = 4_194_304;
+const done = "[DONE]";
+
+const ToolCallPart = v.object({
+  index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(127))),
+  id: v.nullish(v.string()),
+  function: v.nullish(v.object({ name: v.nullish(v.string()), arguments: v.nullish(v.string()) })),
+});
+
+const Part = v.object({
+  content: v.nullish(v.string()),
+  tool_calls: v.nullish(v.array(ToolCallPart)),
+});
+
+/** A whole answer has a `message`, an event of a stream a `delta`; the members are the same. */
+const Piece = v.object({
+  choices: v.array(
+    v.object({
+      message: v.optional(Part),
+      delta: v.optional(Part),
+      finish_reason: v.nullish(v.string()),
+    }),
+  ),
+});
+
+/** Chat completions, asked for as a stream; an endpoint that answers in one piece is understood too. */
+export function createChat(exchange: Exchange): Chat {
+  return ({ messages, tools }, signal) => {
+    const body = {
+      messages: messages.map(toWire),
+      stream: true,
+      ...(tools.length > 0 && {
+        tools: tools.map((tool) => ({ type: "function", function: tool })),
+      }),
+    };
+    return exchange("/chat/completions", body, read, signal);
+  };
+}
+
+async function read(response: Response): Promise<Reading<ChatAnswer>> {
+  const body = boundedBody(response, answerBytes);
+  const answer = collector();
+  if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
+    if (!answer.add(await new Response(body).text())) return malformed;
+    return { ok: true, value: answer.value() };
+  }
+  for await (const data of eventData(body)) {
+    if (data === done) return { ok: true, value: answer.value() };
+    if (!answer.add(data)) return malformed;
+  }
+  // Not every server says [DONE]; one that gave its reason to finish had finished.
+  if (answer.finished()) return { ok: true, value: answer.value() };
+  return refusal("model.cut_off", "broke off its answer");
+}
+
+/** Puts an answer together from its pieces. */
+function collector() {
+  let text = "";
+  let reason: string | undefined;
+  const requests = new Map<number, { id: string; name: string; arguments: string }>();
+
+  function addRequest(part: v.InferOutput<typeof ToolCallPart>, position: number): void {
+    const at = part.index ?? position;
+    const request = requests.get(at) ?? { id: "", name: "", arguments: "" };
+    request.id ||= part.id ?? "";
+    request.name += part.function?.name ?? "";
+    request.arguments += part.function?.arguments ?? "";
+    requests.set(at, request);
+  }
+
+  return {
+    finished: () => reason !== undefined,
+    /** False when the piece is not one. */
+    add(json: string): boolean {
+      const parsed = v.safeParse(Piece, parseJson(json));
+      if (!parsed.success) return false;
+      // The last event of some servers counts tokens and has no choice.
+      const [choice] = parsed.output.choices;
+      const part = choice?.delta ?? choice?.message;
+      text += part?.content ?? "";
+      for (const [position, request] of (part?.tool_calls ?? []).entries()) {
+        addRequest(request, position);
+      }
+      reason = choice?.finish_reason ?? reason;
+      return true;
+    },
+    value(): ChatAnswer {
+      const toolRequests = [...requests.keys()]
+        .toSorted((a, b) => a - b)
+        .flatMap((at) => requests.get(at) ?? []);
+      const complete = reason !== "length" && reason !== "content_filter";
+      return { text, toolRequests, complete };
+    },
+  };
+}
+
+function toWire(message: ChatMessage): object {
+  switch (message.role) {
+    case "assistant":
+      return {
+        role: message.role,
+        content: message.content,
+        tool_calls: message.toolRequests.map(({ id, ...called }) => ({
+          id,
+          type: "function",
+          function: called,
+        })),
+      };
+    case "tool":
+      return { role: message.role, tool_call_id: message.toolRequestId, content: message.content };
+    case "system":
+    case "user":
+      return message;
+  }
+}
+
+const malformed = refusal("model.malformed", "gave an answer that is none");

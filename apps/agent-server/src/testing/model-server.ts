@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface SeenRequest {
+  readonly path: string;
+  readonly authorization: string | undefined;
+  readonly body: {
+    readonly model?: string;
+    readonly stream?: boolean;
+    readonly input?: readonly string[];
+    readonly messages?: readonly {
+      role: string;
+      content: string | null;
+      [more: string]: unknown;
+    }[];
+    readonly tools?: readonly { function: { name: string; parameters: unknown } }[];
+  };
+}
+
+/** How the endpoint answers one request. */
+export type Reply = (response: ServerResponse, request: SeenRequest) => void;
+
+export interface ModelServer {
+  /** With the version, as a configuration has it. */
+  readonly baseUrl: string;
+  readonly seen: readonly SeenRequest[];
+  /** The next requests are answered with these, in order; one too many with status 500. */
+  script(...replies: Reply[]): void;
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible endpoint on a real socket that says what a test wants it to say. */
+export async function startModelServer(): Promise<ModelServer> {
+  let seen: SeenRequest[] = [];
+  let replies: Reply[] = [];
+  const server = createServer((request, response) => {
+    void readBody(request).then((text) => {
+      const { url = "", headers } = request;
+      const body = JSON.parse(text) as SeenRequest["body"];
+      const one = { path: url, authorization: headers.authorization, body };
+      seen.push(one);
+      (replies.shift() ?? status(500))(response, one);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    get seen() {
+      return seen;
+    },
+    script(...given) {
+      seen = [];
+      replies = given;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+export function status(code: number, headers: Record<string, string> = {}): Reply {
+  return (response) => {
+    response.writeHead(code, { "content-type": "application/json", ...headers });
+    response.end(JSON.stringify({ error: { message: "provider secret sk-123" } }));
+  };
+}
+
+export function json(value: unknown): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(value));
+  };
+}
+
+/** The text of a stream as it is, then its end. */
+export function stream(text: string): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(text);
+  };
+}
+
+/** A stream that ends with the connection, in the middle of an event. */
+export function cutOff(...deltas: object[]): Reply {
+  return (response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const sent = `${deltas.map((delta) => event(choice(delta))).join("")}data: {"choi`;
+    response.write(sent, () => response.destroy());
+  };
+}
+
+/** Never answers; `onClose` is told when the other side gives up. */
+export function silence(onClose: () => void = () => {}): Reply {
+  return (response) => {
+    response.on("close", onClose);
+  };
+}
+
+/** What a model says, in two pieces. */
+export function says(text: string): Reply {
+  const half = Math.ceil(text.length / 2);
+  return deltas([{ content: text.slice(0, half) }, { content: text.slice(half) }], "stop");
+}
+
+export interface Requested {
+  readonly name: string;
+  readonly arguments: string | object;
+  readonly id?: string;
+}
+
+/** Tool calls whose arguments come in pieces, as models send them. */
+export function requests(...calls: Requested[]): Reply {
+  const pieces = calls.flatMap(({ name, arguments: args, id }, index) => {
+    const text = typeof args === "string" ? args : JSON.stringify(args);
+    const half = Math.ceil(text.length / 2);
+    const first = { index, id: id ?? `id-${index}`, type: "function" };
+    return [
+      { tool_calls: [{ ...first, function: { name, arguments: "" } }] },
+      { tool_calls: [{ index, function: { arguments: text.slice(0, half) } }] },
+      { tool_calls: [{ index, function: { arguments: text.slice(half) } }] },
+    ];
+  });
+  return deltas(pieces, "tool_calls");
+}
+
+export function deltas(parts: readonly object[], reason: string): Reply {
+  const events = parts.map((delta) => event(choice(delta)));
+  const last = event({ choices: [{ delta: {}, finish_reason: reason }] });
+  return stream(`${events.join("")}${last}data: [DONE]\n\n`);
+}
+
+export function event(data: object): string {
+  return `data: ${JSON.stringify(data)}\n\n`;
+}
+
+export function choice(delta: object): object {
+  return { choices: [{ index: 0, delta, finish_reason: null }] };
+}
