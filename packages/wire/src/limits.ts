@@ -53,6 +53,14 @@ export const limits = {
 
   forwardTimeoutMs: 330_000,
   outboundBytes: 2_097_152,
+
+  federationRequests: 30,
+  federationProposals: 100,
+  federationTimeoutMs: 10_000,
+  federationProbeMs: 2_000,
+  federationHopMs: 1_000,
+  federationCacheMs: 5_000,
+  federationAgents: 10_000,
 } as const;
 
 export type Tier = keyof typeof limits.tiers;

@@ -31,8 +31,11 @@ export interface Operation {
   readonly summary: string;
   /** Section of the specification; groups the operations in OpenAPI. */
   readonly section: string;
-  /** `public`: no token. `bearer`: master or signed token. `master`: master token only. */
-  readonly auth: "public" | "bearer" | "master";
+  /**
+   * `public`: no token. `bearer`: master or signed token. `master`: master token only. `peer`: the
+   * three signed headers of another relay.
+   */
+  readonly auth: "public" | "bearer" | "master" | "peer";
   /** Under a signed token the path's `agentId` has to be the caller. */
   readonly ownerOnly?: true;
   /** The word that a signed token's `scope` has to hold. */

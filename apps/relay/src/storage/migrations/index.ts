@@ -7,6 +7,7 @@ import { delegationBudgetEnds } from "./006-delegation-budget-ends.ts";
 import { idempotencyKeys } from "./007-idempotency-keys.ts";
 import { moneyOut } from "./008-money-out.ts";
 import { agentUpkeep } from "./009-agent-upkeep.ts";
+import { federation } from "./010-federation.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -19,4 +20,5 @@ export const migrations = [
   idempotencyKeys,
   moneyOut,
   agentUpkeep,
+  federation,
 ];

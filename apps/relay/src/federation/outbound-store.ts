@@ -1,0 +1,101 @@
+import type { OutboundTask } from "@agent/federation-protocol";
+import { db, p, prepare } from "../storage/prepared.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { FederationOutboundRow } from "../storage/tables.ts";
+
+/** A task that was sent to a peer. */
+export interface Outbound {
+  readonly task: OutboundTask;
+  /** The way that it goes, from `self` to the agent. */
+  readonly route: readonly string[];
+  /** JSON of the peer's word on the receipt. */
+  readonly attestation: string | null;
+  /** Of the row; 0 before it is stored. */
+  readonly version: number;
+}
+
+function read(row: FederationOutboundRow): Outbound {
+  const { body, route, attestation, version } = row;
+  return {
+    task: JSON.parse(body) as OutboundTask,
+    route: JSON.parse(route) as string[],
+    attestation,
+    version,
+  };
+}
+
+function write({ task, route, attestation, version }: Outbound): FederationOutboundRow {
+  return {
+    task_id: task.taskId,
+    relay_id: task.peerId,
+    due_at: task.dueAt,
+    version: version + 1,
+    body: JSON.stringify(task),
+    route: JSON.stringify(route),
+    attestation,
+  };
+}
+
+const byTask = prepare<{ task_id: string }>()(
+  db.selectFrom("federation_outbound").selectAll().where("task_id", "=", p("task_id")),
+);
+
+export async function findOutbound(reader: Reader, task_id: string): Promise<Outbound | undefined> {
+  const row = await reader.get(byTask, { task_id });
+  return row && read(row);
+}
+
+const add = prepare<FederationOutboundRow>()(
+  db.insertInto("federation_outbound").values({
+    task_id: p("task_id"),
+    relay_id: p("relay_id"),
+    due_at: p("due_at"),
+    version: p("version"),
+    body: p("body"),
+    route: p("route"),
+    attestation: p("attestation"),
+  }),
+);
+
+const change = prepare<FederationOutboundRow & { before: number }>()(
+  db
+    .updateTable("federation_outbound")
+    .set({
+      relay_id: p("relay_id"),
+      due_at: p("due_at"),
+      version: p("version"),
+      body: p("body"),
+      route: p("route"),
+      attestation: p("attestation"),
+    })
+    .where("task_id", "=", p("task_id"))
+    .where("version", "=", p("before")),
+);
+
+/** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
+export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
+  const row = write(outbound);
+  if (outbound.version === 0) await tx.run(add, row);
+  else if ((await tx.run(change, { ...row, before: outbound.version })) !== 1) {
+    throw new Error(`outbound task ${row.task_id} was changed by another transaction`);
+  }
+}
+
+const due = prepare<{ now: number; limit: number }>()(
+  db
+    .selectFrom("federation_outbound")
+    .select("task_id")
+    .where("due_at", "is not", null)
+    .where("due_at", "<=", p("now"))
+    .orderBy("due_at")
+    .limit(p("limit")),
+);
+
+/** Tasks of which it is not known whether they arrived. */
+export function dueOutbound(
+  reader: Reader,
+  now: number,
+  limit: number,
+): Promise<{ task_id: string }[]> {
+  return reader.all(due, { now, limit });
+}
