@@ -109,6 +109,17 @@ describe("a device's client", () => {
     expect((await claimsOf(third, didOf(9), time.now())).jti).not.toBe((await claimsOf(first)).jti);
   });
 
+  test("mints a fresh token for each call of an operation that takes one once", async () => {
+    await using relay = await relayWith();
+    const client = createRelayClient({ ...relay, identity, relayDid: didOf(9) });
+    const revoke = () => client.revokeTokens({ params, body: { jtis: ["1"] } });
+    await revoke();
+    await revoke();
+    await client.deregisterAgent({ params });
+    const tokens = tokensOf(relay.received);
+    expect(new Set(tokens).size).toBe(3);
+  });
+
   test("mints another when its clock went backwards", async () => {
     await using relay = await relayWith();
     let now = START;

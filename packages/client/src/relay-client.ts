@@ -60,7 +60,9 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
   const relay = relayAudience(relayDid, () => call(operations.relayInfo, {}, base));
   const bearerFor = bearerSource(identity);
 
-  function bearerSource(credentials: Credentials | undefined): RelayClient["bearerFor"] {
+  function bearerSource(
+    credentials: Credentials | undefined,
+  ): (scope: Scope | undefined, once?: boolean) => Promise<Bearer> {
     if (credentials === undefined) {
       return () => Promise.resolve(refusal("auth.missing", "The client has no identity"));
     }
@@ -68,10 +70,10 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
       return () => Promise.resolve({ ok: true, token: credentials.masterToken });
     }
     const tokenFor = tokenSource(credentials, environment);
-    return async (scope) => {
+    return async (scope, once) => {
       const known = await relay.did();
       if (!known.ok) return known;
-      return { ok: true, token: await tokenFor(known.did, scope), audience: known.did };
+      return { ok: true, token: await tokenFor(known.did, scope, once), audience: known.did };
     };
   }
 
@@ -81,12 +83,12 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
     perCall: PerCall = {},
   ): Promise<CallResult<Operation>> {
     if (op.auth === "public") return call(op, request, { ...base, ...perCall });
-    const bearer = await bearerFor(op.scope);
+    const bearer = await bearerFor(op.scope, op.singleUse);
     if (!bearer.ok) return bearer;
     const answer = await call(op, request, { ...base, ...perCall, token: bearer.token });
     if (answer.ok || answer.code !== "auth.verification_failed") return answer;
     if (bearer.audience === undefined || !(await relay.differsFrom(bearer.audience))) return answer;
-    const renewed = await bearerFor(op.scope);
+    const renewed = await bearerFor(op.scope, op.singleUse);
     return renewed.ok ? call(op, request, { ...base, ...perCall, token: renewed.token }) : renewed;
   }
 
@@ -95,5 +97,5 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
     (request?: LooseRequest, perCall?: PerCall) => invoke(op, request, perCall),
   ]);
   // Each method is typed by the operation whose name it has.
-  return { ...Object.fromEntries(methods), bearerFor } as RelayClient;
+  return { ...Object.fromEntries(methods), bearerFor: (scope) => bearerFor(scope) } as RelayClient;
 }

@@ -35,6 +35,7 @@ export const withdrawals = {
     auth: "bearer",
     ownerOnly: true,
     scope: "account:write",
+    singleUse: true,
     tier: "write",
     keyed: true,
     body: v.object({ amount, destination: named }),

@@ -4,7 +4,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { deleteListing } from "./listing-store.ts";
 import { reindex } from "./listing.ts";
-import { findAgent, putAgent } from "./store.ts";
+import { endAllKeys, findAgent, putAgent } from "./store.ts";
 
 interface Revocation {
   readonly agentId: string;
@@ -13,8 +13,8 @@ interface Revocation {
 }
 
 /**
- * Ends an agent for good: its tokens and sockets at once, its listing and discovery with it. Its
- * account, history and key chain stay, and the operator still acts for it.
+ * Ends an agent for good: its tokens, sockets and listing, and what its keys sign for tasks that
+ * come from now on. Account, history and key chain stay, and the operator still acts for it.
  */
 export async function revokeAgent(
   {
@@ -33,6 +33,7 @@ export async function revokeAgent(
     if (agent.revoked_at !== null) return { ok: true as const, at: agent.revoked_at };
     const gone = { ...agent, registered: 0 as const, revoked_at: now };
     await putAgent(tx, gone);
+    await endAllKeys(tx, agentId, now);
     await deleteListing(tx, agentId);
     await reindex(tx, gone, undefined);
     await note(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });

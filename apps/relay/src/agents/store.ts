@@ -206,6 +206,28 @@ export async function replaceKey(
   await tx.run(rekeyDevices, { agent_id, old_key, new_key });
 }
 
+const endKeys = prepare<{ agent_id: string; now: number }>()(
+  db
+    .updateTable("agent_keys")
+    .set({ valid_until: p("now") })
+    .where("agent_id", "=", p("agent_id"))
+    .where("valid_until", "is", null),
+);
+
+const revokeDevices = prepare<{ agent_id: string; now: number }>()(
+  db
+    .updateTable("devices")
+    .set({ revoked_at: p("now") })
+    .where("agent_id", "=", p("agent_id"))
+    .where("revoked_at", "is", null),
+);
+
+/** From now on no key signs for the agent, neither its own nor a device's. */
+export async function endAllKeys(tx: Tx, agent_id: string, now: number): Promise<void> {
+  await tx.run(endKeys, { agent_id, now });
+  await tx.run(revokeDevices, { agent_id, now });
+}
+
 const keysByAgent = prepare<{ agent_id: string }>()(
   db
     .selectFrom("agent_keys")

@@ -1,0 +1,231 @@
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { mintToken } from "@agent/client";
+import type { TestAgent } from "@agent/testkit";
+import { limits, scopes } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { buyer, delegate, seller, submit } from "../../test/market.ts";
+import { pairedDevice } from "../../test/pairing.ts";
+import { rotationOf } from "../../test/rotation.ts";
+import { masterToken, receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let agent: TestAgent;
+beforeEach(async () => {
+  t = await serveTestRelay();
+  agent = await t.agent();
+});
+afterEach(() => t.close());
+
+const pathOf = ({ agentId }: TestAgent, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
+const balance = (token: string) => t.request("GET", pathOf(agent, "balance"), { token });
+
+/** A token whose id the owner knows. */
+const tokenNamed = (jti: string, relay: TestRelay = t) =>
+  mintToken({ ...agent, audience: relay.did, scope: scopes, now: relay.clock.now(), jti });
+
+describe("a revoked token", () => {
+  const revoke = (...jtis: string[]) =>
+    t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
+  const refused = { status: 401, body: { code: "auth.token_revoked", error: "Invalid token" } };
+
+  test("counts no more, though it was verified before; others do", async () => {
+    const [lost, kept] = [await tokenNamed("lost"), await tokenNamed("kept")];
+    expect(await balance(lost)).toMatchObject({ status: 200 });
+    expect(await revoke("lost", "lost")).toMatchObject({ status: 200, body: { revoked: 1 } });
+    expect(await balance(lost)).toMatchObject(refused);
+    expect(await balance(kept)).toMatchObject({ status: 200 });
+  });
+
+  test("need not have been seen, nor made", async () => {
+    await revoke("later");
+    expect(await balance(await tokenNamed("later"))).toMatchObject(refused);
+  });
+
+  test("ends the sockets of its agent, which sign in with another one", async () => {
+    const device = await t.device(agent, await tokenNamed("lost"));
+    await revoke("lost");
+    expect(await device.closed).toMatchObject({ code: 4401 });
+    await t.device(agent);
+  });
+
+  test("is another agent's with the same id: that one still counts", async () => {
+    const other = await t.agent();
+    await t.as(other, "POST", pathOf(other, "revoke-tokens"), { jtis: ["lost"] });
+    expect(await balance(await tokenNamed("lost"))).toMatchObject({ status: 200 });
+  });
+
+  test("is remembered over a restart, and for as long as it could live", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-tokens-"));
+    const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+    const before = await startTestRelay(env);
+    const owner = await before.agent();
+    await before.as(owner, "POST", pathOf(owner, "revoke-tokens"), { jtis: ["lost"] });
+    await before.close();
+    const after = await startTestRelay(env, 2);
+    await after.clock.advance(limits.tokenLifetimeMs + limits.clockSkewMs - 1);
+    await after.relay.tick();
+    const lost = await mintToken({
+      ...owner,
+      audience: after.did,
+      scope: scopes,
+      now: after.clock.now(),
+      jti: "lost",
+    });
+    const path = pathOf(owner, "balance");
+    expect(await after.request("GET", path, { token: lost })).toMatchObject(refused);
+    await after.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  test.each([
+    ["no ids", []],
+    ["ids that are none", [1]],
+    ["more ids than are taken at once", Array.from({ length: 101 }, String)],
+  ])("is named: %s are refused", async (_, jtis) => {
+    const reply = await t.as(agent, "POST", pathOf(agent, "revoke-tokens"), { jtis });
+    expect(reply).toMatchObject({ status: 400, body: { code: "request.invalid" } });
+  });
+});
+
+describe("a token opens a door that is for single use once", () => {
+  const rotate = (token: string) => {
+    const { succession } = rotationOf(t, agent);
+    const path = pathOf(agent, "rotate-key");
+    return t.request("POST", path, { token, body: { succession } });
+  };
+  const revokeOne = (token: string) =>
+    t.request("POST", pathOf(agent, "revoke-tokens"), { token, body: { jtis: [randomUUID()] } });
+
+  test("whichever it is, and every other door as often as before", async () => {
+    const token = await tokenNamed("once");
+    expect(await revokeOne(token)).toMatchObject({ status: 200 });
+    const used = { status: 401, body: { code: "auth.token_used" } };
+    expect(await revokeOne(token)).toMatchObject(used);
+    expect(await rotate(token)).toMatchObject(used);
+    expect(await balance(token)).toMatchObject({ status: 200 });
+    expect(await balance(token)).toMatchObject({ status: 200 });
+  });
+
+  test("of two requests at once one is let in", async () => {
+    const token = await tokenNamed("once");
+    const both = await Promise.all([revokeOne(token), revokeOne(token)]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 401]);
+  });
+
+  test("a request that is malformed, or not its agent's, leaves the token unused", async () => {
+    const token = await tokenNamed("once");
+    const path = pathOf(agent, "revoke-tokens");
+    expect(await t.request("POST", path, { token, body: {} })).toMatchObject({ status: 400 });
+    const other = pathOf(await t.agent(), "revoke-tokens");
+    const body = { jtis: ["1"] };
+    expect(await t.request("POST", other, { token, body })).toMatchObject({ status: 403 });
+    expect(await revokeOne(token)).toMatchObject({ status: 200 });
+  });
+
+  test("the operator's token stays good", async () => {
+    expect(await revokeOne(masterToken)).toMatchObject({ status: 200 });
+    expect(await revokeOne(masterToken)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a revoked agent", () => {
+  const revoke = (by: TestAgent) => t.as(by, "POST", pathOf(by, "revoke"), { reason: "lost" });
+
+  test("calls no more, with any token or device, and its sockets close", async () => {
+    const phone = await pairedDevice(t, agent);
+    const socket = await t.device(phone);
+    const kept = await t.token(agent);
+    await balance(kept);
+    expect(await revoke(agent)).toMatchObject({ status: 200, body: { revoked: true } });
+    expect(await socket.closed).toMatchObject({ code: 4401 });
+    const refused = { status: 403 };
+    expect(await balance(kept)).toMatchObject(refused);
+    expect(await t.as(phone, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
+  });
+
+  test("is found, listed and chosen no more, and its key chain stays public", async () => {
+    const worker = await t.worker(1);
+    const boss = await buyer(t, 10);
+    await revoke(worker);
+    const found = await t.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
+    expect(found.body["agents"]).toEqual([]);
+    const path = pathOf(worker, "listing");
+    expect(await t.request("GET", path)).toMatchObject({ status: 404 });
+    const routed = await submit(t, boss, await t.agent(), { required_capabilities: ["summarise"] });
+    expect(routed.body).toMatchObject({ routing_choice: null });
+    const chain = await t.request("GET", pathOf(worker, "succession"));
+    expect(chain.body).toMatchObject({ current_public_key: worker.publicKey });
+  });
+
+  test("is not bound, registered or rotated again", async () => {
+    await revoke(agent);
+    const { agentId: agent_id, publicKey: public_key } = agent;
+    const refused = { status: 403, body: { code: "agent.revoked" } };
+    const body = { agent_id, public_key };
+    expect(await t.request("POST", "/api/v1/agents/bootstrap", { body })).toMatchObject(refused);
+    const { succession } = rotationOf(t, agent);
+    const path = pathOf(agent, "rotate-key");
+    expect(await t.asMaster("POST", path, { succession })).toMatchObject(refused);
+  });
+
+  test("is still paid for what was submitted before, and for nothing after", async () => {
+    const boss = await buyer(t, 10);
+    const worker = await seller(t, 2);
+    const before = await delegate(t, boss, worker);
+    await t.pass(1_000);
+    await revoke(worker);
+    const after = await delegate(t, boss, worker);
+    const post = (task: typeof before) =>
+      t.asMaster("POST", `${task.path}/result`, receiptOf(worker, task));
+    expect(await post(before)).toMatchObject({ status: 200 });
+    expect(await post(after)).toMatchObject({ status: 403, body: { code: "receipt.key_missing" } });
+    expect(await t.balance(worker)).toBe(1.9);
+  });
+
+  test("is revoked once: the first time counts", async () => {
+    const { body: first } = await revoke(agent);
+    await t.pass(1_000);
+    const again = await t.asMaster("POST", pathOf(agent, "revoke"));
+    expect(again).toMatchObject({ status: 200, body: first });
+  });
+});
+
+describe("an agent's devices", () => {
+  test("are listed with what each may do, page by page", async () => {
+    const phone = await pairedDevice(t, agent, ["task:read"]);
+    const first = await t.as(agent, "GET", pathOf(agent, "devices?limit=1"));
+    expect(first.body).toMatchObject({
+      devices: [{ device_id: agent.deviceId, scopes: [...scopes], revoked: false }],
+    });
+    const cursor = String(first.body["next_cursor"]);
+    const next = await t.as(agent, "GET", pathOf(agent, `devices?limit=1&cursor=${cursor}`));
+    expect(next.body).toMatchObject({
+      devices: [
+        {
+          device_id: phone.deviceId,
+          device_name: "a phone",
+          public_key: phone.publicKey,
+          scopes: ["task:read"],
+        },
+      ],
+    });
+  });
+
+  test("end one by one: tokens and sockets of one that was lost, not of the others", async () => {
+    const [phone, laptop] = [await pairedDevice(t, agent), await pairedDevice(t, agent)];
+    const [lost, kept] = [await t.device(phone), await t.device(laptop)];
+    const path = pathOf(agent, `devices/${phone.deviceId}`);
+    expect(await t.as(agent, "DELETE", path)).toMatchObject({ status: 200 });
+    expect(await lost.closed).toMatchObject({ code: 4401 });
+    const refused = { status: 403, body: { code: "auth.device_not_authorized" } };
+    expect(await t.as(phone, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
+    kept.say({ type: "ping" });
+    await kept.next("pong");
+    const shown = await t.asMaster("GET", `/api/v1/devices/${phone.deviceId}`);
+    expect(shown.body).toMatchObject({ revoked: true });
+  });
+});
