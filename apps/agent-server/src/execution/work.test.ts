@@ -95,10 +95,8 @@ test("work that was done before and is still on its way to the relay is not done
     undelivered: (taskId) => (taskId === "done" ? receipt : undefined),
   });
   expect(await work.accept(newWork("p", "done"), { caller: relay })).toEqual({ ok: true, receipt });
-  expect(await work.accept(newWork("other", "done"), { caller: relay })).toMatchObject({
-    ok: false,
-    error: expect.stringContaining("another prompt"),
-  });
+  const other = await work.accept(newWork("other", "done"), { caller: relay });
+  expect(other.ok ? "" : other.error).toContain("another prompt");
 });
 
 test("work is denied when what it brings as a delegation token is none", async () => {

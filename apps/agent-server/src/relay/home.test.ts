@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { delegate } from "@agent/client";
 import { verifyReceipt } from "@agent/receipts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -170,9 +173,15 @@ describe("a relay that comes and goes", () => {
     await late.stop();
   });
 
-  test("is joined again after it lost its memory, and gives work again", async () => {
+  test.each([
+    ["at the next heartbeat", 100],
+    ["when it refuses the socket, long before the next heartbeat", 60_000],
+  ])("is joined again after it lost its memory, %s", async (_, syncIntervalMs) => {
     const first = await startRelay();
-    const running = await startJoinedAgent({ relayUrl: first.url });
+    const running = await startJoinedAgent({
+      relayUrl: first.url,
+      file: { syncIntervalMs, listing: priced("shout", 0) },
+    });
     const before = running.home?.membership()?.relay.relayId;
     await first.stop();
     const second = await startRelay(first.port);
@@ -181,10 +190,38 @@ describe("a relay that comes and goes", () => {
       return relayId !== undefined && relayId !== before;
     });
     const { agentId } = running.agent.identity;
+    const params = { agentId };
+    expect(await second.master.getAgent({ params })).toMatchObject({
+      ok: true,
+      body: { endpoint_url: running.url, capabilities: ["shout"] },
+    });
+    expect(await second.master.getListing({ params })).toMatchObject({ ok: true });
     const done = await delegate(second.master, { agentId, prompt: "again", timeoutMs: 10_000 });
     expect(done).toMatchObject({ ok: true, receipt: { result: "AGAIN" } });
     await running.stop();
     await second.stop();
+  });
+
+  test("learns again what the agent offers when it comes back without that", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "agent-backup-"));
+    const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+    const before = await startRelay(0, env);
+    const running = await startJoinedAgent({
+      relayUrl: before.url,
+      file: { syncIntervalMs: 60_000, listing: priced("shout", 3) },
+    });
+    const params = { agentId: running.agent.identity.agentId };
+    // What a backup from between the agent's first key and its registration would hold.
+    await before.master.deregisterAgent({ params });
+    await before.stop();
+    const after = await startRelay(before.port, env);
+    const listing = () => after.master.getListing({ params });
+    await until(async () => (await listing()).ok);
+    const found = await after.master.discover({ query: { capability: "shout" } });
+    expect(found).toMatchObject({ ok: true, body: { agents: [{ agent_id: params.agentId }] } });
+    await running.stop();
+    await after.stop();
+    await rm(folder, { recursive: true });
   });
 });
 

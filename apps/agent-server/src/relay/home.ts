@@ -46,7 +46,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   let socket: AgentSocket | undefined;
   let intake: Intake | undefined;
   let endpointUrl: string | undefined;
-  let joinedAt = -Infinity;
+  let rejoined = false;
   let failures = 0;
   let cycling = false;
   let stopped = false;
@@ -67,7 +67,6 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       return result;
     }
     failures = 0;
-    joinedAt = runtime.now();
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
     connect();
@@ -77,7 +76,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   function connect(): void {
     socket?.close();
     if (stopped) return;
-    let readyBefore = false;
+    let wasDown = false;
     socket = connectSocket({
       ...runtime,
       baseUrl: url,
@@ -87,13 +86,15 @@ export async function openHome(options: HomeOptions): Promise<Home> {
         if (message.type === "ready") {
           outbox.hurry();
           // It may have come back from a backup that is older than this registration.
-          if (readyBefore) void announceAgain();
-          readyBefore = true;
+          if (wasDown) void announceAgain();
+          wasDown = false;
+          rejoined = false;
         }
         receipts.onMessage(message);
         intake?.onMessage(message);
       },
       onDown: ({ code, retryInMs }) => {
+        wasDown = true;
         runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
       },
       onRefused: ({ code, status }) => {
@@ -111,10 +112,11 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     if (forgotten.has(answer.code)) forget();
   }
 
-  /** Joins anew: at once, unless that was just done, when it waits for its turn. */
+  /** Joins anew: at once, but a second time in vain only when it is due. */
   function forget(): void {
     membership = undefined;
-    if (cycling || stopped || runtime.now() - joinedAt < syncIntervalMs) return;
+    if (cycling || stopped || rejoined) return;
+    rejoined = true;
     cancelNext();
     void cycle();
   }
