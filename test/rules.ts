@@ -154,6 +154,8 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\.ts$/],
   [/^@modelcontextprotocol\//, /^routing\/mcp-forward\.ts$/],
+  [/^stripe$/, /^payments\/(card-processor|credit-checkout)\.ts$/],
+  [/^@x402\//, /^payments\/x402-/],
   [/^better-sqlite3$/, /^storage\//],
   [/^kysely$/, /^storage\/prepared\.ts$/],
   [/^storage\/prepared\.ts$/, /^storage\/|(^|[/-])store\.ts$/],

@@ -12,6 +12,7 @@ import { createTick } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
+import { paymentHandlers } from "./payments/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { marketHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
@@ -50,6 +51,7 @@ export function createRelay(services: Services): Relay {
     ...pairingHandlers(services),
     ...taskHandlers(services),
     ...budgetHandlers(services),
+    ...paymentHandlers(services),
     ...marketHandlers(services),
     ...trustHandlers(services),
     ...credentialHandlers(services),

@@ -23,6 +23,7 @@ const matching = (rule: string, pattern: RegExp): ValueKind<string> => ({
 
 export const bearerToken = matching("visible ASCII characters without spaces", visibleAscii);
 export const plainText = matching("text without control characters", noControls);
+export const evmNetwork = matching("eip155: and a chain id", /^eip155:\d{1,20}$/);
 export const wallet = matching("0x and 40 hexadecimal digits", walletAddress);
 
 /** Kept exactly as given: a blank at either end is part of a passphrase. */

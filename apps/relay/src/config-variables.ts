@@ -6,6 +6,7 @@ import {
   cidrs,
   corsOrigins,
   decimal,
+  evmNetwork,
   flag,
   listenAddress,
   oneOf,
@@ -130,6 +131,42 @@ export const variables = {
     kind: bearerToken,
     unset: "card deposits answer 501",
     secret: true,
+  },
+  PAYMENT_WEBHOOK_SECRET: {
+    purpose: "Secret that the card processor signs its events with",
+    kind: bearerToken,
+    unset: "its events answer 501",
+    secret: true,
+  },
+  PAYMENT_API_BASE: {
+    purpose: "Where the card processor is called",
+    kind: baseUrl,
+    unset: "its public address",
+  },
+  X402_FACILITATOR_URL: {
+    purpose: "Service that verifies and settles x402 payments",
+    kind: baseUrl,
+    default: "https://x402.org/facilitator",
+  },
+  X402_NETWORK: {
+    purpose: "Chain of x402 payments, as a CAIP-2 id",
+    kind: evmNetwork,
+    default: "eip155:84532",
+  },
+  X402_ASSET: {
+    purpose: "Token of x402 payments: a contract with 6 decimals and EIP-3009, worth 1 USD",
+    kind: wallet,
+    default: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+  },
+  X402_ASSET_NAME: {
+    purpose: "Name in the EIP-712 domain of that token",
+    kind: plainText,
+    default: "USDC",
+  },
+  X402_ASSET_VERSION: {
+    purpose: "Version in the EIP-712 domain of that token",
+    kind: plainText,
+    default: "2",
   },
   AGENT_FEDERATION_ENDPOINT_URL: {
     purpose: "Public address for other relays; enables federation",

@@ -41,6 +41,15 @@ test("with the two required variables alone, every other one has the default of 
       payToAddress: required.X402_PAY_TO_ADDRESS,
       realPayments: false,
       cardSecretKey: undefined,
+      cardWebhookSecret: undefined,
+      cardApiBase: undefined,
+      x402: {
+        facilitatorUrl: "https://x402.org/facilitator",
+        network: "eip155:84532",
+        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        assetName: "USDC",
+        assetVersion: "2",
+      },
     },
     federation: {
       endpointUrl: undefined,
@@ -90,6 +99,18 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_PRIVATE_ENDPOINTS", "block", (c) => c.agents.privateEndpoints, "block"],
   ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
   ["PAYMENT_SECRET_KEY", "sk_test_1", (c) => c.payments.cardSecretKey, "sk_test_1"],
+  ["PAYMENT_WEBHOOK_SECRET", "whsec_1", (c) => c.payments.cardWebhookSecret, "whsec_1"],
+  ["PAYMENT_API_BASE", "http://127.0.0.1:1/", (c) => c.payments.cardApiBase, "http://127.0.0.1:1"],
+  [
+    "X402_FACILITATOR_URL",
+    "https://f.example/x",
+    (c) => c.payments.x402.facilitatorUrl,
+    "https://f.example/x",
+  ],
+  ["X402_NETWORK", "eip155:8453", (c) => c.payments.x402.network, "eip155:8453"],
+  ["X402_ASSET", `0x${"1f".repeat(20)}`, (c) => c.payments.x402.asset, `0x${"1f".repeat(20)}`],
+  ["X402_ASSET_NAME", "USD Coin", (c) => c.payments.x402.assetName, "USD Coin"],
+  ["X402_ASSET_VERSION", "1", (c) => c.payments.x402.assetVersion, "1"],
   ["AGENT_FEDERATION_MAX_PEERS", "0", (c) => c.federation.maxPeers, 0],
   [
     "AGENT_FEDERATION_ALLOWED_PEERS",
@@ -205,8 +226,9 @@ test("the secret values are those of the variables marked secret", () => {
     AGENT_API_TOKEN: "one",
     AGENT_RELAY_KEY_PASSPHRASE: "two",
     PAYMENT_SECRET_KEY: "three",
+    PAYMENT_WEBHOOK_SECRET: "four",
   };
-  expect(secretValues(configOf(secrets))).toEqual(["one", "two", "three"]);
+  expect(secretValues(configOf(secrets))).toEqual(["one", "two", "three", "four"]);
   expect(secretValues(configOf({}))).toEqual(["master-token"]);
   const marked = Object.entries(variables).filter(([, variable]) => "secret" in variable);
   expect(marked.map(([name]) => name).toSorted()).toEqual(

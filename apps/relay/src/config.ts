@@ -43,6 +43,18 @@ export interface Config {
     readonly realPayments: boolean;
     /** Absent: card deposits are off. */
     readonly cardSecretKey: string | undefined;
+    readonly cardWebhookSecret: string | undefined;
+    /** Absent: where the processor's library calls by itself. */
+    readonly cardApiBase: string | undefined;
+    readonly x402: {
+      readonly facilitatorUrl: string;
+      /** CAIP-2, of the form eip155:<chain id>. */
+      readonly network: string;
+      readonly asset: string;
+      /** Name and version of the asset's EIP-712 domain. */
+      readonly assetName: string;
+      readonly assetVersion: string;
+    };
   };
   readonly federation: {
     /** Absent: federation is off. */
@@ -96,7 +108,8 @@ export function readConfig(env: Environment): ConfigResult {
 /** The values that must never leave the process in a log line or an answer. */
 export function secretValues(config: Config): readonly string[] {
   const { apiToken, identity, payments } = config;
-  return [apiToken, identity.keyPassphrase, payments.cardSecretKey].filter(
+  const { cardSecretKey, cardWebhookSecret } = payments;
+  return [apiToken, identity.keyPassphrase, cardSecretKey, cardWebhookSecret].filter(
     (secret) => secret !== undefined,
   );
 }
@@ -160,6 +173,15 @@ function group(values: Values): Config {
       payToAddress: values.X402_PAY_TO_ADDRESS,
       realPayments: !/^0x0{40}$/.test(values.X402_PAY_TO_ADDRESS),
       cardSecretKey: values.PAYMENT_SECRET_KEY,
+      cardWebhookSecret: values.PAYMENT_WEBHOOK_SECRET,
+      cardApiBase: values.PAYMENT_API_BASE,
+      x402: {
+        facilitatorUrl: values.X402_FACILITATOR_URL,
+        network: values.X402_NETWORK,
+        asset: values.X402_ASSET,
+        assetName: values.X402_ASSET_NAME,
+        assetVersion: values.X402_ASSET_VERSION,
+      },
     },
     federation: {
       endpointUrl: values.AGENT_FEDERATION_ENDPOINT_URL,

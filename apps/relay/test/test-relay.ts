@@ -21,6 +21,7 @@ export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
+  readonly text: string;
 }
 
 export interface RequestOptions {
@@ -79,7 +80,7 @@ export async function send(
   const isJson = /\bjson\b/.test(answer.headers.get("content-type") ?? "");
   // An answer in another media type is its text.
   const parsed = text === "" ? {} : ((isJson ? JSON.parse(text) : text) as Reply["body"]);
-  return { status: answer.status, headers: answer.headers, body: parsed };
+  return { status: answer.status, headers: answer.headers, body: parsed, text };
 }
 
 export async function startTestRelay(

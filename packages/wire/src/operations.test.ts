@@ -20,6 +20,7 @@ describe("the operation table", () => {
       "openApi",
       "ready",
       "relayInfo",
+      "stripeWebhook",
       "verifyCredential",
     ]);
   });
@@ -38,6 +39,7 @@ describe("the operation table", () => {
 
   test("lets an agent read money, trust and tasks of its own only", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
+      "createCheckout",
       "deregisterAgent",
       "getBalance",
       "getReceipt",
@@ -90,7 +92,7 @@ describe("the operation table", () => {
       expect.arrayContaining(withBody),
     );
     const unread = namesOf((row) => row.rawBody === true);
-    expect(unread).toEqual(["postResult", "verifyCredential", "storeLedger"]);
+    expect(unread).toEqual(["postResult", "stripeWebhook", "verifyCredential", "storeLedger"]);
     expect(withBody).toEqual(expect.arrayContaining(unread));
   });
 

@@ -1,4 +1,5 @@
 import { budget } from "./budget.ts";
+import { cards } from "./cards.ts";
 import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
 import { evidence } from "./evidence.ts";
@@ -27,6 +28,7 @@ export const operations = {
   ...evidence,
   ...budget,
   ...withdrawals,
+  ...cards,
   ...statement,
   ...freeze,
   ...market,

@@ -1,8 +1,8 @@
-import { accountOf, depositPostings, fromMicro, asMicro, toMicro } from "@agent/budget";
+import { accountOf, fromMicro, asMicro, toMicro } from "@agent/budget";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { post } from "./post.ts";
+import { credit } from "./credit.ts";
 import { findAccount, takeReference } from "./store.ts";
 
 type Deposit = Operations["deposit"];
@@ -35,17 +35,13 @@ export async function deposit(
         return credited(null);
       }
     }
-    const posted = await post(
-      tx,
-      runtime,
-      depositPostings({ agentId, amount: toMicro(body.amount) }),
-      { reference: reference ?? null, description: body.description ?? null },
-    );
-    if (!posted.ok) {
-      // Money from the world cannot be short.
-      if (posted.code === "budget.insufficient") throw new Error("a deposit was refused as short");
-      return { ok: false as const, code: posted.code };
-    }
+    const posted = await credit(tx, runtime, {
+      agentId,
+      amount: toMicro(body.amount),
+      reference: reference ?? null,
+      description: body.description ?? null,
+    });
+    if (!posted.ok) return posted;
     return credited(posted.transactionId);
   });
 }

@@ -106,7 +106,7 @@ describe("a statement", () => {
     const end = t.clock.now() + 1;
     const reply = await t.as(agent, "GET", of(agent, `?format=csv&to=${end}`));
     expect(reply.headers.get("content-type")).toBe("text/csv");
-    const lines = String(reply.body).split("\r\n");
+    const lines = reply.text.split("\r\n");
     expect(lines[0]).toBe(
       "created_at,transaction_id,type,amount,balance_after,reference_id,description",
     );

@@ -1,6 +1,7 @@
 import type { OperationName } from "@agent/wire";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
+import { cardsContract } from "./cards.ts";
 import { freezeContract } from "./freeze.ts";
 import { devicesContract } from "./devices.ts";
 import { keysContract } from "./keys.ts";
@@ -25,6 +26,7 @@ export const contract: Contract<OperationName> = {
   ...tasksContract,
   ...budgetContract,
   ...withdrawalsContract,
+  ...cardsContract,
   ...freezeContract,
   ...marketContract,
   ...trustContract,

@@ -118,6 +118,8 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   completeWithdrawal: { body: { payout_reference: "p-1" } },
   failWithdrawal: { body: { reason: "no such account" } },
   getStatement: { query: "from=0&to=1&format=json" },
+  createCheckout: { body: { amount: 1, return_url: "https://shop.example/done" } },
+  stripeWebhook: { body: { id: "evt_1" } },
   freeze: { body: { reason: "an audit" } },
   unfreeze: {},
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },

@@ -8,6 +8,7 @@ import { idempotencyKeys } from "./007-idempotency-keys.ts";
 import { moneyOut } from "./008-money-out.ts";
 import { agentUpkeep } from "./009-agent-upkeep.ts";
 import { federation } from "./010-federation.ts";
+import { payments } from "./011-payments.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -21,4 +22,5 @@ export const migrations = [
   moneyOut,
   agentUpkeep,
   federation,
+  payments,
 ];

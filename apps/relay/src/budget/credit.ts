@@ -1,0 +1,24 @@
+import { depositPostings, type Micro } from "@agent/budget";
+import type { Refusal } from "@agent/wire";
+import type { Runtime } from "../runtime.ts";
+import type { Tx } from "../storage/storage.ts";
+import { post, type Entry } from "./post.ts";
+
+export interface Credit extends Entry {
+  readonly agentId: string;
+  readonly amount: Micro;
+}
+
+/** Money from outside; that it comes only once is the caller's to see to. */
+export async function credit(
+  tx: Tx,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  { agentId, amount, reference, description }: Credit,
+): Promise<{ readonly ok: true; readonly transactionId: string } | Refusal<"money.balance_limit">> {
+  const postings = depositPostings({ agentId, amount });
+  const posted = await post(tx, runtime, postings, { reference, description });
+  if (posted.ok) return posted;
+  // Money from the world cannot be short.
+  if (posted.code === "budget.insufficient") throw new Error("a deposit was refused as short");
+  return { ok: false, code: posted.code };
+}

@@ -1,0 +1,176 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import {
+  cardEnv,
+  eventOf,
+  sendEvent,
+  startProcessor,
+  type FakeProcessor,
+} from "../../test/card-processor.ts";
+import { expectConsistentBooks } from "../../test/market.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let processor: FakeProcessor;
+let t: TestRelay;
+let agent: TestAgent;
+beforeAll(async () => {
+  processor = await startProcessor();
+});
+afterAll(() => processor.close());
+beforeEach(async () => {
+  t = await startTestRelay(cardEnv(processor.url));
+  agent = await t.agent();
+});
+afterEach(() => t.close());
+
+const checkout = (body: object) =>
+  t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/checkout`, body);
+const event = (session: Record<string, unknown> = {}) => eventOf(t, agent.agentId, session);
+const received = { status: 200, body: { received: true } };
+
+describe("a checkout", () => {
+  test("is a page of the processor for the amount, and credits nothing by itself", async () => {
+    const { status, body } = await checkout({ amount: 12.5, return_url: "https://shop.example/x" });
+    expect(status).toBe(201);
+    const id = body["session_id"] as string;
+    expect(body["checkout_url"]).toBe(`https://pay.example/${id}`);
+    const asked = Object.fromEntries(processor.sessions.at(-1) ?? []);
+    expect(asked).toMatchObject({
+      mode: "payment",
+      "line_items[0][price_data][unit_amount]": "1250",
+      "line_items[0][price_data][currency]": "usd",
+      "metadata[agent_id]": agent.agentId,
+      "metadata[relay_id]": t.relay.relayId,
+      success_url: "https://shop.example/x",
+    });
+    expect(await t.balance(agent)).toBe(0);
+  });
+
+  test.each([
+    [0.49, 400],
+    [0.5, 201],
+    [1.005, 400],
+    [999_999.99, 201],
+    [1_000_000, 400],
+    [-1, 400],
+  ])("of %d answers %i", async (amount, status) => {
+    expect(await checkout({ amount })).toMatchObject({ status });
+  });
+
+  test("that the processor refuses is 502, and its words stay in the log", async () => {
+    processor.answer(402);
+    const reply = await checkout({ amount: 1 });
+    processor.answer(200);
+    expect(reply).toMatchObject({ status: 502, body: { code: "card.processor_failed" } });
+    expect(t.logged("card.checkout_failed")).toHaveLength(1);
+    expect(t.lines.join("")).not.toContain("sk_test");
+  });
+
+  test("is its owner's alone", async () => {
+    const path = `/api/v1/agents/${agent.agentId}/checkout`;
+    expect(await t.as(await t.agent(), "POST", path, { amount: 1 })).toMatchObject({ status: 403 });
+  });
+});
+
+describe("a payment that the processor tells of", () => {
+  test("is credited as what was paid, not as what was asked", async () => {
+    await checkout({ amount: 20 });
+    const id = `cs_test_${processor.sessions.length}`;
+    expect(await sendEvent(t, event({ id, amount_total: 1_250 }))).toMatchObject(received);
+    expect(await t.balance(agent)).toBe(12.5);
+    await expectConsistentBooks(t, { deposits: 12.5, balances: 12.5 });
+  });
+
+  test("is credited once, however often and by whichever event it is told", async () => {
+    const types = [
+      "checkout.session.async_payment_succeeded",
+      "checkout.session.completed",
+      "checkout.session.async_payment_succeeded",
+    ];
+    for (const type of types) expect(await sendEvent(t, event({ type }))).toMatchObject(received);
+    await Promise.all(types.map((type) => sendEvent(t, event({ type, id: "cs_test_x" }))));
+    expect(await t.balance(agent)).toBe(25);
+    await expectConsistentBooks(t, { deposits: 25 });
+  });
+
+  test("counts also when it is faster than the answer that named its session", async () => {
+    const id = `cs_test_${processor.sessions.length + 1}`;
+    await sendEvent(t, event({ id }));
+    expect(await checkout({ amount: 12.5 })).toMatchObject({ body: { session_id: id } });
+    await sendEvent(t, event({ id }));
+    expect(await t.balance(agent)).toBe(12.5);
+  });
+
+  test("is not credited before it is paid, and then it is", async () => {
+    expect(await sendEvent(t, event({ payment_status: "unpaid" }))).toMatchObject(received);
+    expect(await t.balance(agent)).toBe(0);
+    const type = "checkout.session.async_payment_succeeded";
+    await sendEvent(t, event({ type }));
+    expect(await t.balance(agent)).toBe(12.5);
+    // The event of before, delivered late.
+    await sendEvent(t, event({ payment_status: "unpaid" }));
+    expect(await t.balance(agent)).toBe(12.5);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
+    ["of another type", { type: "checkout.session.expired" }],
+    ["that failed", { type: "checkout.session.async_payment_failed", payment_status: "unpaid" }],
+    ["of another relay", { metadata: { agent_id: "a", relay_id: "another" } }],
+    ["of something else that the account sells", { metadata: {} }],
+    ["without metadata", { metadata: null }],
+    ["in another currency", { currency: "eur" }],
+    ["of nothing", { amount_total: 0 }],
+    ["of no amount", { amount_total: null }],
+    ["of half a cent", { amount_total: 0.5 }],
+  ])("%s is let pass", async (_, session) => {
+    expect(await sendEvent(t, event(session))).toMatchObject(received);
+    expect(await t.balance(agent)).toBe(0);
+    await expectConsistentBooks(t, { deposits: 0 });
+  });
+
+  test("waits while the relay is frozen: the processor sends it again", async () => {
+    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    expect(await sendEvent(t, event())).toMatchObject({ status: 503 });
+    await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    expect(await sendEvent(t, event())).toMatchObject(received);
+    expect(await t.balance(agent)).toBe(12.5);
+  });
+});
+
+describe("an event that the processor did not sign as it stands is refused:", () => {
+  const at = (seconds: number) => ({ at: t.clock.now() + seconds * 1_000 });
+
+  test.each<[string, () => Parameters<typeof sendEvent>[2]]>([
+    ["signed with another secret", () => ({ secret: "whsec_another" })],
+    ["changed afterwards", () => ({ sent: event({ amount_total: 999_999 }) })],
+    ["with another spacing", () => ({ sent: event().replace(":", ": ") })],
+    ["older than 5 minutes", () => at(-301)],
+  ])("%s", async (_, options) => {
+    const reply = await sendEvent(t, event(), options());
+    expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
+    expect(await t.balance(agent)).toBe(0);
+  });
+
+  test("without a signature", async () => {
+    const reply = await t.request("POST", "/api/v1/webhooks/stripe", { raw: event() });
+    expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
+    expect(await t.balance(agent)).toBe(0);
+  });
+
+  test("while 5 minutes of age are taken", async () => {
+    expect(await sendEvent(t, event(), at(-300))).toMatchObject(received);
+    expect(await t.balance(agent)).toBe(12.5);
+  });
+});
+
+test("without the secret of its events the webhook is 501, and so is everything without a key", async () => {
+  const { PAYMENT_SECRET_KEY } = cardEnv(processor.url);
+  const half = await startTestRelay({ PAYMENT_SECRET_KEY });
+  expect(await sendEvent(half, eventOf(half, agent.agentId))).toMatchObject({ status: 501 });
+  await half.close();
+  const none = await startTestRelay();
+  expect(await sendEvent(none, eventOf(none, agent.agentId))).toMatchObject({ status: 501 });
+  const path = `/api/v1/agents/${agent.agentId}/checkout`;
+  expect(await none.asMaster("POST", path, { amount: 1 })).toMatchObject({ status: 501 });
+  await none.close();
+});

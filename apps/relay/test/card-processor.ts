@@ -1,0 +1,103 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import Stripe from "stripe";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+export const webhookSecret = "whsec_test_0123456789";
+
+/** What the relay is configured with to call a processor at `url`. */
+export const cardEnv = (url: string) => ({
+  PAYMENT_SECRET_KEY: "sk_test_0123456789",
+  PAYMENT_WEBHOOK_SECRET: webhookSecret,
+  PAYMENT_API_BASE: url,
+  AGENT_BASE_URL: "http://relay.test",
+});
+
+export interface FakeProcessor {
+  readonly url: string;
+  /** The form of each session that was asked for. */
+  readonly sessions: URLSearchParams[];
+  /** The status that it answers with from now on. */
+  answer(status: number): void;
+  close(): Promise<void>;
+}
+
+/** The processor's API as far as the relay needs it, on a port of this machine. */
+export async function startProcessor(): Promise<FakeProcessor> {
+  const sessions: URLSearchParams[] = [];
+  let status = 200;
+  const server = createServer((request, response) => {
+    let text = "";
+    request.on("data", (chunk: Buffer) => (text += chunk.toString()));
+    request.on("end", () => {
+      const isSession = request.method === "POST" && request.url === "/v1/checkout/sessions";
+      if (isSession && status === 200) sessions.push(new URLSearchParams(text));
+      const id = `cs_test_${sessions.length}`;
+      const body =
+        isSession && status === 200
+          ? { id, object: "checkout.session", url: `https://pay.example/${id}` }
+          : { error: { type: "api_error", message: "no" } };
+      response.writeHead(isSession ? status : 404, { "content-type": "application/json" });
+      response.end(JSON.stringify(body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    sessions,
+    answer(next) {
+      status = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+/** An event about a session of the agent at this relay; `session` and `type` are what differs. */
+export function eventOf(
+  t: Pick<TestRelay, "relay">,
+  agentId: string,
+  {
+    type = "checkout.session.completed",
+    ...session
+  }: { readonly type?: string; readonly [member: string]: unknown } = {},
+): string {
+  return JSON.stringify({
+    id: "evt_1",
+    object: "event",
+    api_version: "2026-01-01",
+    type,
+    data: {
+      object: {
+        id: "cs_test_1",
+        object: "checkout.session",
+        currency: "usd",
+        amount_total: 1_250,
+        payment_status: "paid",
+        metadata: { agent_id: agentId, relay_id: t.relay.relayId },
+        ...session,
+      },
+    },
+  });
+}
+
+/** Sends an event as the processor does, signed by its own library at `at` (ms). */
+export function sendEvent(
+  t: TestRelay,
+  payload: string,
+  { at = t.clock.now(), secret = webhookSecret, sent = payload } = {},
+): Promise<Reply> {
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload,
+    secret,
+    timestamp: Math.floor(at / 1_000),
+  });
+  return t.request("POST", "/api/v1/webhooks/stripe", {
+    raw: sent,
+    headers: { "stripe-signature": signature },
+  });
+}

@@ -1,0 +1,42 @@
+import * as v from "valibot";
+import { amount, longText, looseObject } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+export const cards = {
+  createCheckout: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/checkout",
+    summary: "Begin a deposit by card: the answer is the page where it is paid.",
+    section: "Budget",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "account:write",
+    tier: "write",
+    keyed: true,
+    singleUse: true,
+    body: v.object({
+      amount,
+      return_url: v.optional(v.pipe(longText, v.regex(/^https?:\/\/\S+$/, "has to be an address"))),
+    }),
+    ok: { 201: v.object({ checkout_url: v.string(), session_id: v.string() }) },
+    refusals: [
+      "card.not_configured",
+      "card.amount_unsupported",
+      "card.return_url_missing",
+      "card.processor_failed",
+      "agent.id_reserved",
+    ],
+  }),
+  stripeWebhook: operation({
+    method: "POST",
+    path: "/api/v1/webhooks/stripe",
+    summary: "Events of the card processor; what was really paid is credited, once per session.",
+    section: "Budget",
+    auth: "public",
+    tier: "read",
+    body: looseObject,
+    rawBody: true,
+    ok: { 200: v.object({ received: v.literal(true) }) },
+    refusals: ["card.not_configured", "card.signature_invalid", "money.balance_limit"],
+  }),
+} as const;
