@@ -38,7 +38,6 @@ export const withdrawals = {
     singleUse: true,
     tier: "write",
     keyed: true,
-    singleUse: true,
     body: v.object({ amount, destination: named }),
     ok: { 201: Withdrawal },
     refusals: ["budget.insufficient", "agent.id_reserved"],
