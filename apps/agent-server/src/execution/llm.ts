@@ -103,9 +103,7 @@ function identified(request: ToolRequest, number: number): ToolRequest {
 
 /** Endpoints refuse a history that holds the malformed JSON of their own model. */
 function repeatable(request: ToolRequest): ToolRequest {
-  return parseArguments(request.arguments) === undefined
-    ? { ...request, arguments: "{}" }
-    : request;
+  return { ...request, arguments: JSON.stringify(parseArguments(request.arguments) ?? {}) };
 }
 
 function failed(result: string): Outcome {
