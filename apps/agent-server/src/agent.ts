@@ -14,7 +14,10 @@ import type { Identity } from "./identity.ts";
 import { hashedNgrams } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
+import { createApprovals, type Approvals } from "./policy/approvals.ts";
+import { auditToLog, type Audit } from "./policy/audit.ts";
 import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
+import { createGuard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
 import type { Runtime } from "./runtime.ts";
@@ -51,6 +54,8 @@ export interface AgentOptions {
   /** What the agent offers, where it does. */
   readonly listing?: JsonObject | undefined;
   readonly policy?: Policy;
+  /** Absent: the lines go to the ordinary log. */
+  readonly audit?: Audit;
   /** Absent: a memory of this process only. */
   readonly memory?: Memory;
   readonly executor?: Executor;
@@ -62,6 +67,8 @@ export interface AgentOptions {
 export interface Agent {
   readonly identity: Identity;
   readonly work: Work;
+  /** The calls that wait for the owner's word. */
+  readonly approvals: Approvals;
   /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
   newServer(callerOf: (context: BaseContext) => Caller): Server;
 }
@@ -73,7 +80,13 @@ export type CreateAgentResult =
 /** Puts an agent together from its parts; it listens to nobody yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
-  const gate = createGate(options.policy ?? defaultPolicy, new Set(options.listedTools));
+  const approvals = createApprovals(runtime);
+  const guard = createGuard({
+    gate: createGate(options.policy ?? defaultPolicy, new Set(options.listedTools)),
+    approvals,
+    audit: options.audit ?? auditToLog(runtime),
+    runtime,
+  });
 
   const opened =
     options.memory === undefined
@@ -90,7 +103,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
     tools: own.definitions,
-    callTool: createToolCaller({ registry: own, gate, runtime }),
+    callTool: createToolCaller({ registry: own, guard, runtime }),
     executor,
     hire: home?.hire,
     taskTimeoutMs,
@@ -143,12 +156,12 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     description: options.description,
     tag: identityTag(identity),
     definitions: registry.definitions,
-    callTool: createToolCaller({ registry, gate, runtime }),
+    callTool: createToolCaller({ registry, guard, runtime }),
     resources: resources.map((resource) => resource.definition),
     prompts: prompts.map((prompt) => prompt.definition),
-    callReading: createToolCaller({ registry: readings, gate, runtime }),
+    callReading: createToolCaller({ registry: readings, guard, runtime }),
     taskTimeoutMs,
     runtime,
   });
-  return { ok: true, agent: { identity, work, newServer } };
+  return { ok: true, agent: { identity, work, approvals, newServer } };
 }

@@ -67,6 +67,8 @@ export const Settings = v.strictObject(
         max_risk_auto: v.optional(riskBand, 2),
         require_approval_above: v.optional(riskBand, 2),
         deny_above: v.optional(riskBand, 3),
+        allow: v.optional(v.array(text, "must be a list of tool names"), []),
+        deny: v.optional(v.array(text, "must be a list of tool names"), []),
       }),
       {},
     ),
@@ -77,6 +79,7 @@ export const Settings = v.strictObject(
     port: v.optional(whole(0, 65_535), 3100),
     allowedHosts: v.optional(v.array(text, "must be a list of host names"), []),
     dataDir: v.optional(text, ".agent"),
+    auditLog: v.optional(text),
     taskTimeoutMs: v.optional(whole(1, day), 300_000),
     syncIntervalMs: v.optional(whole(100, day), 30_000),
     logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
@@ -122,6 +125,11 @@ export const settingSources: readonly SettingSource[] = [
     summary: "further names for the Host and Origin check",
   },
   { path: "dataDir", variable: "AGENT_DATA_DIR", summary: "where the identity is kept (.agent)" },
+  {
+    path: "auditLog",
+    variable: "AGENT_AUDIT_LOG",
+    summary: "file of the audit log (audit.jsonl among the data), - for the ordinary log",
+  },
   {
     path: "taskTimeoutMs",
     variable: "AGENT_TASK_TIMEOUT_MS",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { readFlags } from "./command-line.ts";
 import { readConfig } from "./config.ts";
+import { defaultPolicy } from "./policy/gate.ts";
 
 function read(given: { file?: unknown; env?: Record<string, string>; args?: string[] }) {
   const { flags } = readFlags(given.args ?? []);
@@ -35,7 +36,7 @@ describe("where a setting comes from", () => {
     const config = configOf({ env: auth });
     expect(config).toMatchObject({ taskTimeoutMs: 300_000, logLevel: "info" });
     expect(config.server).toMatchObject({ transport: "http", host: "127.0.0.1", port: 3100 });
-    expect(config.policy).toEqual({ maxRiskAuto: 2, requireApprovalAbove: 2, denyAbove: 3 });
+    expect(config.policy).toEqual(defaultPolicy);
   });
 
   test("a flag wins over the file, the environment over both", () => {

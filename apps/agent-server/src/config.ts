@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
@@ -20,6 +20,8 @@ export interface Config {
   readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
   readonly policy: Policy;
+  /** Absolute path; absent: the lines go to the ordinary log. */
+  readonly auditLog: string | undefined;
   readonly taskTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly selfTest: boolean;
@@ -98,14 +100,17 @@ function parseFile(
   }
 }
 
+/** Stands where a file's path could. */
+const ordinaryLog = "-";
+
 /** A path in a file is meant from that file's folder. */
 function anchor(tree: Tree, folder: string): void {
   const { tools } = tree;
   const absolute = (path: unknown) => (typeof path === "string" ? resolve(folder, path) : path);
   if (tools !== undefined)
     tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
-  for (const name of ["dataDir", "knownAgents"]) {
-    if (tree[name] !== undefined) tree[name] = absolute(tree[name]);
+  for (const name of ["dataDir", "knownAgents", "auditLog"]) {
+    if (tree[name] !== undefined && tree[name] !== ordinaryLog) tree[name] = absolute(tree[name]);
   }
 }
 
@@ -179,7 +184,10 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
       maxRiskAuto: policy.max_risk_auto,
       requireApprovalAbove: policy.require_approval_above,
       denyAbove: policy.deny_above,
+      allow: policy.allow,
+      deny: policy.deny,
     },
+    auditLog: auditLogOf(settings, env, absolute),
     taskTimeoutMs: settings.taskTimeoutMs,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
@@ -207,6 +215,18 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
             syncIntervalMs: settings.syncIntervalMs,
           },
   };
+}
+
+/** An agent whose key comes from the environment may have no disk to write to. */
+function auditLogOf(
+  { auditLog, dataDir }: Settings,
+  env: ConfigInput["env"],
+  absolute: (path: string) => string,
+): string | undefined {
+  if (auditLog === ordinaryLog) return undefined;
+  if (auditLog !== undefined) return absolute(auditLog);
+  const withoutDisk = given(env, "AGENT_PRIVATE_KEY_HEX") !== undefined;
+  return withoutDisk ? undefined : join(absolute(dataDir), "audit.jsonl");
 }
 
 /** `about` names the settings that a rule looks at. */

@@ -12,6 +12,7 @@ import { listen } from "./http/listen.ts";
 import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
+import { openAudit, type Audit } from "./policy/audit.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -53,11 +54,19 @@ export type StartResult =
 /** Starts an agent as its configuration says; the promise resolves when it can be reached. */
 export async function startAgent(options: StartOptions): Promise<StartResult> {
   const { config, version, runtime } = options;
+  const opened = openAudit(config.auditLog, runtime);
+  if (!opened.ok) return opened;
+  const { audit } = opened;
   const servers = await connectServers(config.mcpServers, { version, runtime });
-  if (!servers.ok) return servers;
-  const started = await startWithTools(options, [...options.tools, ...servers.tools]);
+  if (!servers.ok) {
+    audit.close();
+    return servers;
+  }
+  const tools = [...options.tools, ...servers.tools];
+  const started = await startWithTools({ ...options, tools }, audit);
   if (!started.ok) {
     await servers.close();
+    audit.close();
     return started;
   }
   const { running } = started;
@@ -68,17 +77,15 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
       async stop() {
         await running.stop();
         await servers.close();
+        audit.close();
       },
     },
   };
 }
 
-async function startWithTools(
-  options: StartOptions,
-  tools: readonly RegisteredTool[],
-): Promise<StartResult> {
-  const { config, identity, version, runtime } = options;
-  const home = config.relay && (await openHome(homeOptions(config.relay, tools, options)));
+async function startWithTools(options: StartOptions, audit: Audit): Promise<StartResult> {
+  const { config, identity, tools, version, runtime } = options;
+  const home = config.relay && (await openHome(homeOptions(config.relay, options)));
   const created = createAgent({
     identity,
     name: config.name,
@@ -87,6 +94,7 @@ async function startWithTools(
     tools,
     listedTools: config.listing?.capabilities ?? [],
     policy: config.policy,
+    audit,
     taskTimeoutMs: config.taskTimeoutMs,
     ...(home !== undefined && { home }),
     runtime,
@@ -118,8 +126,7 @@ async function startWithTools(
 
 function homeOptions(
   relay: NonNullable<Config["relay"]>,
-  tools: readonly RegisteredTool[],
-  { config, identity, runtime }: StartOptions,
+  { config, identity, tools, runtime }: StartOptions,
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
   const capabilities = listing?.capabilities ?? tools.map((tool) => tool.definition.name);
@@ -163,6 +170,7 @@ async function openDoor(
       }),
     }),
     newServer: () => agent.newServer(callerOf),
+    approvals: agent.approvals,
     runtime,
   });
   try {

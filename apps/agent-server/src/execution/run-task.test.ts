@@ -2,7 +2,7 @@ import { sha256Hex } from "@agent/crypto";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
-import { createGate, defaultPolicy } from "../policy/gate.ts";
+import { newGuard } from "../testing/guard.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
 import { newIdentity } from "../testing/identity.ts";
@@ -29,7 +29,7 @@ function runner(
     tools: registry.definitions,
     callTool: createToolCaller({
       registry,
-      gate: createGate(defaultPolicy, new Set()),
+      guard: newGuard(),
       runtime,
     }),
     executor: options.executor ?? directExecutor,

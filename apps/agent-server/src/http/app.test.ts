@@ -179,3 +179,18 @@ test("a request id is echoed when it is one, and made up otherwise", async () =>
   expect(await id("abc-1.2_3")).toBe("abc-1.2_3");
   expect(await id("a b")).toMatch(/^[0-9a-f]{24}$/);
 });
+
+test("approvals are the owner's: another agent does not even see them", async () => {
+  const caller = { kind: "agent", agentId: "a", trust: "trusted" } as const;
+  const guarded = newApp(agent, { checkSigned: async () => ({ ok: true, caller }) });
+  const headers = { authorization: "Bearer agent:x" };
+  for (const [path, method] of [
+    ["/approvals", "GET"],
+    ["/approvals/x", "POST"],
+  ] as const) {
+    const body = method === "POST" ? { decision: "approve" } : undefined;
+    const response = await send(path, { method, headers, body, to: guarded });
+    expect(response.status).toBe(403);
+    expect(await response.json()).toMatchObject({ code: "auth.not_owner" });
+  }
+});

@@ -8,18 +8,16 @@ import {
   validateOriginHeader,
   type Server,
 } from "@modelcontextprotocol/server";
-import { Hono, type Context } from "hono";
-import { callerKey, type Caller } from "../caller.ts";
+import { Hono } from "hono";
+import { callerKey } from "../caller.ts";
+import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
+import { approvalRoutes } from "./approvals.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { toAuthInfo } from "./caller-info.ts";
-import { refusalResponse, rpcRefusal, type HttpCode } from "./refusals.ts";
+import { rpcRefusal } from "./refusals.ts";
+import { refuse, type HttpEnv } from "./refuse.ts";
 import { createSessions } from "./sessions.ts";
-
-interface Variables {
-  requestId: string;
-  caller: Caller;
-}
 
 export interface HttpApp {
   readonly fetch: (request: Request) => Response | Promise<Response>;
@@ -35,13 +33,14 @@ export function createHttpApp(options: {
   allowedHostnames: readonly string[];
   authenticate: Authenticate;
   newServer: () => Server;
+  approvals: Approvals;
   runtime: Runtime;
 }): HttpApp {
   const { agentId, authenticate, newServer, runtime } = options;
   const hostnames = [...options.allowedHostnames];
   const sessions = createSessions({ newServer, runtime });
   const modern = createMcpHandler(() => newServer(), { legacy: "reject" });
-  const app = new Hono<{ Variables: Variables }>();
+  const app = new Hono<HttpEnv>();
 
   app.use(async (c, next) => {
     c.set("requestId", requestIdOf(c.req.header("x-request-id")));
@@ -51,19 +50,19 @@ export function createHttpApp(options: {
 
   // Before the Host check: probes call by whatever address they have.
   app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
-  app.all("/health", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
+  app.all("/health", (c) => refuse(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
 
   app.use(async (c, next) => {
     const host = validateHostHeader(c.req.header("host"), hostnames);
-    if (!host.ok) return refused(c, "request.host_not_allowed");
+    if (!host.ok) return refuse(c, "request.host_not_allowed");
     const origin = validateOriginHeader(c.req.header("origin"), hostnames);
-    if (!origin.ok) return refused(c, "request.origin_not_allowed");
+    if (!origin.ok) return refuse(c, "request.origin_not_allowed");
     return next();
   });
 
   app.use(async (c, next) => {
     const answer = await authenticate(c.req.header("authorization") ?? null);
-    if (!answer.ok) return refused(c, answer.code);
+    if (!answer.ok) return refuse(c, answer.code);
     c.set("caller", answer.caller);
     return next();
   });
@@ -76,10 +75,10 @@ export function createHttpApp(options: {
       return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
     }
     if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
-      return refused(c, "request.media_type");
+      return refuse(c, "request.media_type");
     }
     const body = await readRequestBody(request, limits.requestBytes);
-    if (body.tooLarge) return refused(c, "request.too_large");
+    if (body.tooLarge) return refuse(c, "request.too_large");
     const parsed = parseJson(body.text);
     if (!parsed.ok)
       return rpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
@@ -89,12 +88,14 @@ export function createHttpApp(options: {
       ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
       : modern.fetch(request, { authInfo, parsedBody });
   });
-  app.all("/mcp", (c) => refused(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }));
+  app.all("/mcp", (c) => refuse(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }));
 
-  app.notFound((c) => refused(c, "route.not_found"));
+  app.route("/approvals", approvalRoutes(options.approvals));
+
+  app.notFound((c) => refuse(c, "route.not_found"));
   app.onError((cause, c) => {
     runtime.log("error", "http.failed", { request_id: c.var.requestId, cause: String(cause) });
-    return refused(c, "server.failed");
+    return refuse(c, "server.failed");
   });
 
   function requestIdOf(given: string | undefined): string {
@@ -108,14 +109,6 @@ export function createHttpApp(options: {
       await Promise.allSettled([sessions.close(), modern.close()]);
     },
   };
-}
-
-function refused(
-  c: Context<{ Variables: Variables }>,
-  code: HttpCode,
-  headers: Record<string, string> = {},
-): Response {
-  return refusalResponse(code, c.var.requestId, { "X-Request-Id": c.var.requestId, ...headers });
 }
 
 function parseJson(text: string): { ok: true; value: unknown } | { ok: false } {

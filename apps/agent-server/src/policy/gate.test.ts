@@ -18,15 +18,15 @@ const task: WorkTask = {
   submittedAt: 0,
 };
 
-async function decide(
+function decide(
   caller: Caller,
   risk: Risk | undefined,
   options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
-): Promise<string> {
+): string {
   const { name = "tool", listed = [], policy = {} } = options;
   const gate = createGate({ ...defaultPolicy, ...policy }, new Set(listed));
   const tool = risk === undefined ? { name } : { name, risk };
-  const decision = await gate({ tool, caller, task: options.task });
+  const decision = gate({ tool, caller, task: options.task });
   return decision.ok ? "run" : decision.kind;
 }
 
@@ -39,56 +39,75 @@ describe("by the default bands", () => {
     ["a first contact", agent("first_contact"), ["run", "run", "approval", "approval", "denied"]],
     ["an unknown agent", agent("unknown"), ["run", "run", "approval", "approval", "denied"]],
     ["a blocked agent", agent("blocked"), Array(5).fill("denied")],
-  ])("%s may do R0 to R4: %#", async (_, caller, expected) => {
+  ])("%s may do R0 to R4: %#", (_, caller, expected) => {
     const risks: Risk[] = [0, 1, 2, 3, 4];
-    expect(await Promise.all(risks.map((risk) => decide(caller, risk)))).toEqual(expected);
+    expect(risks.map((risk) => decide(caller, risk))).toEqual(expected);
   });
 
-  test("a tool without a risk counts as R2", async () => {
-    expect(await decide(owner, undefined)).toBe("run");
-    expect(await decide(agent("unknown"), undefined)).toBe("approval");
+  test("a tool without a risk counts as R2", () => {
+    expect(decide(owner, undefined)).toBe("run");
+    expect(decide(agent("unknown"), undefined)).toBe("approval");
   });
 });
 
 describe("what is approved beforehand", () => {
-  test("agent_task by the owner and the home relay, not by other agents", async () => {
-    expect(await decide(owner, 3, { name: "agent_task" })).toBe("run");
-    expect(await decide(relay, 3, { name: "agent_task" })).toBe("run");
-    expect(await decide(agent("trusted"), 3, { name: "agent_task" })).toBe("approval");
+  test("agent_task by the owner and the home relay, not by other agents", () => {
+    expect(decide(owner, 3, { name: "agent_task" })).toBe("run");
+    expect(decide(relay, 3, { name: "agent_task" })).toBe("run");
+    expect(decide(agent("trusted"), 3, { name: "agent_task" })).toBe("approval");
   });
 
-  test("a tool of the own listing, up to R3, for work that the home relay brought", async () => {
+  test("a tool of the own listing, up to R3, for work that the home relay brought", () => {
     const listed = ["tool"];
-    expect(await decide(relay, 3, { listed, task })).toBe("run");
-    expect(await decide(relay, 3, { listed })).toBe("approval");
-    expect(await decide(relay, 3, { task })).toBe("approval");
-    expect(await decide(owner, 3, { listed, task })).toBe("approval");
-    expect(await decide(relay, 4, { listed, task })).toBe("denied");
+    expect(decide(relay, 3, { listed, task })).toBe("run");
+    expect(decide(relay, 3, { listed })).toBe("approval");
+    expect(decide(relay, 3, { task })).toBe("approval");
+    expect(decide(owner, 3, { listed, task })).toBe("approval");
+    expect(decide(relay, 4, { listed, task })).toBe("denied");
   });
 });
 
 describe("the operator's bands", () => {
-  test("move the limits", async () => {
-    expect(await decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe(
-      "run",
-    );
-    expect(await decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
-    expect(await decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
+  test("move the limits", () => {
+    expect(decide(owner, 3, { policy: { maxRiskAuto: 3, requireApprovalAbove: 3 } })).toBe("run");
+    expect(decide(owner, 1, { policy: { maxRiskAuto: 0 } })).toBe("approval");
+    expect(decide(owner, 2, { policy: { denyAbove: 1 } })).toBe("denied");
   });
 
-  test("never let money move by itself", async () => {
+  test("never let money move by itself", () => {
     const policy = { maxRiskAuto: 4, requireApprovalAbove: 4, denyAbove: 4 };
-    expect(await decide(owner, 4, { policy })).toBe("approval");
-    expect(await decide(relay, 4, { policy, listed: ["tool"], task })).toBe("approval");
+    expect(decide(owner, 4, { policy })).toBe("approval");
+    expect(decide(relay, 4, { policy, listed: ["tool"], task })).toBe("approval");
   });
 });
 
-test("the texts are those of the specification", async () => {
+describe("the owner's word on single tools", () => {
+  test("allowed: nobody needs an approval, but money does and blocked callers stay out", () => {
+    const policy = { allow: ["tool"], denyAbove: 4 };
+    expect(decide(agent("unknown"), 3, { policy })).toBe("run");
+    expect(decide(owner, 3, { policy })).toBe("run");
+    expect(decide(owner, 3, { policy, name: "other" })).toBe("approval");
+    expect(decide(owner, 4, { policy })).toBe("approval");
+    expect(decide(agent("blocked"), 0, { policy })).toBe("denied");
+  });
+
+  test("allowed is not above what the agent does", () => {
+    expect(decide(owner, 3, { policy: { allow: ["tool"], denyAbove: 2 } })).toBe("denied");
+  });
+
+  test("denied: for everybody, even where it is listed or allowed", () => {
+    const policy = { allow: ["tool"], deny: ["tool"] };
+    expect(decide(owner, 0, { policy })).toBe("denied");
+    expect(decide(relay, 0, { policy, listed: ["tool"], task })).toBe("denied");
+  });
+});
+
+test("the texts are those of the specification", () => {
   const gate = createGate(defaultPolicy, new Set());
-  const textFor = async (risk: Risk) => {
-    const decision = await gate({ tool: { name: "run", risk }, caller: owner });
+  const textFor = (risk: Risk) => {
+    const decision = gate({ tool: { name: "run", risk }, caller: owner });
     return decision.ok ? "" : decision.message;
   };
-  expect(await textFor(4)).toMatch(/^Policy denied: /);
-  expect(await textFor(3)).toMatch(/^Governance: tool "run" requires approval/);
+  expect(textFor(4)).toMatch(/^Policy denied: /);
+  expect(textFor(3)).toMatch(/^Governance: tool "run" requires approval/);
 });

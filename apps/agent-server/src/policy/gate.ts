@@ -3,14 +3,24 @@ import { trustOf } from "../caller.ts";
 import type { WorkTask } from "../execution/task.ts";
 import type { Risk, ToolDefinition } from "../tools/definition.ts";
 
-/** Risk bands; each is the highest risk that it still covers. */
+/** Risk bands, each the highest risk that it still covers, and the owner's word on single tools. */
 export interface Policy {
   readonly maxRiskAuto: number;
   readonly requireApprovalAbove: number;
   readonly denyAbove: number;
+  /** Names of tools that need no approval, whoever calls; money excepted. */
+  readonly allow: readonly string[];
+  /** Names of tools that nobody may call. */
+  readonly deny: readonly string[];
 }
 
-export const defaultPolicy: Policy = { maxRiskAuto: 2, requireApprovalAbove: 2, denyAbove: 3 };
+export const defaultPolicy: Policy = {
+  maxRiskAuto: 2,
+  requireApprovalAbove: 2,
+  denyAbove: 3,
+  allow: [],
+  deny: [],
+};
 
 export interface ToolCall {
   readonly tool: Pick<ToolDefinition, "name" | "risk">;
@@ -22,26 +32,33 @@ export type Decision =
   | { readonly ok: true }
   | { readonly ok: false; readonly kind: "denied" | "approval"; readonly message: string };
 
-/** Asked before every tool call. Asynchronous, because an approval may have to be looked up. */
-export type Gate = (call: ToolCall) => Decision | Promise<Decision>;
+export type Gate = (call: ToolCall) => Decision;
 
 export const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
 const unknownRisk: Risk = 2;
 const execute = 3;
+
+export function riskOf(tool: Pick<ToolDefinition, "risk">): Risk {
+  return tool.risk ?? unknownRisk;
+}
 
 /**
  * Decides by risk and by the caller's trust. `listed` names the tools of the agent's own listing: who
  * pays for them through the home relay need not be approved again. Money never moves by itself.
  */
 export function createGate(policy: Policy, listed: ReadonlySet<string>): Gate {
+  const allowed = new Set(policy.allow);
+  const refused = new Set(policy.deny);
   return ({ tool, caller, task }) => {
-    const risk = tool.risk ?? unknownRisk;
+    const risk = riskOf(tool);
     const trust = trustOf(caller);
 
     if (trust === "blocked") return denied("the caller is blocked");
+    if (refused.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
       return denied(`risk ${riskNames[risk]} is above what this agent does`);
-    if (risk <= execute && isPreApproved(tool.name, caller, task, listed)) return { ok: true };
+    const preApproved = allowed.has(tool.name) || isPreApproved(tool.name, caller, task, listed);
+    if (risk <= execute && preApproved) return { ok: true };
 
     const stranger = trust === "unknown" || trust === "first_contact";
     const automatic =

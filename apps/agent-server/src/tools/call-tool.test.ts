@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
-import { createGate, defaultPolicy } from "../policy/gate.ts";
 import { systemRuntime } from "../runtime.ts";
+import { newGuard } from "../testing/guard.ts";
 import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
 import { createToolCaller } from "./call-tool.ts";
 import type { ToolContext } from "./definition.ts";
@@ -18,7 +18,7 @@ const seeing = textTool("seeing", (_, { caller }) => {
 });
 const callTool = createToolCaller({
   registry: createRegistry([shout, failing, throwing, huge, hanging(), risky, wrongAnswer, seeing]),
-  gate: createGate(defaultPolicy, new Set()),
+  guard: newGuard(),
   runtime,
 });
 

@@ -1,6 +1,7 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { isCallToolResult } from "@modelcontextprotocol/server";
-import type { Gate } from "../policy/gate.ts";
+import type { Guard } from "../policy/guard.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
@@ -23,10 +24,10 @@ export type CallTool = (name: string, args: unknown, context: ToolContext) => Pr
  */
 export function createToolCaller(parts: {
   registry: ToolRegistry;
-  gate: Gate;
+  guard: Guard;
   runtime: Runtime;
 }): CallTool {
-  const { registry, gate, runtime } = parts;
+  const { registry, guard, runtime } = parts;
   return async (name, args, context) => {
     const tool = registry.get(name);
     if (tool === undefined) return failure("unknown", `Unknown tool "${printable(name)}"`);
@@ -36,20 +37,42 @@ export function createToolCaller(parts: {
       return failure("invalid", `Invalid arguments for tool "${name}": ${checked.fault}`);
     }
 
-    const decision = await gate({
-      tool: tool.definition,
-      caller: context.caller,
-      task: context.task,
-    });
-    if (!decision.ok) return failure("denied", decision.message);
+    const { args: own } = checked;
+    const argsHash = hashOf(own);
+    if (argsHash === undefined) {
+      return failure("invalid", `Invalid arguments for tool "${name}": have no canonical form`);
+    }
+    const { caller, task } = context;
+    const verdict = guard({ tool: tool.definition, caller, task, args: own, argsHash });
+    if (!verdict.ok) return failure("denied", verdict.message);
 
+    const answer = await attempt(tool, own, context);
+    verdict.finished(answer.ok);
+    return answer;
+  };
+
+  async function attempt(
+    tool: RegisteredTool,
+    args: JsonObject,
+    context: ToolContext,
+  ): Promise<CallAnswer> {
+    const { name } = tool.definition;
     try {
-      return bounded(name, await untilAborted(tool, checked.args, context));
+      return bounded(name, await untilAborted(tool, args, context));
     } catch (cause) {
       runtime.log("error", "tool.threw", { tool: name, cause: String(cause) });
       return failure("failed", `Tool "${name}" failed`);
     }
-  };
+  }
+}
+
+/** Lone surrogates and nesting beyond 64 levels cannot be hashed, so nobody could approve them. */
+function hashOf(args: JsonObject): string | undefined {
+  try {
+    return sha256Hex(canonicalize(args));
+  } catch {
+    return undefined;
+  }
 }
 
 /** A tool that ignores its signal is left behind: its late answer goes nowhere. */

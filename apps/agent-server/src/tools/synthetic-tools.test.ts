@@ -5,7 +5,7 @@ import { createConverse } from "../execution/converse.ts";
 import { silentLog } from "../log.ts";
 import { hashedNgrams } from "../memory/hashed-ngrams.ts";
 import { openMemory } from "../memory/open-memory.ts";
-import { createGate, defaultPolicy } from "../policy/gate.ts";
+import { newGuard } from "../testing/guard.ts";
 import { systemRuntime } from "../runtime.ts";
 import { agentCredentialsTool } from "./agent-credentials.ts";
 import { agentQueryTool } from "./agent-query.ts";
@@ -36,7 +36,7 @@ function newTools(model?: Executor) {
   ]);
   const callTool = createToolCaller({
     registry,
-    gate: createGate(defaultPolicy, new Set()),
+    guard: newGuard(),
     runtime,
   });
   const { signal } = new AbortController();

@@ -1,0 +1,107 @@
+import { uuidV7 } from "@agent/crypto";
+import { callerKey, type Caller } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { JsonObject } from "../tools/definition.ts";
+
+/** A call that waits for the owner's word. */
+export interface Approval {
+  readonly approvalId: string;
+  readonly tool: string;
+  /** 0 to 4. */
+  readonly risk: number;
+  readonly caller: string;
+  /** SHA-256 of the arguments' canonical JSON, lowercase hex: the approval is for these alone. */
+  readonly argsHash: string;
+  /** For the owner to judge by; null when they are too long to be kept. */
+  readonly args: JsonObject | null;
+  /** Milliseconds since the Unix epoch. */
+  readonly requestedAt: number;
+  readonly expiresAt: number;
+  readonly status: "pending" | "approved" | "denied";
+}
+
+export interface WantedCall {
+  readonly tool: string;
+  readonly risk: number;
+  readonly caller: Caller;
+  readonly args: JsonObject;
+  readonly argsHash: string;
+}
+
+export type Taken =
+  | { readonly status: "approved" | "denied" | "pending"; readonly approvalId: string }
+  /** So many calls wait already that this one is not noted. */
+  | { readonly status: "full" };
+
+export type DecideResult =
+  | { readonly ok: true; readonly approval: Approval }
+  | { readonly ok: false; readonly code: "approval.not_found" | "approval.resolved" };
+
+export interface Approvals {
+  /** Uses up an approval that was given for exactly this call; without one it is noted as wanted. */
+  take(call: WantedCall): Taken;
+  /** What has been asked for and not used up, oldest first. */
+  list(): readonly Approval[];
+  decide(approvalId: string, status: "approved" | "denied"): DecideResult;
+}
+
+const lifetimeMs = 3_600_000;
+const most = 1_000;
+/** Nobody can fill the owner's list alone. */
+const mostPerCaller = 50;
+const keptArguments = 16_384;
+
+/** Kept in memory: what waits for a person is asked for again after a restart. */
+export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): Approvals {
+  const byCall = new Map<string, Approval>();
+
+  function forgetOld(): void {
+    for (const [name, { expiresAt }] of byCall) if (expiresAt <= runtime.now()) byCall.delete(name);
+  }
+
+  function note(name: string, { tool, risk, caller, args, argsHash }: WantedCall): Taken {
+    const key = callerKey(caller);
+    const own = [...byCall.values()].filter((one) => one.caller === key);
+    if (byCall.size >= most || own.length >= mostPerCaller) return { status: "full" };
+    const now = runtime.now();
+    const approvalId = uuidV7(now, runtime.randomBytes(10));
+    byCall.set(name, {
+      approvalId,
+      tool,
+      risk,
+      caller: key,
+      argsHash,
+      args: JSON.stringify(args).length <= keptArguments ? args : null,
+      requestedAt: now,
+      expiresAt: now + lifetimeMs,
+      status: "pending",
+    });
+    return { status: "pending", approvalId };
+  }
+
+  return {
+    take(call) {
+      forgetOld();
+      const name = `${callerKey(call.caller)} ${call.tool} ${call.argsHash}`;
+      const known = byCall.get(name);
+      if (known === undefined) return note(name, call);
+      const { status, approvalId } = known;
+      if (status === "approved") byCall.delete(name);
+      return { status, approvalId };
+    },
+    list() {
+      forgetOld();
+      return [...byCall.values()];
+    },
+    decide(approvalId, status) {
+      forgetOld();
+      const entry = [...byCall].find(([, one]) => one.approvalId === approvalId);
+      if (entry === undefined) return { ok: false, code: "approval.not_found" };
+      const [name, approval] = entry;
+      if (approval.status !== "pending") return { ok: false, code: "approval.resolved" };
+      const decided = { ...approval, status };
+      byCall.set(name, decided);
+      return { ok: true, approval: decided };
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { sha256Hex } from "@agent/crypto";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { callText, connectClient } from "../testing/call.ts";
+import { startAlone } from "../testing/start.ts";
+import { failing, shout, textTool } from "../testing/tools.ts";
+import type { RunningAgent } from "../start-agent.ts";
+import { createApprovals } from "./approvals.ts";
+import { createGuard } from "./guard.ts";
+
+const secret = "my prompt is nobody's business";
+const deploy = textTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
+const pay = textTool("pay", () => ({ ok: true, data: "paid" }), 4);
+
+let folder: string;
+let path: string;
+let running: RunningAgent;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-audit-"));
+  path = join(folder, "new", "audit.jsonl");
+  const started = await startAlone({
+    tools: [shout, failing, deploy, pay],
+    file: { auditLog: path },
+  });
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  ({ running } = started);
+});
+afterAll(async () => {
+  await running.stop();
+  await rm(folder, { recursive: true });
+});
+
+async function audited(): Promise<Record<string, unknown>[]> {
+  const lines = (await readFile(path, "utf8")).trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function approvals(path_ = "", init: RequestInit = {}): Promise<Response> {
+  const url = new URL(`/approvals${path_}`, running.url);
+  const headers = { authorization: "Bearer secret", "content-type": "application/json" };
+  return fetch(url, { headers, ...init });
+}
+
+const decide = (id: string, decision: unknown) =>
+  approvals(`/${id}`, { method: "POST", body: JSON.stringify({ decision }) });
+
+function idIn(text: string): string {
+  return /approval_id (\S+)$/.exec(text)?.[1] ?? "";
+}
+
+async function call(name: string, text: string): Promise<string> {
+  const client = await connectClient(running.url, "secret");
+  const answer = await callText(client, name, { text });
+  await client.close();
+  return answer;
+}
+
+describe("the audit log", () => {
+  test("has a line for each decision and each end, with the hash of the arguments alone", async () => {
+    const before = (await audited().catch(() => [])).length;
+    await call("shout", secret);
+    await call("failing", "");
+    await call("pay", "");
+    const lines = (await audited()).slice(before);
+    const args_hash = sha256Hex(JSON.stringify({ text: secret }));
+    expect(lines).toMatchObject([
+      {
+        event: "tool.decided",
+        tool: "shout",
+        risk: 0,
+        caller: "owner",
+        trust: "trusted",
+        args_hash,
+        decision: "allowed",
+      },
+      { event: "tool.finished", tool: "shout", ok: true, call_id: lines[0]?.["call_id"] },
+      { event: "tool.decided", tool: "failing", decision: "allowed" },
+      { event: "tool.finished", tool: "failing", ok: false },
+      { event: "tool.decided", tool: "pay", decision: "denied" },
+    ]);
+    expect(lines[4]?.["reason"]).toMatch(/^Policy denied: /);
+    expect(await readFile(path, "utf8")).not.toContain(secret);
+  });
+
+  test("names the task for which a tool ran, and agent_task itself", async () => {
+    const before = (await audited()).length;
+    const client = await connectClient(running.url, "secret");
+    await callText(client, "agent_task", { prompt: "hi", relay_task_id: "task-1" });
+    await client.close();
+    const decided = (await audited()).slice(before).filter((line) => "decision" in line);
+    expect(decided).toMatchObject([{ tool: "agent_task" }, { tool: "shout", task_id: "task-1" }]);
+  });
+
+  test("is for its owner's eyes only", async () => {
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+  });
+
+  test("that cannot be written stops the start", async () => {
+    const started = await startAlone({ file: { auditLog: path, mcpServers: {} }, tools: [] });
+    if (!started.ok) throw new Error("a second agent may append to the same file");
+    await started.running.stop();
+    const refused = await startAlone({ file: { auditLog: join(path, "x") } });
+    expect(refused.ok ? [] : refused.faults).toEqual([
+      expect.stringMatching(/^auditLog: .* cannot be written: /),
+    ]);
+  });
+});
+
+describe("a call that needs an approval", () => {
+  test("runs once after the owner gave it, with the same arguments", async () => {
+    const refused = await call("deploy", "site");
+    expect(refused).toMatch(/^Governance: tool "deploy" requires approval \(R3_EXECUTE\)/);
+    const listed = (await (await approvals()).json()) as { approvals: object[] };
+    const approval_id = idIn(refused);
+    expect(listed.approvals).toContainEqual(
+      expect.objectContaining({ approval_id, tool: "deploy", arguments: { text: "site" } }),
+    );
+    expect(await (await decide(approval_id, "approve")).json()).toMatchObject({
+      status: "approved",
+    });
+    expect(await call("deploy", "other")).toMatch(/^Governance: /);
+    expect(await call("deploy", "site")).toBe("deployed site");
+    expect(await call("deploy", "site")).toMatch(/^Governance: /);
+    expect((await audited()).filter((line) => line["approval_id"] === approval_id)).toMatchObject([
+      { decision: "approval_required" },
+      { decision: "allowed" },
+    ]);
+  });
+
+  test("stays refused after the owner said no", async () => {
+    const approval_id = idIn(await call("deploy", "never"));
+    await decide(approval_id, "deny");
+    expect(await call("deploy", "never")).toBe("Policy denied: the owner refused this call");
+  });
+
+  test.each([
+    ["an unknown id", "00000000-0000-7000-8000-000000000000", "approve", 404],
+    ["no decision", "x", "maybe", 400],
+  ])("%s: refused", async (_, id, decision, status) => {
+    expect((await decide(id, decision)).status).toBe(status);
+  });
+
+  test("cannot be decided twice: 409", async () => {
+    const approval_id = idIn(await call("deploy", "twice"));
+    await decide(approval_id, "deny");
+    expect((await decide(approval_id, "approve")).status).toBe(409);
+  });
+});
+
+test("no tool runs without its line in the audit log", () => {
+  const runtime = systemRuntime(silentLog);
+  const guard = createGuard({
+    gate: () => ({ ok: true }),
+    approvals: createApprovals(runtime),
+    audit: {
+      write() {
+        throw new Error("no space left on device");
+      },
+      close() {},
+    },
+    runtime,
+  });
+  const given = { tool: shout.definition, caller: owner, args: {}, argsHash: "" };
+  expect(guard(given)).toEqual({
+    ok: false,
+    message: "Policy denied: the audit log cannot be written",
+  });
+});

@@ -1,0 +1,106 @@
+import { uuidV7 } from "@agent/crypto";
+import { callerKey, trustOf } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { JsonObject } from "../tools/definition.ts";
+import type { Approvals } from "./approvals.ts";
+import type { Audit } from "./audit.ts";
+import { riskOf, type Decision, type Gate, type ToolCall } from "./gate.ts";
+
+export interface GuardedCall extends ToolCall {
+  readonly args: JsonObject;
+  /** SHA-256 of the canonical JSON of `args`, lowercase hex. */
+  readonly argsHash: string;
+}
+
+export type Verdict =
+  /** `finished` notes how the call ended. */
+  | { readonly ok: true; readonly finished: (ok: boolean) => void }
+  | { readonly ok: false; readonly message: string };
+
+/** Asked before every tool call. */
+export type Guard = (call: GuardedCall) => Verdict;
+
+/**
+ * The gate decides, the owner's approvals settle what it leaves open, and the audit log has it before
+ * anything runs.
+ */
+export function createGuard(parts: {
+  gate: Gate;
+  approvals: Approvals;
+  audit: Audit;
+  runtime: Runtime;
+}): Guard {
+  const { gate, approvals, audit, runtime } = parts;
+
+  return (call) => {
+    const settled = settle(call, gate(call));
+    const callId = uuidV7(runtime.now(), runtime.randomBytes(10));
+    const { tool, caller, task, argsHash } = call;
+    try {
+      audit.write({
+        event: "tool.decided",
+        call_id: callId,
+        tool: tool.name,
+        risk: riskOf(tool),
+        caller: callerKey(caller),
+        trust: trustOf(caller),
+        ...(task !== undefined && { task_id: task.taskId }),
+        args_hash: argsHash,
+        decision: settled.decision,
+        ...(settled.message !== undefined && { reason: settled.message }),
+        ...(settled.approvalId !== undefined && { approval_id: settled.approvalId }),
+      });
+    } catch (cause) {
+      runtime.log("error", "audit.failed", { cause: String(cause) });
+      return { ok: false, message: "Policy denied: the audit log cannot be written" };
+    }
+    if (settled.message !== undefined) return { ok: false, message: settled.message };
+    const startedAt = runtime.now();
+    return {
+      ok: true,
+      finished(ok) {
+        const duration = runtime.now() - startedAt;
+        finish({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
+      },
+    };
+  };
+
+  /** What ran cannot be undone, so a line that is lost here only shows in the log. */
+  function finish(line: { call_id: string; tool: string; ok: boolean; duration_ms: number }): void {
+    try {
+      audit.write({ event: "tool.finished", ...line });
+    } catch (cause) {
+      runtime.log("error", "audit.failed", { cause: String(cause) });
+    }
+  }
+
+  function settle(call: GuardedCall, decision: Decision): Settled {
+    if (decision.ok) return { decision: "allowed" };
+    const { kind, message } = decision;
+    if (kind === "denied") return { decision: "denied", message };
+    const { tool, caller, args, argsHash } = call;
+    const taken = approvals.take({ tool: tool.name, risk: riskOf(tool), caller, args, argsHash });
+    switch (taken.status) {
+      case "approved":
+        return { decision: "allowed", approvalId: taken.approvalId };
+      case "denied": {
+        const refused = "Policy denied: the owner refused this call";
+        return { decision: "denied", message: refused, approvalId: taken.approvalId };
+      }
+      case "pending": {
+        const { approvalId } = taken;
+        const named = `${message}, approval_id ${approvalId}`;
+        return { decision: "approval_required", message: named, approvalId };
+      }
+      case "full":
+        return { decision: "approval_required", message };
+    }
+  }
+}
+
+interface Settled {
+  readonly decision: "allowed" | "denied" | "approval_required";
+  /** Why not; absent when it may run. */
+  readonly message?: string;
+  readonly approvalId?: string;
+}
