@@ -1,0 +1,93 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { identityTag } from "./identity-tag.ts";
+import { startServer, token, type TestServer } from "./testing/agent.ts";
+
+const inspector = createRequire(import.meta.url).resolve(
+  "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+);
+
+let folder: string;
+let server: TestServer;
+let servers: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-inspector-"));
+  server = await startServer();
+  servers = join(folder, "servers.json");
+  const main = fileURLToPath(new URL("main.ts", import.meta.url));
+  const agent = {
+    command: process.execPath,
+    args: ["--conditions=agent-source", main, "--transport", "stdio"],
+    env: { AGENT_DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
+  };
+  await writeFile(servers, JSON.stringify({ mcpServers: { agent } }));
+});
+afterAll(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+/** Rejects when the Inspector exits with anything but 0; `--strict` does for a schema that others trip over. */
+async function inspect(era: string, target: readonly string[], ...args: string[]) {
+  const command = [
+    inspector,
+    "--cli",
+    ...target,
+    "--protocol-era",
+    era,
+    "--format",
+    "json",
+    ...args,
+  ];
+  const env = { PATH: process.env["PATH"], HOME: folder };
+  const { stdout } = await promisify(execFile)(process.execPath, command, { env });
+  return JSON.parse(stdout) as { result: Record<string, unknown> };
+}
+
+const overHttp = (bearer = token) => [
+  server.url.href,
+  "--stored-auth-only",
+  "--header",
+  `Authorization: Bearer ${bearer}`,
+];
+const overStdio = () => ["--config", servers, "--server", "agent"];
+
+describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (era) => {
+  test.each([
+    ["over HTTP", overHttp],
+    ["over stdio", overStdio],
+  ])("%s finds nothing to object to in the schemas of the tools", async (_, target) => {
+    const { result } = await inspect(era, target(), "--method", "tools/list", "--strict");
+    expect(result["tools"]).toContainEqual(expect.objectContaining({ name: "agent_task" }));
+  });
+
+  test.each([
+    ["resources/list", "resources", { uri: "agent://identity" }],
+    ["prompts/list", "prompts", { name: "chat" }],
+  ])("%s names them", async (method, member, entry) => {
+    const { result } = await inspect(era, overHttp(), "--method", method);
+    expect(result[member]).toContainEqual(expect.objectContaining(entry));
+  });
+
+  test("a call is answered and tagged", async () => {
+    const args = ["--tool-name", "shout", "--tool-args-json", '{"text":"hi"}'];
+    const { result } = await inspect(era, overHttp(), "--method", "tools/call", ...args);
+    expect(result["content"]).toEqual([
+      { type: "text", text: "HI" },
+      { type: "text", text: identityTag(server.agent.identity) },
+    ]);
+  });
+
+  test("a wrong token gets it nowhere", async () => {
+    await expect(inspect(era, overHttp("wrong"), "--method", "tools/list")).rejects.toThrow(
+      "auth_required",
+    );
+  });
+});
