@@ -163,7 +163,16 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
 ];
 /** Stores that other features read, and which; every other store is its feature's alone. */
 const readers: Readonly<Record<string, readonly string[]>> = {
-  "agents/store.ts": ["credentials", "identity", "realtime", "routing", "tasks", "trust"],
+  "agents/store.ts": [
+    "approvals",
+    "credentials",
+    "identity",
+    "pairing",
+    "realtime",
+    "routing",
+    "tasks",
+    "trust",
+  ],
   "agents/listing-store.ts": ["routing"],
   "agents/profile-store.ts": ["credentials", "routing"],
   "ledger/store.ts": ["budget"],

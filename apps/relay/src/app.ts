@@ -1,6 +1,7 @@
 import { Hono, type Context } from "hono";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
+import { approvalHandlers } from "./approvals/routes.ts";
 import { budgetHandlers } from "./budget/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
@@ -49,6 +50,7 @@ export function createRelay(services: Services): Relay {
     ...systemHandlers(services, isDraining),
     ...agentHandlers(services, router.bringWaiting),
     ...pairingHandlers(services),
+    ...approvalHandlers(services),
     ...taskHandlers(services),
     ...budgetHandlers(services),
     ...paymentHandlers(services),

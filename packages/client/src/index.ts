@@ -19,5 +19,7 @@ export type { Bearer, PerCall, RelayClient, RelayClientOptions } from "./relay-c
 export type { SendResult } from "./socket-connection.ts";
 export { looksLikeToken } from "./token-form.ts";
 export type { Credentials, DeviceIdentity } from "./token-source.ts";
+export { signVote } from "./vote.ts";
+export type { VoteOptions } from "./vote.ts";
 export { checkToken, mintToken, peekToken } from "./token.ts";
 export type { MintOptions, TokenClaims, TokenCode, TokenRefusal } from "./token.ts";

@@ -31,6 +31,7 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  approvers: 50,
   revokedTokens: 100,
   pairingTtlMs: 300_000,
   pairingTries: 5,

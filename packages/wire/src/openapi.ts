@@ -3,6 +3,7 @@ import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
+import { Approval } from "./approvals.ts";
 import { Balance, Settlement, Transaction } from "./budget.ts";
 import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { Device } from "./devices.ts";
@@ -37,6 +38,7 @@ const named = {
   KeyHistory,
   Device,
   Pairing,
+  Approval,
   MarketCandidate,
   TrustRecord,
   VerifiableCredential: VerifiableCredentialSchema,
@@ -92,7 +94,12 @@ export function impliedRefusals(operation: Operation): Code[] {
   // Probes answer at any rate, and until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
-  if (operation.auth !== "public") {
+  if (operation.auth === "peer") {
+    // A relay counts another's requests by its id, once they are known to be its own.
+    if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
+    codes.push("federation.signature_invalid", "federation.timestamp_expired");
+    if (operation.body !== undefined) codes.push("federation.wrong_receiver");
+  } else if (operation.auth !== "public") {
     codes.push(
       "auth.missing",
       "auth.malformed_token",

@@ -1,3 +1,4 @@
+import { approvals } from "./approvals.ts";
 import { budget } from "./budget.ts";
 import { cards } from "./cards.ts";
 import { credentials } from "./credentials.ts";
@@ -24,6 +25,7 @@ export const operations = {
   ...devices,
   ...keys,
   ...pairing,
+  ...approvals,
   ...tasks,
   ...evidence,
   ...budget,

@@ -1,4 +1,5 @@
 import type { OperationName } from "@agent/wire";
+import { approvalsContract } from "./approvals.ts";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
 import { cardsContract } from "./cards.ts";
@@ -23,6 +24,7 @@ export const contract: Contract<OperationName> = {
   ...devicesContract,
   ...keysContract,
   ...pairingContract,
+  ...approvalsContract,
   ...tasksContract,
   ...budgetContract,
   ...withdrawalsContract,

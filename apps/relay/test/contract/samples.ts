@@ -138,6 +138,21 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getPairing: {},
   approvePairing: { body: { scopes: ["task:read"] } },
   denyPairing: {},
+  requestApproval: {
+    body: {
+      approval_id: "approval-1",
+      tool_name: "pay",
+      args_hash: "00".repeat(32),
+      quorum_required: 1,
+      quorum_approvers: [unknownId],
+    },
+  },
+  listApprovals: { query: "status=pending&as=approver&limit=10" },
+  getApproval: {},
+  voteOnApproval: {
+    body: { approver_id: unknownId, decision: "approve", signature: "A".repeat(86) },
+  },
+  useApproval: { body: { tool_name: "pay", args_hash: "00".repeat(32) } },
   rotateKey: { body: { succession: {} } },
   getSuccession: {},
   getTrust: {},

@@ -9,6 +9,7 @@ import { moneyOut } from "./008-money-out.ts";
 import { agentUpkeep } from "./009-agent-upkeep.ts";
 import { federation } from "./010-federation.ts";
 import { payments } from "./011-payments.ts";
+import { approvals } from "./012-approvals.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -23,4 +24,5 @@ export const migrations = [
   agentUpkeep,
   federation,
   payments,
+  approvals,
 ];

@@ -1,0 +1,211 @@
+import { signJson } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import { approvalVote, type Approval } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { approvalsOf, argsHash, askedOf, useOf, voteOn } from "../../test/approvals.ts";
+import { pairedDevice } from "../../test/pairing.ts";
+import { rotationOf } from "../../test/rotation.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let agent: TestAgent;
+let ann: TestAgent;
+let bob: TestAgent;
+let cid: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [agent, ann, bob, cid] = [await t.agent(), await t.agent(), await t.agent(), await t.agent()];
+});
+afterEach(() => t.close());
+
+const refusal = (status: number, code: string) => ({ status, body: { code } });
+const read = async ({ approval_id }: Approval) =>
+  (await t.as(agent, "GET", `${approvalsOf(agent)}/${approval_id}`)).body;
+
+describe("an approval", () => {
+  test("is given when as many as are required of the approvers approve", async () => {
+    const approval = await askedOf(t, agent, [ann, bob, cid], 2);
+    expect(approval).toMatchObject({ status: "pending", votes: [], resolved_at: null });
+    const first = await voteOn(t, approval, ann);
+    expect(first.body).toMatchObject({ status: "pending", votes: [{ approver_id: ann.agentId }] });
+    await t.clock.advance(5);
+    const second = await voteOn(t, approval, cid);
+    expect(second).toMatchObject({ status: 200, body: { status: "approved" } });
+    expect(await read(approval)).toMatchObject({
+      status: "approved",
+      resolved_at: t.clock.now(),
+    });
+    expect(await voteOn(t, approval, bob)).toMatchObject(refusal(409, "approval.resolved"));
+  });
+
+  test("is ended by one deny, whoever approved before", async () => {
+    const approval = await askedOf(t, agent, [ann, bob, cid], 2);
+    await voteOn(t, approval, ann);
+    expect((await voteOn(t, approval, bob, "deny")).body).toMatchObject({ status: "denied" });
+    expect(await voteOn(t, approval, cid)).toMatchObject(refusal(409, "approval.resolved"));
+    expect(await useOf(t, agent, approval)).toMatchObject(refusal(409, "approval.not_approved"));
+  });
+
+  test("counts no vote twice, of two at once either", async () => {
+    const approval = await askedOf(t, agent, [ann, bob], 2);
+    const both = await Promise.all([voteOn(t, approval, ann), voteOn(t, approval, ann)]);
+    expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    expect(await voteOn(t, approval, ann)).toMatchObject(refusal(409, "approval.already_voted"));
+    expect(await read(approval)).toMatchObject({ status: "pending" });
+  });
+
+  test("is honoured once, for the call that it was given for", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    await voteOn(t, approval, ann);
+    const other = refusal(409, "approval.other_call");
+    expect(await useOf(t, agent, approval, { tool_name: "delete" })).toMatchObject(other);
+    expect(await useOf(t, agent, approval, { args_hash: "cd".repeat(32) })).toMatchObject(other);
+    const uses = await Promise.all([useOf(t, agent, approval), useOf(t, agent, approval)]);
+    expect(uses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+    expect(await read(approval)).toMatchObject({ status: "used" });
+  });
+
+  test("is nobody else's to use or to read", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    await voteOn(t, approval, ann);
+    const path = `${approvalsOf(agent)}/${approval.approval_id}`;
+    const call = { tool_name: "pay", args_hash: argsHash };
+    const used = await t.as(ann, "POST", `${path}/use`, call);
+    expect(used).toMatchObject(refusal(403, "auth.not_owner"));
+    expect(await t.as(bob, "GET", path)).toMatchObject(refusal(403, "approval.not_approver"));
+    expect(await t.as(ann, "GET", path)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("a request for an approval", () => {
+  const request = (body: Record<string, unknown>) =>
+    t.as(agent, "POST", approvalsOf(agent), {
+      tool_name: "pay",
+      args_hash: argsHash,
+      quorum_required: 1,
+      quorum_approvers: [ann.agentId],
+      ...body,
+    });
+
+  test("is the same one when it is sent again under its id, in any order of approvers", async () => {
+    const wanted = { approval_id: "a-1", quorum_approvers: [ann.agentId, bob.agentId] };
+    const first = await request(wanted);
+    expect(first.status).toBe(201);
+    await voteOn(t, first.body as unknown as Approval, ann);
+    const quorum_approvers = [bob.agentId, ann.agentId, bob.agentId];
+    const again = await request({ ...wanted, quorum_approvers });
+    expect(again).toMatchObject({ status: 200, body: { status: "approved" } });
+  });
+
+  test("does not change under its id, and another agent's ids are its own", async () => {
+    await request({ approval_id: "a-1" });
+    const changed = await request({ approval_id: "a-1", args_hash: "cd".repeat(32) });
+    expect(changed).toMatchObject(refusal(409, "approval.id_taken"));
+    const body = { approval_id: "a-1", quorum_required: 1, quorum_approvers: [bob.agentId] };
+    const theirs = { ...body, tool_name: "other", args_hash: "cd".repeat(32) };
+    expect(await t.as(ann, "POST", approvalsOf(ann), theirs)).toMatchObject({ status: 201 });
+  });
+
+  test.each<[string, (of: { ann: string; bob: string }) => Record<string, unknown>]>([
+    ["requires nobody", () => ({ quorum_required: 0 })],
+    ["requires a part of somebody", () => ({ quorum_required: 0.5 })],
+    ["requires more than there are", () => ({ quorum_required: 2 })],
+    [
+      "counts one approver twice",
+      (of) => ({ quorum_required: 2, quorum_approvers: [of.ann, of.ann] }),
+    ],
+    ["names no approvers", () => ({ quorum_approvers: [] })],
+    ["names what is no agent", () => ({ quorum_approvers: ["ann"] })],
+    ["hashes nothing", () => ({ args_hash: "" })],
+  ])("is refused when it %s", async (_, change) => {
+    const reply = await request(change({ ann: ann.agentId, bob: bob.agentId }));
+    expect(reply).toMatchObject(refusal(400, "request.invalid"));
+  });
+});
+
+describe("a vote", () => {
+  const invalid = refusal(403, "approval.signature_invalid");
+  /** A vote with a signature over something else than it says. */
+  async function forged(change: (honest: ReturnType<typeof approvalVote>) => object) {
+    const approval = await askedOf(t, agent, [ann, bob]);
+    const vote = { approver_id: ann.agentId, decision: "approve" as const };
+    const { signature } = signJson(change(approvalVote(approval, vote)), ann.secretKey);
+    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    return t.as(ann, "POST", path, { ...vote, signature });
+  }
+
+  test.each<[string, (honest: ReturnType<typeof approvalVote>) => object]>([
+    ["the other decision", (vote) => ({ ...vote, decision: "deny" })],
+    ["another call", (vote) => ({ ...vote, args_hash: "cd".repeat(32) })],
+    ["another agent", (vote) => ({ ...vote, agent_id: vote.approver_id })],
+    ["another approval", (vote) => ({ ...vote, approval_id: "another" })],
+    ["a smaller quorum", (vote) => ({ ...vote, quorum_hash: "00".repeat(32) })],
+    ["another approver", (vote) => ({ ...vote, approver_id: vote.agent_id })],
+    ["another kind of thing", (vote) => ({ ...vote, type: "receipt" })],
+    ["more than the vote", (vote) => ({ ...vote, more: 1 })],
+  ])("that signs %s does not count", async (_, change) => {
+    expect(await forged((vote) => vote)).toMatchObject({ status: 200 });
+    expect(await forged(change)).toMatchObject(invalid);
+  });
+
+  test("is one of the approvers', in its own name", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    const notOne = refusal(403, "approval.not_approver");
+    expect(await voteOn(t, approval, bob)).toMatchObject(notOne);
+    expect(await voteOn(t, approval, agent)).toMatchObject(notOne);
+    const { body } = await t.as(ann, "GET", `${approvalsOf(ann)}?as=approver`);
+    expect(body["approvals"]).toMatchObject([{ votes: [] }]);
+  });
+
+  test("of an approver may be signed by one of its devices, and by none that it lost", async () => {
+    const phone = await pairedDevice(t, ann, ["agent:write"]);
+    expect(await voteOn(t, await askedOf(t, agent, [ann]), phone)).toMatchObject({ status: 200 });
+    const path = `/api/v1/agents/${ann.agentId}/devices/${phone.deviceId}`;
+    await t.as(ann, "DELETE", path);
+    const late = { ...ann, secretKey: phone.secretKey };
+    const approval = await askedOf(t, agent, [ann]);
+    const { approval_id } = approval;
+    const vote = approvalVote(approval, { approver_id: ann.agentId, decision: "approve" });
+    const { signature } = signJson(vote, late.secretKey);
+    const reply: Reply = await t.as(ann, "POST", `${approvalsOf(agent)}/${approval_id}/vote`, {
+      approver_id: ann.agentId,
+      decision: "approve",
+      signature,
+    });
+    expect(reply).toMatchObject(invalid);
+  });
+
+  test("of a key that was left does not count", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    const { next, succession } = rotationOf(t, ann);
+    const path = `/api/v1/agents/${ann.agentId}/rotate-key`;
+    await t.as(ann, "POST", path, { succession });
+    const vote = approvalVote(approval, { approver_id: ann.agentId, decision: "approve" });
+    const { signature } = signJson(vote, ann.secretKey);
+    const body = { approver_id: ann.agentId, decision: "approve", signature };
+    const ballots = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    expect(await t.as(next, "POST", ballots, body)).toMatchObject(invalid);
+    expect(await voteOn(t, approval, next)).toMatchObject({ status: 200 });
+  });
+});
+
+test("approvals are listed newest first, by state and page, for their agent and for who may vote", async () => {
+  const first = await askedOf(t, agent, [ann]);
+  await t.clock.advance(1);
+  const second = await askedOf(t, agent, [ann, bob]);
+  await voteOn(t, first, ann);
+  const list = async (by: TestAgent, query: string) => {
+    const { body } = await t.as(by, "GET", `${approvalsOf(by)}?${query}`);
+    const rows = body["approvals"] as Approval[];
+    return { ids: rows.map(({ approval_id }) => approval_id), next: body["next_cursor"] };
+  };
+  const [one, two] = [first.approval_id, second.approval_id];
+  expect((await list(agent, "")).ids).toEqual([two, one]);
+  expect((await list(ann, "")).ids).toEqual([]);
+  expect((await list(ann, "as=approver")).ids).toEqual([two, one]);
+  expect((await list(bob, "as=approver")).ids).toEqual([two]);
+  expect((await list(ann, "as=approver&status=approved")).ids).toEqual([one]);
+  const page = await list(agent, "limit=1");
+  expect(page.ids).toEqual([two]);
+  expect((await list(agent, `limit=1&cursor=${String(page.next)}`)).ids).toEqual([one]);
+});

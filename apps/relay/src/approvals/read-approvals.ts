@@ -1,0 +1,34 @@
+import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Reader } from "../storage/storage.ts";
+import { approvalsFor, approvalsOf, findApproval } from "./store.ts";
+import { readApproval } from "./view.ts";
+
+export async function getApproval(
+  read: Reader,
+  { agentId, approvalId, caller }: { agentId: string; approvalId: string; caller: Caller },
+): Promise<Answer<Operations["getApproval"]>> {
+  const row = await findApproval(read, { agent_id: agentId, approval_id: approvalId });
+  if (row === undefined) return refuse("approval.not_found");
+  const approval = await readApproval(read, row);
+  return actsFor(caller, [agentId, ...approval.quorum_approvers])
+    ? { status: 200, body: approval }
+    : refuse("approval.not_approver");
+}
+
+/** Newest first. */
+export async function listApprovals(
+  read: Reader,
+  agent_id: string,
+  query: QueryOf<Operations["listApprovals"]>,
+): Promise<Answer<Operations["listApprovals"]>> {
+  const { as, status = "", limit = limits.pageDefault } = query;
+  const cursor = decodeCursor(query.cursor);
+  if (!cursor.ok) return cursor;
+  const find = as === "approver" ? approvalsFor : approvalsOf;
+  const rows = await find(read, { agent_id, status, before: cursor.value ?? "~", limit });
+  const approvals = await Promise.all(rows.map((row) => readApproval(read, row)));
+  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
+  return { status: 200, body: { approvals, next_cursor } };
+}

@@ -1,0 +1,23 @@
+import type { Handlers } from "../http/mount.ts";
+import type { Services } from "../services.ts";
+import { getApproval, listApprovals } from "./read-approvals.ts";
+import { requestApproval } from "./request.ts";
+import { useApproval } from "./use.ts";
+import { vote } from "./vote.ts";
+
+type ApprovalHandlers = Pick<
+  Handlers,
+  "requestApproval" | "listApprovals" | "getApproval" | "voteOnApproval" | "useApproval"
+>;
+
+export function approvalHandlers(services: Services): ApprovalHandlers {
+  const { read } = services.storage;
+  return {
+    requestApproval: ({ params, body }, { caller }) =>
+      requestApproval(services, { ...params, body, caller }),
+    listApprovals: ({ params, query }) => listApprovals(read, params.agentId, query),
+    getApproval: ({ params }, { caller }) => getApproval(read, { ...params, caller }),
+    voteOnApproval: ({ params, body }, { caller }) => vote(services, { ...params, body, caller }),
+    useApproval: ({ params, body }) => useApproval(services, { ...params, body }),
+  };
+}

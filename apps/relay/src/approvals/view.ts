@@ -1,0 +1,31 @@
+import { quorumHash, type Approval } from "@agent/wire";
+import type { Reader } from "../storage/storage.ts";
+import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables.ts";
+import { votesOn } from "./store.ts";
+
+/** An approval as its agent and its approvers see it. */
+export function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
+  const quorum_approvers = votes.map(({ approver_id }) => approver_id);
+  const { quorum_required } = row;
+  return {
+    approval_id: row.approval_id,
+    agent_id: row.agent_id,
+    tool_name: row.tool_name,
+    args_hash: row.args_hash,
+    quorum_required,
+    quorum_approvers,
+    quorum_hash: quorumHash({ quorum_required, quorum_approvers }),
+    status: row.status,
+    votes: votes.flatMap(({ approver_id, decision, signature, voted_at }) =>
+      decision === null || signature === null || voted_at === null
+        ? []
+        : [{ approver_id, decision, signature, voted_at }],
+    ),
+    created_at: row.created_at,
+    resolved_at: row.resolved_at,
+  };
+}
+
+export async function readApproval(read: Reader, row: ApprovalRow): Promise<Approval> {
+  return approvalOf(row, await votesOn(read, row));
+}

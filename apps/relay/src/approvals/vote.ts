@@ -1,0 +1,58 @@
+import { hexToBytes, verifyJson } from "@agent/crypto";
+import { approvalVote, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { signingKeysOf } from "../agents/store.ts";
+import { note } from "../audit/note.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Services } from "../services.ts";
+import { changeApproval, findApproval, markVote } from "./store.ts";
+import { readApproval } from "./view.ts";
+
+type VoteOn = Operations["voteOnApproval"];
+
+interface Ballot {
+  readonly agentId: string;
+  readonly approvalId: string;
+  readonly body: BodyOf<VoteOn>;
+  readonly caller: Caller;
+}
+
+/** Counts an approver's vote: the quorum approves, one deny ends it, and nobody votes twice. */
+export async function vote(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { agentId, approvalId, body, caller }: Ballot,
+): Promise<Answer<VoteOn>> {
+  const { approver_id, decision, signature } = body;
+  const key = { agent_id: agentId, approval_id: approvalId };
+  const asked = await findApproval(storage.read, key);
+  if (asked === undefined) return refuse("approval.not_found");
+  const approval = await readApproval(storage.read, asked);
+  if (!approval.quorum_approvers.includes(approver_id) || !actsFor(caller, [approver_id])) {
+    return refuse("approval.not_approver");
+  }
+  const ballot = { ...approvalVote(approval, { approver_id, decision }), signature };
+  const keys = await signingKeysOf(storage.read, approver_id);
+  const isSigned = keys.some(
+    ({ public_key, valid_until }) =>
+      valid_until === null && verifyJson(ballot, hexToBytes(public_key)),
+  );
+  if (!isSigned) return refuse("approval.signature_invalid");
+
+  const now = runtime.now();
+  return storage.transaction(async (tx) => {
+    const row = await findApproval(tx, key);
+    if (row?.status !== "pending") return refuse("approval.resolved");
+    if (!(await markVote(tx, { ...key, approver_id, decision, signature, now }))) {
+      return refuse("approval.already_voted");
+    }
+    const counted = await readApproval(tx, row);
+    const inFavour = counted.votes.filter((cast) => cast.decision === "approve").length;
+    if (decision === "approve" && inFavour < row.quorum_required) {
+      return { status: 200 as const, body: counted };
+    }
+    const status = decision === "deny" ? ("denied" as const) : ("approved" as const);
+    await changeApproval(tx, { ...key, status, resolved_at: now, from: "pending" });
+    const detail = `${approvalId} ${status}`;
+    await note(tx, now, caller, { agentId, action: "approval.resolved", detail });
+    return { status: 200 as const, body: { ...counted, status, resolved_at: now } };
+  });
+}

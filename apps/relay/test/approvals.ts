@@ -1,0 +1,50 @@
+import { signVote } from "@agent/client";
+import type { TestAgent } from "@agent/testkit";
+import type { Approval, ApprovalDecision } from "@agent/wire";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+export const argsHash = "ab".repeat(32);
+
+export const approvalsOf = ({ agentId }: Pick<TestAgent, "agentId">) =>
+  `/api/v1/agents/${agentId}/approvals`;
+
+/** A call that the agent asks some approvers about. */
+export async function askedOf(
+  t: TestRelay,
+  agent: TestAgent,
+  approvers: readonly TestAgent[],
+  quorum_required = approvers.length,
+): Promise<Approval> {
+  const { status, body } = await t.as(agent, "POST", approvalsOf(agent), {
+    tool_name: "pay",
+    args_hash: argsHash,
+    quorum_required,
+    quorum_approvers: approvers.map(({ agentId }) => agentId),
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return body as unknown as Approval;
+}
+
+/** The approver's own vote; `about` is what it signs where that is another approval. */
+export function voteOn(
+  t: TestRelay,
+  approval: Approval,
+  approver: TestAgent,
+  decision: ApprovalDecision = "approve",
+  about: Approval = approval,
+): Promise<Reply> {
+  const path = `${approvalsOf({ agentId: approval.agent_id })}/${approval.approval_id}/vote`;
+  const { agentId: approverId, secretKey } = approver;
+  return t.as(approver, "POST", path, signVote(about, { approverId, secretKey, decision }));
+}
+
+/** Makes the call that was approved. */
+export function useOf(
+  t: TestRelay,
+  agent: TestAgent,
+  { approval_id }: Approval,
+  call: { tool_name?: string; args_hash?: string } = {},
+): Promise<Reply> {
+  const body = { tool_name: "pay", args_hash: argsHash, ...call };
+  return t.as(agent, "POST", `${approvalsOf(agent)}/${approval_id}/use`, body);
+}

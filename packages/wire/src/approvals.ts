@@ -1,0 +1,156 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import * as v from "valibot";
+import { agentId, capability, id, nextCursor, page, shortText } from "./fields.ts";
+import { limits } from "./limits.ts";
+import { operation } from "./operation.ts";
+
+const hash = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{64}$/, "has to be a SHA-256 as 64 lower-case hex digits"),
+);
+
+export const ApprovalDecision = v.picklist(["approve", "deny"]);
+export type ApprovalDecision = v.InferOutput<typeof ApprovalDecision>;
+
+/** `used`: the call that it was given for has been made. */
+const ApprovalStatus = v.picklist(["pending", "approved", "denied", "used"]);
+
+const ApprovalVote = v.object({
+  approver_id: v.string(),
+  decision: ApprovalDecision,
+  signature: v.string(),
+  voted_at: v.number(),
+});
+
+export const Approval = v.object({
+  approval_id: v.string(),
+  /** Who wants to make the call. */
+  agent_id: v.string(),
+  tool_name: v.string(),
+  args_hash: v.string(),
+  quorum_required: v.number(),
+  quorum_approvers: v.array(v.string()),
+  quorum_hash: v.string(),
+  status: ApprovalStatus,
+  votes: v.array(ApprovalVote),
+  created_at: v.number(),
+  resolved_at: v.nullable(v.number()),
+});
+export type Approval = v.InferOutput<typeof Approval>;
+
+const RequestApprovalBody = v.pipe(
+  v.object({
+    approval_id: v.optional(id),
+    tool_name: capability,
+    args_hash: hash,
+    quorum_required: v.pipe(
+      v.number(),
+      v.safeInteger("has to be a whole number"),
+      v.minValue(1, "has to be 1 or more"),
+    ),
+    quorum_approvers: v.pipe(
+      v.array(agentId),
+      v.maxLength(limits.approvers, `has to hold at most ${limits.approvers} entries`),
+    ),
+  }),
+  v.check(
+    ({ quorum_required, quorum_approvers }) => quorum_required <= new Set(quorum_approvers).size,
+    "quorum_required has to be at most the number of distinct approvers",
+  ),
+);
+
+/** SHA-256 of the JCS of how many approvers are required of whom; their order does not count. */
+export function quorumHash(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
+  const { quorum_required } = quorum;
+  const quorum_approvers = [...new Set(quorum.quorum_approvers)].toSorted();
+  return sha256Hex(canonicalize({ quorum_required, quorum_approvers }));
+}
+
+/** What an approver signs over its JCS: the call, the agent and the quorum that it is about. */
+export function approvalVote(
+  approval: Pick<
+    Approval,
+    "approval_id" | "agent_id" | "args_hash" | "quorum_required" | "quorum_approvers"
+  >,
+  vote: { readonly approver_id: string; readonly decision: ApprovalDecision },
+) {
+  const { approval_id, agent_id, args_hash } = approval;
+  const { approver_id, decision } = vote;
+  const quorum_hash = quorumHash(approval);
+  const type = "approval_vote" as const;
+  return { type, approval_id, agent_id, args_hash, quorum_hash, approver_id, decision };
+}
+
+export const approvals = {
+  requestApproval: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals",
+    summary: "Ask a quorum of agents whether a tool may be called with certain arguments.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "write",
+    body: RequestApprovalBody,
+    ok: { 200: Approval, 201: Approval },
+    refusals: ["agent.not_found", "approval.id_taken"],
+  }),
+  listApprovals: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/approvals",
+    summary: "Approvals that an agent asked for, or with `as=approver` those that it may vote on.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    tier: "read",
+    query: v.object({
+      as: v.optional(v.literal("approver")),
+      status: v.optional(ApprovalStatus),
+      ...page,
+    }),
+    ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
+  }),
+  getApproval: operation({
+    method: "GET",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId",
+    summary: "One approval with its votes, for its agent and its approvers.",
+    section: "Approvals",
+    auth: "bearer",
+    tier: "read",
+    ok: { 200: Approval },
+    refusals: ["approval.not_found", "approval.not_approver"],
+  }),
+  voteOnApproval: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId/vote",
+    summary: "Cast an approver's signed vote; the quorum approves, one deny ends it.",
+    section: "Approvals",
+    auth: "bearer",
+    scope: "agent:write",
+    singleUse: true,
+    tier: "write",
+    body: v.object({ approver_id: agentId, decision: ApprovalDecision, signature: shortText }),
+    ok: { 200: Approval },
+    refusals: [
+      "approval.not_found",
+      "approval.not_approver",
+      "approval.signature_invalid",
+      "approval.resolved",
+      "approval.already_voted",
+    ],
+  }),
+  useApproval: operation({
+    method: "POST",
+    path: "/api/v1/agents/:agentId/approvals/:approvalId/use",
+    summary: "Use an approval up for the one call that it was given for.",
+    section: "Approvals",
+    auth: "bearer",
+    ownerOnly: true,
+    scope: "agent:write",
+    tier: "write",
+    body: v.object({ tool_name: capability, args_hash: hash }),
+    ok: { 200: Approval },
+    refusals: ["approval.not_found", "approval.other_call", "approval.not_approved"],
+  }),
+} as const;
