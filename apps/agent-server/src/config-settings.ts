@@ -1,5 +1,6 @@
 import { operations } from "@agent/wire";
 import * as v from "valibot";
+import { modelSettings } from "./config-models.ts";
 import { logLevels } from "./log.ts";
 
 const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -80,8 +81,12 @@ export const Settings = v.strictObject(
     allowedHosts: v.optional(v.array(text, "must be a list of host names"), []),
     dataDir: v.optional(text, ".agent"),
     auditLog: v.optional(text),
+    llm: modelSettings("AGENT_LLM", { httpUrl, text }),
+    embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
+    memory: v.optional(v.strictObject({ path: v.optional(text, ":memory:") }), {}),
     taskTimeoutMs: v.optional(whole(1, day), 300_000),
     syncIntervalMs: v.optional(whole(100, day), 30_000),
+    housekeepingIntervalMs: v.optional(whole(100, day), 1_800_000),
     logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
   },
   (issue) => (issue.expected === "never" ? "is not a known setting" : "must be an object"),
@@ -131,6 +136,27 @@ export const settingSources: readonly SettingSource[] = [
     summary: "file of the audit log (audit.jsonl among the data), - for the ordinary log",
   },
   {
+    path: "memory.path",
+    variable: "AGENT_MEMORY_PATH",
+    summary: "database of memories (:memory:)",
+  },
+  {
+    path: "llm.baseUrl",
+    variable: "AGENT_LLM_BASE_URL",
+    summary: "OpenAI-compatible API, with /v1",
+  },
+  { path: "llm.model", variable: "AGENT_LLM_MODEL", summary: "the model that plans tasks there" },
+  {
+    path: "embeddings.baseUrl",
+    variable: "AGENT_EMBEDDINGS_BASE_URL",
+    summary: "the same for memories (built-in embeddings)",
+  },
+  {
+    path: "embeddings.model",
+    variable: "AGENT_EMBEDDINGS_MODEL",
+    summary: "the model that embeds memories there",
+  },
+  {
     path: "taskTimeoutMs",
     variable: "AGENT_TASK_TIMEOUT_MS",
     kind: "number",
@@ -142,6 +168,12 @@ export const settingSources: readonly SettingSource[] = [
     kind: "number",
     summary: "between heartbeats to the relay (30000)",
   },
+  {
+    path: "housekeepingIntervalMs",
+    variable: "AGENT_HOUSEKEEPING_INTERVAL_MS",
+    kind: "number",
+    summary: "between gradient credentials (1800000)",
+  },
   { path: "logLevel", variable: "LOG_LEVEL", summary: "debug, info (default), warn or error" },
 ];
 
@@ -149,6 +181,8 @@ export const settingSources: readonly SettingSource[] = [
 export const secretVariables = [
   { variable: "AGENT_SYNC_TOKEN", summary: "token used once, for registering at the relay" },
   { variable: "AGENT_API_TOKEN", summary: "the same, when AGENT_SYNC_TOKEN is not set" },
+  { variable: "AGENT_LLM_API_KEY", summary: "sent to AGENT_LLM_BASE_URL only" },
+  { variable: "AGENT_EMBEDDINGS_API_KEY", summary: "sent to AGENT_EMBEDDINGS_BASE_URL only" },
   { variable: "AGENT_PASSPHRASE", summary: "seals the stored private key" },
   { variable: "AGENT_PRIVATE_KEY_HEX", summary: "the private key itself, instead of a stored one" },
 ] as const;

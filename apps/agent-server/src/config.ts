@@ -2,8 +2,10 @@ import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
+import { modelEndpoint } from "./config-models.ts";
 import type { LogLevel } from "./log.ts";
 import { isLoopback } from "./http/hosts.ts";
+import type { ModelEndpoint } from "./model/exchange.ts";
 import type { Policy } from "./policy/gate.ts";
 import type { ServerAddress } from "./proxy/transport.ts";
 
@@ -22,6 +24,14 @@ export interface Config {
   readonly policy: Policy;
   /** Absolute path; absent: the lines go to the ordinary log. */
   readonly auditLog: string | undefined;
+  /** Tools run on the prompt as it is, also where there is a model. */
+  readonly direct: boolean;
+  readonly llm: ModelEndpoint | undefined;
+  readonly memory: {
+    /** Absolute path, or `:memory:`. */
+    readonly path: string;
+    readonly embeddings: ModelEndpoint | undefined;
+  };
   readonly taskTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly selfTest: boolean;
@@ -46,6 +56,7 @@ export interface Config {
         readonly url: string;
         readonly registrationToken: string | undefined;
         readonly syncIntervalMs: number;
+        readonly housekeepingIntervalMs: number;
       }
     | undefined;
 }
@@ -100,8 +111,9 @@ function parseFile(
   }
 }
 
-/** Stands where a file's path could. */
+/** Both stand where a file's path could. */
 const ordinaryLog = "-";
+const inMemory = ":memory:";
 
 /** A path in a file is meant from that file's folder. */
 function anchor(tree: Tree, folder: string): void {
@@ -111,6 +123,10 @@ function anchor(tree: Tree, folder: string): void {
     tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
   for (const name of ["dataDir", "knownAgents", "auditLog"]) {
     if (tree[name] !== undefined && tree[name] !== ordinaryLog) tree[name] = absolute(tree[name]);
+  }
+  const { memory } = tree;
+  if (isTree(memory) && memory["path"] !== undefined && memory["path"] !== inMemory) {
+    tree["memory"] = { ...memory, path: absolute(memory["path"]) };
   }
 }
 
@@ -170,7 +186,7 @@ function describe(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string
 }
 
 function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
-  const { policy, relay } = settings;
+  const { memory, policy, relay } = settings;
   const absolute = (path: string) => resolve(workingDirectory, path);
   return {
     name: settings.name,
@@ -188,6 +204,12 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
       deny: policy.deny,
     },
     auditLog: auditLogOf(settings, env, absolute),
+    direct: flags.direct,
+    llm: modelEndpoint(settings.llm, given(env, "AGENT_LLM_API_KEY")),
+    memory: {
+      path: memory.path === inMemory ? inMemory : absolute(memory.path),
+      embeddings: modelEndpoint(settings.embeddings, given(env, "AGENT_EMBEDDINGS_API_KEY")),
+    },
     taskTimeoutMs: settings.taskTimeoutMs,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
@@ -213,6 +235,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
             url: relay.url,
             registrationToken: given(env, "AGENT_SYNC_TOKEN") ?? given(env, "AGENT_API_TOKEN"),
             syncIntervalMs: settings.syncIntervalMs,
+            housekeepingIntervalMs: settings.housekeepingIntervalMs,
           },
   };
 }

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { createAgent, type Agent } from "./agent.ts";
 import { owner } from "./caller.ts";
 import type { Config } from "./config.ts";
+import { chooseExecutor } from "./execution/choose-executor.ts";
 import { createHttpApp } from "./http/app.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { callerOf } from "./http/caller-info.ts";
@@ -12,7 +13,7 @@ import { listen } from "./http/listen.ts";
 import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
-import { openAudit, type Audit } from "./policy/audit.ts";
+import { openRecords, type Records } from "./records.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -54,19 +55,19 @@ export type StartResult =
 /** Starts an agent as its configuration says; the promise resolves when it can be reached. */
 export async function startAgent(options: StartOptions): Promise<StartResult> {
   const { config, version, runtime } = options;
-  const opened = openAudit(config.auditLog, runtime);
+  const opened = openRecords(config, runtime);
   if (!opened.ok) return opened;
-  const { audit } = opened;
+  const { records } = opened;
   const servers = await connectServers(config.mcpServers, { version, runtime });
   if (!servers.ok) {
-    audit.close();
+    records.close();
     return servers;
   }
   const tools = [...options.tools, ...servers.tools];
-  const started = await startWithTools({ ...options, tools }, audit);
+  const started = await startWithTools({ ...options, tools }, records);
   if (!started.ok) {
     await servers.close();
-    audit.close();
+    records.close();
     return started;
   }
   const { running } = started;
@@ -77,13 +78,13 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
       async stop() {
         await running.stop();
         await servers.close();
-        audit.close();
+        records.close();
       },
     },
   };
 }
 
-async function startWithTools(options: StartOptions, audit: Audit): Promise<StartResult> {
+async function startWithTools(options: StartOptions, records: Records): Promise<StartResult> {
   const { config, identity, tools, version, runtime } = options;
   const home = config.relay && (await openHome(homeOptions(config.relay, options)));
   const created = createAgent({
@@ -94,7 +95,10 @@ async function startWithTools(options: StartOptions, audit: Audit): Promise<Star
     tools,
     listedTools: config.listing?.capabilities ?? [],
     policy: config.policy,
-    audit,
+    audit: records.audit,
+    memory: records.memory,
+    executor: chooseExecutor(config, runtime),
+    listing: config.listing,
     taskTimeoutMs: config.taskTimeoutMs,
     ...(home !== undefined && { home }),
     runtime,
