@@ -9,6 +9,8 @@ import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner } from "./execution/run-task.ts";
 import { createMandates, type KeysOf } from "./execution/mandate.ts";
 import { createWork, type Work } from "./execution/work.ts";
+import type { OwnCounts } from "./gradient/counts.ts";
+import { createTally } from "./gradient/tally.ts";
 import { identityTag } from "./identity-tag.ts";
 import type { Identity } from "./identity.ts";
 import { hashedNgrams } from "./memory/hashed-ngrams.ts";
@@ -67,6 +69,7 @@ export interface AgentOptions {
 export interface Agent {
   readonly identity: Identity;
   readonly work: Work;
+  readonly counts: () => OwnCounts;
   /** The calls that wait for the owner's word. */
   readonly approvals: Approvals;
   /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
@@ -93,7 +96,8 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
       ? openMemory({ path: ":memory:", embedder: hashedNgrams, runtime })
       : { ok: true as const, memory: options.memory };
   if (!opened.ok) return { ok: false, faults: [opened.fault] };
-  const { memory } = opened;
+  const tally = createTally();
+  const memory = tally.memory(opened.memory);
 
   // Executors see the owner's tools only: a task that starts tasks would have no end.
   const own = createRegistry(tools);
@@ -103,7 +107,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
     tools: own.definitions,
-    callTool: createToolCaller({ registry: own, guard, runtime }),
+    callTool: tally.callTool(createToolCaller({ registry: own, guard, runtime })),
     executor,
     hire: home?.hire,
     taskTimeoutMs,
@@ -163,5 +167,17 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     taskTimeoutMs,
     runtime,
   });
-  return { ok: true, agent: { identity, work, approvals, newServer } };
+
+  function counts(): OwnCounts {
+    const { completed, failed } = activity.counts();
+    const { toolsUsed, ...counted } = tally.counts();
+    return {
+      ...counted,
+      tasks: { made: completed + failed, good: completed },
+      tools: { offered: own.definitions.length, used: toolsUsed },
+      memories: memory.count(),
+    };
+  }
+
+  return { ok: true, agent: { identity, work, counts, approvals, newServer } };
 }

@@ -118,7 +118,9 @@ const inMemory = ":memory:";
 /** A path in a file is meant from that file's folder. */
 function anchor(tree: Tree, folder: string): void {
   const { tools } = tree;
-  const absolute = (path: unknown) => (typeof path === "string" ? resolve(folder, path) : path);
+  // An empty path is a fault, not the folder.
+  const absolute = (path: unknown) =>
+    typeof path === "string" && path !== "" ? resolve(folder, path) : path;
   if (tools !== undefined)
     tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
   for (const name of ["dataDir", "knownAgents", "auditLog"]) {

@@ -110,6 +110,7 @@ async function startWithTools(options: StartOptions, records: Records): Promise<
   if (!door.ok) return door;
   const joined = home?.start({
     work: agent.work,
+    counts: agent.counts,
     endpointUrl: endpointUrl(config.server.publicUrl, door.url),
   });
   return {

@@ -1,4 +1,10 @@
-import { delegate, type RelayClient } from "@agent/client";
+import {
+  createRecommender,
+  delegate,
+  type ProvenResult,
+  type Recommender,
+  type RelayClient,
+} from "@agent/client";
 import { uuidV7 } from "@agent/crypto";
 import type { DelegateAnswer, DelegateRequest, Hire } from "../execution/delegation.ts";
 import type { Identity } from "../identity.ts";
@@ -11,9 +17,13 @@ export function createHire(parts: {
   identity: Identity;
   membership: () => Membership | undefined;
   timeoutMs: number;
+  /** Told of each delegation that was tried whether the work was completed. */
+  count: (isGood: boolean) => void;
   runtime: Runtime;
 }): Hire {
-  const { identity, runtime, timeoutMs } = parts;
+  const { identity, runtime, timeoutMs, count } = parts;
+  const { agentId: ownId, secretKey } = identity;
+  const recommenders = new WeakMap<RelayClient, Recommender>();
   return async (request, { task, signal }): Promise<DelegateAnswer> => {
     const client = parts.membership()?.client;
     if (client === undefined) return failed("This agent is not connected to its relay");
@@ -40,8 +50,10 @@ export function createHire(parts: {
       timeoutMs,
       signal,
     });
+    count(done.ok && done.receipt.status === "completed");
     if (done.ok) {
       const { receipt } = done;
+      recommend(client, done);
       return receipt.status === "completed"
         ? { ok: true, data: receipt.result, receipt }
         : { ok: false, error: receipt.result, receipt };
@@ -49,6 +61,17 @@ export function createHire(parts: {
     if (done.taskId !== undefined) withdraw(client, target.agentId, done.taskId);
     return failed(`${done.message} (${done.code})`);
   };
+
+  /** What is said of the other agent, under this agent's key, keeps nobody waiting. */
+  function recommend(client: RelayClient, done: ProvenResult): void {
+    const known = recommenders.get(client);
+    const recommender =
+      known ?? createRecommender(client, { ...runtime, agentId: ownId, secretKey });
+    recommenders.set(client, recommender);
+    void recommender.recommend(done).then((answer) => {
+      if (!answer.ok) runtime.log("warn", "credentials.not_given", { code: answer.code });
+    });
+  }
 
   /** A task that nobody waits for any more gives its hold back, unless somebody has begun it. */
   function withdraw(client: RelayClient, agentId: string, taskId: string): void {

@@ -1,10 +1,12 @@
 import { connectSocket, type AgentSocket, type CallRefusal } from "@agent/client";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
+import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
+import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
@@ -19,6 +21,8 @@ export interface HomeOptions {
   readonly url: string;
   readonly registrationToken: string | undefined;
   readonly syncIntervalMs: number;
+  /** Between gradient credentials. */
+  readonly housekeepingIntervalMs: number;
   readonly taskTimeoutMs: number;
   readonly identity: Identity;
   readonly profile: Profile;
@@ -32,7 +36,11 @@ export interface Home extends HomeLink {
   readonly findSigner: FindSigner;
   readonly membership: () => Membership | undefined;
   /** Joins and takes work; resolves after the first attempt and goes on trying if that failed. */
-  start(agent: { work: Work; endpointUrl: string | undefined }): Promise<JoinResult>;
+  start(agent: {
+    work: Work;
+    counts: () => OwnCounts;
+    endpointUrl: string | undefined;
+  }): Promise<JoinResult>;
   stop(graceMs: number): Promise<void>;
 }
 
@@ -51,6 +59,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   let cycling = false;
   let stopped = false;
   let cancelNext = () => {};
+  let cancelHousekeeping = () => {};
 
   const current = () => membership;
   const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
@@ -58,6 +67,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ post: receipts.post, store, runtime });
   const left = await loadLeft(store, runtime);
+  const credentials = createCredentialKeeper({ identity, membership: current, runtime });
+  const delegations = countTries();
+  const heartbeats = countTries();
 
   async function tryToJoin(): Promise<JoinResult> {
     const result = await join({ ...options, endpointUrl });
@@ -70,6 +82,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
     connect();
+    void credentials.handIn();
     return result;
   }
 
@@ -124,6 +137,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   /** Heartbeat, and a look for work that the socket did not bring. */
   async function sync({ client }: Membership): Promise<void> {
     const beat = await client.heartbeat({ body: { agent_id: agentId } });
+    heartbeats.count(beat.ok);
     if (!beat.ok && forgotten.has(beat.code)) {
       runtime.log("warn", "relay.forgot_agent", { code: beat.code });
       membership = undefined;
@@ -131,6 +145,18 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     }
     const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
     if (open.ok) for (const task of open.body.tasks) intake?.take(task);
+  }
+
+  function housekeep(counts: () => OwnCounts): void {
+    const { housekeepingIntervalMs } = options;
+    const all = {
+      ...counts(),
+      delegations: delegations.tries(),
+      heartbeats: heartbeats.tries(),
+    };
+    credentials.issueGradient(all, housekeepingIntervalMs);
+    void credentials.handIn();
+    cancelHousekeeping = runtime.schedule(housekeepingIntervalMs, () => housekeep(counts));
   }
 
   async function cycle(): Promise<JoinResult | undefined> {
@@ -157,13 +183,22 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   return {
     membership: current,
     deviceId: () => membership?.deviceId,
-    hire: createHire({ identity, membership: current, timeoutMs: options.taskTimeoutMs, runtime }),
+    hire: createHire({
+      identity,
+      membership: current,
+      timeoutMs: options.taskTimeoutMs,
+      count: (isGood) => delegations.count(isGood),
+      runtime,
+    }),
+    credentials,
+    gradient: () => credentials.gradient(),
     keysOf: createIssuerKeys({ membership: current, runtime }),
     deliver: (receipt) => outbox.deliver(receipt, agentId),
     undelivered: outbox.find,
     findSigner: createFindSigner({ agentId, membership: current, runtime }),
-    async start({ work, endpointUrl: address }) {
+    async start({ work, counts, endpointUrl: address }) {
       endpointUrl = address;
+      housekeep(counts);
       outbox.resume(left);
       intake = createIntake({
         agentId,
@@ -178,6 +213,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     async stop(graceMs) {
       stopped = true;
       cancelNext();
+      cancelHousekeeping();
       intake?.stop();
       await outbox.stop(graceMs);
       socket?.close();

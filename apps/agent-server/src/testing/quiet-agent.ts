@@ -1,6 +1,7 @@
 import type { HomeLink } from "../agent.ts";
 import { readConfig } from "../config.ts";
 import { readFlags } from "../command-line.ts";
+import type { Identity } from "../identity.ts";
 import { silentLog } from "../log.ts";
 import { createSignedTokenCheck } from "../http/signed-token.ts";
 import { createFindSigner } from "../relay/find-signer.ts";
@@ -14,6 +15,7 @@ import { shout } from "./tools.ts";
 
 /** An agent without a socket: only over MCP can its relay bring it work. */
 export async function startQuietAgent(options: TestAgentOptions): Promise<{
+  readonly identity: Identity;
   readonly membership: Membership;
   readonly url: URL;
   readonly stop: () => Promise<void>;
@@ -58,5 +60,5 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
   });
   if (!joined.ok) throw new Error(joined.message);
   ({ membership } = joined);
-  return { membership, url: server.url, stop: server.close };
+  return { identity, membership, url: server.url, stop: server.close };
 }

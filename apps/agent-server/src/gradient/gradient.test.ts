@@ -1,0 +1,81 @@
+import { issueCredential } from "@agent/credentials";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { newIdentity } from "../testing/identity.ts";
+import type { Counts } from "./counts.ts";
+import { gradientOf } from "./gradient.ts";
+
+const none = { made: 0, good: 0 };
+const nothing: Counts = {
+  tasks: none,
+  toolCalls: none,
+  tools: { offered: 0, used: 0 },
+  memories: 0,
+  recalls: none,
+  recalled: { items: 0, confidence: 0 },
+  delegations: none,
+  heartbeats: none,
+};
+
+test("each figure is the share that its counters make", () => {
+  expect(
+    gradientOf({
+      tasks: { made: 4, good: 3 },
+      toolCalls: { made: 10, good: 9 },
+      tools: { offered: 4, used: 1 },
+      memories: 12,
+      recalls: { made: 5, good: 2 },
+      recalled: { items: 4, confidence: 2 },
+      delegations: { made: 2, good: 1 },
+      heartbeats: { made: 8, good: 8 },
+    }),
+  ).toEqual({
+    gradient: (0.75 + 0.5 + 0.5 + 1 + 0.4 + 0.75 + 0.9) / 7,
+    knowledge_density: 0.75,
+    knowledge_quality: 0.5,
+    graph_connectivity: 0.5,
+    temporal_stability: 1,
+    retrieval_quality: 0.4,
+    interaction_efficiency: 0.75,
+    tool_efficiency: 0.9,
+    curiosity_pressure: 0.75,
+  });
+});
+
+test("while nothing was counted every figure is 0", () => {
+  expect(new Set(Object.values(gradientOf(nothing)))).toEqual(new Set([0]));
+});
+
+const tries = fc
+  .tuple(fc.nat(), fc.nat())
+  .map(([good, bad]) => ({ good, made: good + bad })) satisfies fc.Arbitrary<Counts["tasks"]>;
+
+test("whatever was counted, every figure is from 0 to 1 and can be issued", () => {
+  const { did, secretKey } = newIdentity();
+  const counts = fc.record({
+    tasks: tries,
+    toolCalls: tries,
+    tools: tries.map(({ made, good }) => ({ offered: made, used: good })),
+    memories: fc.nat(),
+    recalls: tries,
+    recalled: fc.nat().map((items) => ({ items, confidence: items * 1.000_001 })),
+    delegations: tries,
+    heartbeats: tries,
+  });
+  fc.assert(
+    fc.property(counts, (counted) => {
+      const figures = gradientOf(counted);
+      for (const value of Object.values(figures)) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1);
+      }
+      issueCredential({
+        type: "AgentGradientCredential",
+        subject: { id: did, ...figures, measured_at: 0 },
+        secretKey,
+        now: 0,
+      });
+    }),
+    { numRuns: 50 },
+  );
+});
