@@ -4,6 +4,7 @@ import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
 import { modelEndpoint } from "./config-models.ts";
 import type { LogLevel } from "./log.ts";
+import { parseJsonc } from "./jsonc.ts";
 import { isLoopback } from "./http/hosts.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 import type { Policy } from "./policy/gate.ts";
@@ -103,7 +104,7 @@ function parseFile(
 ): { ok: true; tree: Tree } | { ok: false; fault: string } {
   if (file === undefined) return { ok: true, tree: {} };
   try {
-    const parsed: unknown = JSON.parse(file.text);
+    const parsed = parseJsonc(file.text);
     if (isTree(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
   } catch {

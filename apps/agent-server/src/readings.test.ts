@@ -1,7 +1,8 @@
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { owner } from "./caller.ts";
 import { parseIdentityFile } from "./identity-file.ts";
+import { callText, connectClient, type Era } from "./testing/call.ts";
 import { startServer, type TestServer } from "./testing/agent.ts";
 import { failing, shout } from "./testing/tools.ts";
 
@@ -20,17 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function connect(name: string, mode: "auto" | "legacy" = "auto"): Promise<Client> {
-  const client = new Client({ name, version: "1" }, { versionNegotiation: { mode } });
-  const headers = { authorization: `Bearer agent:${name}` };
-  await client.connect(new StreamableHTTPClientTransport(server.url, { requestInit: { headers } }));
-  return client;
-}
+const connect = (name: string, mode: Era = "auto") =>
+  connectClient(server.url, `agent:${name}`, mode);
 
 async function call(client: Client, name: string, args: Record<string, unknown>) {
-  const { content } = await client.callTool({ name, arguments: args });
-  const [first] = content;
-  return JSON.parse(first?.type === "text" ? first.text : "") as unknown;
+  return JSON.parse(await callText(client, name, args)) as unknown;
 }
 
 async function read(client: Client, uri: string): Promise<unknown> {
