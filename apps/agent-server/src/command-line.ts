@@ -15,6 +15,8 @@ const options = {
 } as const;
 
 export interface Flags {
+  /** The folder that `init` writes into; absent: another command. */
+  readonly init?: string;
   readonly config?: string;
   readonly tools?: readonly string[];
   readonly transport?: string;
@@ -36,7 +38,13 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
     strict: false,
     allowPositionals: true,
   });
-  const faults = positionals.map(() => "arguments: nothing may stand beside the flags");
+  const [command, folder = ".", ...rest] = positionals;
+  const init = command === "init" ? { init: folder } : {};
+  const faults: string[] = [];
+  if (rest.length > 0 || (command !== undefined && command !== "init")) {
+    faults.push('arguments: nothing but "init" and its folder may stand beside the flags');
+  }
+  if (command === "init" && Object.keys(values).length > 0) faults.push("init: takes no flags");
   for (const [name, value] of Object.entries(values)) {
     const expected = isFlag(name) ? options[name].type : undefined;
     const given = Array.isArray(value) ? value : [value];
@@ -53,6 +61,7 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
   return {
     faults,
     flags: {
+      ...init,
       ...text("config"),
       ...text("transport"),
       ...text("host"),

@@ -1,7 +1,7 @@
 import { secretVariables, settingSources } from "./config-settings.ts";
 
 const flags = [
-  ["--config FILE", "settings as JSON; the variables below win over it"],
+  ["--config FILE", "settings as JSON with comments; the variables below win over it"],
   ["--tools MODULE", "a module that exports tools (default export or `tools`); repeatable"],
   ["--direct", "run tools directly on the prompt, without any model"],
   ["--transport KIND", "http (default) or stdio"],
@@ -23,6 +23,7 @@ export function helpText(): string {
   return `agent-server: makes a set of tools an agent that others can hire
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
+       agent-server init [FOLDER]    writes a commented configuration and an example tools module
 
 ${rows(flags)}
 

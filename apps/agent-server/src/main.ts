@@ -6,6 +6,7 @@ import { readConfig, type Config, type ConfigInput } from "./config.ts";
 import { helpText } from "./help-text.ts";
 import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
+import { writeStarter } from "./init/write-starter.ts";
 import { jsonLog } from "./log.ts";
 import type { JoinResult } from "./relay/join.ts";
 import { selfTest } from "./relay/self-test.ts";
@@ -20,11 +21,23 @@ async function main(): Promise<number | undefined> {
   if (flags.help) return print(helpText());
   if (flags.version) return print(`${version()}\n`);
 
+  if (flags.init !== undefined && faults.length === 0) return init(flags.init);
+
   const setup = await readSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
   if (flags.checkConfig) return print("configuration ok\n");
   return run(setup);
+}
+
+async function init(folder: string): Promise<number> {
+  const written = await writeStarter(folder);
+  if (!written.ok) return fail(written.faults);
+  const { config, tools } = written;
+  return print(`wrote ${config}
+wrote ${tools}
+start: agent-server --config ${config}
+`);
 }
 
 /** The configuration and the files that it names. */

@@ -1,0 +1,115 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { Settings, settingSources } from "../config-settings.ts";
+import { parseJsonc } from "../jsonc.ts";
+import { masterToken, startRelay } from "../testing/relay.ts";
+import { configTemplate } from "./config-template.ts";
+
+/** What the calls below read of the relay's answers. */
+interface Answer {
+  readonly task_id: string;
+  readonly receipt: object | null;
+  readonly balance: number;
+}
+
+const command = [
+  "--conditions=agent-source",
+  fileURLToPath(new URL("../main.ts", import.meta.url)),
+];
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-init-"));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const run = (...args: string[]) =>
+  promisify(execFile)(process.execPath, [...command, ...args], { cwd: folder, env: {} });
+
+describe("the configuration that init writes", () => {
+  test("names every setting", () => {
+    const top = Object.keys(Settings.entries);
+    const inner = settingSources.map(({ path }) => path.split(".").at(-1));
+    const missing = [...top, ...inner].filter((name) => !configTemplate.includes(`"${name}":`));
+    expect(missing).toEqual([]);
+  });
+
+  test("is right with every setting switched on as well", () => {
+    const everything = configTemplate.replaceAll(/^ {2}\/\/ (?=[ "}])/gm, "  ");
+    const tree = parseJsonc(everything) as Record<string, unknown>;
+    expect(Object.keys(tree).toSorted()).toEqual(Object.keys(Settings.entries).toSorted());
+  });
+});
+
+describe("agent-server init", () => {
+  test("writes what can be started, and says how", async () => {
+    const { stdout } = await run("init", "agent");
+    expect(stdout).toContain("agent-server --config agent/agent.config.jsonc");
+    const checked = await run("--check-config", "--config", "agent/agent.config.jsonc");
+    expect(checked.stdout).toBe("configuration ok\n");
+    expect((await stat(join(folder, "agent", "agent.config.jsonc"))).mode & 0o777).toBe(0o600);
+  });
+
+  test("writes over nothing: exit 1, and nothing is changed", async () => {
+    await run("init", "mine");
+    await writeFile(join(folder, "mine", "tools.mjs"), "mine");
+    await rm(join(folder, "mine", "agent.config.jsonc"));
+    await expect(run("init", "mine")).rejects.toMatchObject({
+      code: 1,
+      stderr: "init: mine/tools.mjs is there already\n",
+    });
+    expect(await readFile(join(folder, "mine", "tools.mjs"), "utf8")).toBe("mine");
+    await expect(stat(join(folder, "mine", "agent.config.jsonc"))).rejects.toThrow("ENOENT");
+  });
+
+  test.each([
+    [["init", "x", "y"], "arguments: "],
+    [["init", "--port=1"], "init: takes no flags"],
+  ])("%j is refused", async (args, fault) => {
+    await expect(run(...args)).rejects.toThrow(fault);
+  });
+
+  test("its agent is hired and paid, by the calls of the README", async () => {
+    const relay = await startRelay();
+    await run("init", "paid");
+    const env = { AGENT_SYNC_URL: relay.url, AGENT_PORT: "0", LOG_LEVEL: "error" };
+    const child = spawn(process.execPath, [...command, "--config", "paid/agent.config.jsonc"], {
+      cwd: folder,
+      env,
+    });
+    let output = "";
+    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
+    await expect.poll(() => output, { timeout: 20_000 }).toContain("registered at");
+    const worker = /word-counter (\S+) listening/.exec(output)?.[1] ?? "";
+    const payer = "01890000-0000-7000-8000-000000000001";
+    const call = async (method: string, path: string, body?: unknown) => {
+      const answer = await fetch(`${relay.url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${masterToken}`,
+          ...(body !== undefined && { "content-type": "application/json" }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      return (await answer.json()) as Answer;
+    };
+    await call("POST", `/api/v1/agents/${payer}/deposit`, { amount: 1 });
+    const { task_id } = await call("POST", `/agent/${worker}/task`, {
+      prompt: "how many words are these",
+      submitted_by: payer,
+    });
+    await expect
+      .poll(() => call("GET", `/agent/${worker}/task/${task_id}?wait=20`), { timeout: 20_000 })
+      .toMatchObject({ receipt: { status: "completed", result: "5" } });
+    expect((await call("GET", `/api/v1/agents/${worker}/balance`)).balance).toBe(0.0475);
+    child.kill("SIGTERM");
+    await once(child, "close");
+    await relay.stop();
+  });
+});

@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { configTemplate } from "./config-template.ts";
+import { toolsTemplate } from "./tools-template.ts";
+
+export type Written =
+  | { readonly ok: true; readonly config: string; readonly tools: string }
+  | { readonly ok: false; readonly faults: readonly string[] };
+
+/** Writes a configuration and a tools module into a folder, and never over what is there. */
+export async function writeStarter(folder: string): Promise<Written> {
+  const config = join(folder, "agent.config.jsonc");
+  const tools = join(folder, "tools.mjs");
+  const faults = [config, tools]
+    .filter((path) => existsSync(path))
+    .map((path) => `init: ${path} is there already`);
+  if (faults.length > 0) return { ok: false, faults };
+  try {
+    await mkdir(folder, { recursive: true });
+    await writeFile(tools, toolsTemplate, { flag: "wx" });
+    // A token may be written into it later.
+    await writeFile(config, configTemplate, { flag: "wx", mode: 0o600 });
+  } catch (cause) {
+    return {
+      ok: false,
+      faults: [`init: ${cause instanceof Error ? cause.message : String(cause)}`],
+    };
+  }
+  return { ok: true, config, tools };
+}

@@ -1,0 +1,12 @@
+const comments = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
+// Only behind a value: "[,]" stays the mistake that it is.
+const trailingCommas = /"(?:[^"\\]|\\.)*"|(?<=[^\s[{,:]\s*),(?=\s*[}\]])/g;
+
+/**
+ * Reads JSON in which comments and commas behind the last member are allowed, so that a configuration can
+ * explain itself; throws like `JSON.parse`.
+ */
+export function parseJsonc(text: string): unknown {
+  const keepStrings = (part: string) => (part.startsWith('"') ? part : "");
+  return JSON.parse(text.replace(comments, keepStrings).replace(trailingCommas, keepStrings));
+}
