@@ -4,6 +4,7 @@ import { createAgent, type Agent } from "./agent.ts";
 import { owner } from "./caller.ts";
 import type { Config } from "./config.ts";
 import { chooseExecutor } from "./execution/choose-executor.ts";
+import { agentCard } from "./http/agent-card.ts";
 import { createHttpApp } from "./http/app.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import { callerOf } from "./http/caller-info.ts";
@@ -152,7 +153,7 @@ type Door =
 async function openDoor(
   agent: Agent,
   home: Home | undefined,
-  { config, streams, knownAgents = new Map(), runtime }: StartOptions,
+  { config, streams, tools, version, knownAgents = new Map(), runtime }: StartOptions,
 ): Promise<Door> {
   const { server } = config;
   if (server.transport === "stdio") {
@@ -160,6 +161,19 @@ async function openDoor(
     const connection = serveStreams({ ...streams, newServer: () => agent.newServer(() => owner) });
     return { ok: true, url: undefined, close: () => connection.close() };
   }
+  const { name, description, listing } = config;
+  let listening: string | undefined;
+  const card = () =>
+    agentCard({
+      identity: agent.identity,
+      name,
+      description,
+      version,
+      tools: tools.map((tool) => tool.definition),
+      listing,
+      mcpUrl: endpointUrl(server.publicUrl, listening) ?? "",
+      secured: !server.allowAnonymous,
+    });
   const app = createHttpApp({
     agentId: agent.identity.agentId,
     allowedHostnames: allowedHostnames(server),
@@ -176,13 +190,15 @@ async function openDoor(
     }),
     newServer: () => agent.newServer(callerOf),
     approvals: agent.approvals,
+    card,
     runtime,
   });
   try {
     const listener = await listen(app, server, runtime);
+    listening = `${listener.url}/mcp`;
     return {
       ok: true,
-      url: `${listener.url}/mcp`,
+      url: listening,
       async close() {
         await listener.close(answerGraceMs);
         await app.close();

@@ -34,9 +34,11 @@ export function createHttpApp(options: {
   authenticate: Authenticate;
   newServer: () => Server;
   approvals: Approvals;
+  /** What the agent says of itself at the well-known path of A2A. */
+  card?: () => object;
   runtime: Runtime;
 }): HttpApp {
-  const { agentId, authenticate, newServer, runtime } = options;
+  const { card, agentId, authenticate, newServer, runtime } = options;
   const hostnames = [...options.allowedHostnames];
   const sessions = createSessions({ newServer, runtime });
   const modern = createMcpHandler(() => newServer(), { legacy: "reject" });
@@ -89,6 +91,13 @@ export function createHttpApp(options: {
       : modern.fetch(request, { authInfo, parsedBody });
   });
   app.all("/mcp", (c) => refuse(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }));
+
+  if (card !== undefined) {
+    app.get("/.well-known/agent-card.json", (c) => c.json(card()));
+    app.all("/.well-known/agent-card.json", (c) =>
+      refuse(c, "route.method_not_allowed", { Allow: "GET, HEAD" }),
+    );
+  }
 
   app.route("/approvals", approvalRoutes(options.approvals));
 

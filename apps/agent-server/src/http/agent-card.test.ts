@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { RunningAgent } from "../start-agent.ts";
+import { startAlone } from "../testing/start.ts";
+import { shout, textTool } from "../testing/tools.ts";
+
+const listing = { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 0.5 }] };
+const path = "/.well-known/agent-card.json";
+
+async function start(options: Parameters<typeof startAlone>[0]): Promise<RunningAgent> {
+  const started = await startAlone(options);
+  if (!started.ok) throw new Error(started.faults.join("; "));
+  return started.running;
+}
+
+const cardOf = (running: RunningAgent, init: RequestInit = {}) =>
+  fetch(new URL(path, running.url), {
+    headers: { authorization: "Bearer secret" },
+    ...init,
+  });
+
+let running: RunningAgent;
+beforeAll(async () => {
+  running = await start({
+    tools: [shout, textTool("whisper", () => ({ ok: true, data: "" }))],
+    file: { name: "Shouter", description: "Says it louder", listing },
+  });
+});
+afterAll(() => running.stop());
+
+describe("the agent card", () => {
+  test("has every member that A2A 1.0 requires", async () => {
+    const response = await cardOf(running);
+    expect(response.status).toBe(200);
+    expect(response.headers.get("content-type")).toContain("application/json");
+    expect(await response.json()).toMatchObject({
+      name: "Shouter",
+      description: "Says it louder",
+      version: "0.0.0",
+      supportedInterfaces: [{ url: running.url, protocolVersion: "1.0" }],
+      capabilities: { streaming: false, pushNotifications: false },
+      defaultInputModes: ["application/json"],
+      defaultOutputModes: ["text/plain"],
+      skills: [
+        { id: "shout", name: "shout", description: "Test tool shout", tags: ["tool", "listed"] },
+        { id: "whisper", name: "whisper", tags: ["tool"] },
+      ],
+    });
+  });
+
+  test("tells in an extension what work costs and whom to hire", async () => {
+    const { agentId, did } = running.agent.identity;
+    const { capabilities } = (await (await cardOf(running)).json()) as {
+      capabilities: { extensions: unknown[] };
+    };
+    expect(capabilities.extensions).toMatchObject([
+      {
+        required: false,
+        params: {
+          agent_id: agentId,
+          did,
+          pricing: [{ capability: "shout", unit_cost: 0.5, currency: "USD", per: "task" }],
+        },
+      },
+    ]);
+  });
+
+  test("says that a token is needed, and is itself behind it", async () => {
+    expect(await (await cardOf(running)).json()).toMatchObject({
+      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    });
+    expect((await cardOf(running, { headers: {} })).status).toBe(401);
+  });
+
+  test("of an agent that lets everybody in asks for nothing", async () => {
+    const open = await start({ env: {}, args: ["--allow-anonymous"] });
+    const response = await cardOf(open, { headers: {} });
+    expect(response.status).toBe(200);
+    expect(await response.json()).not.toHaveProperty("securitySchemes");
+    await open.stop();
+  });
+
+  test("names the public address where there is one", async () => {
+    const far = await start({ file: { publicUrl: "https://agent.example/base" } });
+    expect(await (await cardOf(far)).json()).toMatchObject({
+      supportedInterfaces: [{ url: "https://agent.example/base/mcp" }],
+    });
+    await far.stop();
+  });
+
+  test("can only be read", async () => {
+    expect((await cardOf(running, { method: "HEAD" })).status).toBe(200);
+    const posted = await cardOf(running, { method: "POST" });
+    expect([posted.status, posted.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
+  });
+});

@@ -1,0 +1,72 @@
+import type { ListingBody } from "@agent/wire";
+import type { Identity } from "../identity.ts";
+import type { ToolDefinition } from "../tools/definition.ts";
+
+export interface AgentCardParts {
+  readonly identity: Pick<Identity, "agentId" | "did">;
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  /** The agent's own tools, not those that every agent has. */
+  readonly tools: readonly ToolDefinition[];
+  readonly listing: ListingBody | undefined;
+  /** Where others call `agent_task`. */
+  readonly mcpUrl: string;
+  /** Whether a caller has to prove who it is. */
+  readonly secured: boolean;
+}
+
+/** What work costs, and under which id it is paid for through a relay. */
+const hireExtension = "urn:agent-delegation:extensions:hire:v1";
+/** A2A names bindings other than its own three by a URI. */
+const mcpBinding = "https://modelcontextprotocol.io/specification";
+const bearer = "bearer";
+
+/** The agent card of A2A 1.0, in the JSON form of its protocol buffers. */
+export function agentCard(parts: AgentCardParts) {
+  const { identity, listing, tools } = parts;
+  return {
+    name: parts.name,
+    description: parts.description,
+    version: parts.version,
+    supportedInterfaces: [
+      { url: parts.mcpUrl, protocolBinding: mcpBinding, protocolVersion: "1.0" },
+    ],
+    capabilities: {
+      streaming: false,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: hireExtension,
+          description: "Prices of skills, and the id by which a relay knows this agent",
+          required: false,
+          params: {
+            agent_id: identity.agentId,
+            did: identity.did,
+            pricing: listing?.pricing ?? [],
+          },
+        },
+      ],
+    },
+    ...(parts.secured && {
+      securitySchemes: {
+        [bearer]: {
+          httpAuthSecurityScheme: {
+            scheme: "Bearer",
+            description: "The owner's token, or `agent:` and a token signed by an agent's key",
+          },
+        },
+      },
+      securityRequirements: [{ schemes: { [bearer]: { list: [] } } }],
+    }),
+    defaultInputModes: ["application/json"],
+    defaultOutputModes: ["text/plain"],
+    skills: tools.map(({ name, description }) => ({
+      id: name,
+      name,
+      description: description === "" ? name : description,
+      tags: listing?.capabilities.includes(name) === true ? ["tool", "listed"] : ["tool"],
+    })),
+  };
+}
