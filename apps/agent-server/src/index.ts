@@ -4,6 +4,7 @@ export type { Caller } from "./caller.ts";
 export { readFlags } from "./command-line.ts";
 export { readConfig } from "./config.ts";
 export type { Config, ConfigInput, ConfigResult } from "./config.ts";
+export { chooseExecutor } from "./execution/choose-executor.ts";
 export type { Delegate, DelegateAnswer, DelegateRequest } from "./execution/delegation.ts";
 export { directExecutor } from "./execution/direct.ts";
 export type { Executor, Outcome, Toolbox } from "./execution/executor.ts";
@@ -15,11 +16,18 @@ export { loadIdentity } from "./identity.ts";
 export type { Identity, IdentityOptions } from "./identity.ts";
 export { jsonLog, silentLog } from "./log.ts";
 export type { Log, LogLevel } from "./log.ts";
+export { chooseEmbedder } from "./memory/choose-embedder.ts";
+export type { EmbedAnswer, Embedder } from "./memory/embedder.ts";
+export type { Memory, MemoryRefusal, Note, Recalled, RecallItem } from "./memory/memory.ts";
+export { openMemory } from "./memory/open-memory.ts";
+export type { OpenedMemory } from "./memory/open-memory.ts";
+export type { ModelEndpoint } from "./model/exchange.ts";
 export type { Policy } from "./policy/gate.ts";
 export { systemRuntime } from "./runtime.ts";
 export type { Runtime } from "./runtime.ts";
 export { startAgent } from "./start-agent.ts";
 export type { RunningAgent, StartOptions, StartResult } from "./start-agent.ts";
+export type { CredentialSource } from "./tools/agent-credentials.ts";
 export { compileTool } from "./tools/compile-tool.ts";
 export type {
   JsonObject,

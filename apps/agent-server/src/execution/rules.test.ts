@@ -1,4 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { newGuard } from "../testing/guard.ts";
+import { newIdentity } from "../testing/identity.ts";
+import { failing, shout } from "../testing/tools.ts";
+import { createToolCaller } from "../tools/call-tool.ts";
+import { createRegistry } from "../tools/registry.ts";
+import { createTaskRunner } from "./run-task.ts";
 import { compileTool } from "../tools/compile-tool.ts";
 import type { CallAnswer } from "../tools/call-tool.ts";
 import type { JsonObject, ToolDefinition } from "../tools/definition.ts";
@@ -166,6 +175,30 @@ async function execute(
   );
   return { calls, outcome };
 }
+
+test("a step outside the scope of the delegation does not run, and the task is denied", async () => {
+  const registry = createRegistry([shout, failing]);
+  const runtime = systemRuntime(silentLog);
+  const run = createTaskRunner({
+    identity: newIdentity(),
+    deviceId: () => "device",
+    tools: registry.definitions,
+    callTool: createToolCaller({ registry, guard: newGuard(), runtime }),
+    executor: rulesExecutor,
+    hire: undefined,
+    taskTimeoutMs: 5_000,
+    runtime,
+  });
+  const task = { taskId: "t", requiredCapabilities: [], submittedAt: Date.now(), scope: ["shout"] };
+  const both = await run({ ...task, prompt: "shout hi, then failing" }, { caller: owner });
+  expect(both).toMatchObject({
+    status: "denied",
+    tools_used: ["shout"],
+    delegated_scope: "shout",
+  });
+  const one = await run({ ...task, prompt: "shout hi" }, { caller: owner });
+  expect(one).toMatchObject({ status: "completed", result: "HI" });
+});
 
 describe("execution by rules", () => {
   const tools = [tool("fetch"), tool("sum", "", { text, n: number }), tool("send")];

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { manualClock, seededRandom } from "@agent/testkit";
+import { limits } from "@agent/wire";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Embedder } from "./embedder.ts";
@@ -72,6 +73,15 @@ describe("recall", () => {
     expect(await recall("anything")).toEqual([]);
     await remember("The sky is blue");
     expect(await recall("zzz")).toEqual([]);
+  });
+
+  test("and a snapshot tell no more at once than a tool's result can hold", async () => {
+    // A control character takes six bytes as JSON.
+    for (let n = 0; n < 30; n++) await remember(`note ${n} ${"\u0001".repeat(10_000)}`);
+    for (const told of [await recall("note", "alice", 100), memory.snapshot("alice")]) {
+      expect(told).toHaveLength(6);
+      expect(JSON.stringify(told).length).toBeLessThan(limits.resultBytes);
+    }
   });
 
   test("of two equally similar memories the surer one comes first", async () => {

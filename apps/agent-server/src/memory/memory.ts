@@ -10,6 +10,8 @@ export const memoryLimits = {
   perCaller: 5_000,
   recallDefault: 10,
   recallMax: 100,
+  /** Of everything that is told at once, as JSON: more would not pass as a tool's result. */
+  toldBytes: 393_216,
 } as const;
 
 /** Memories that another embedder left are taken over in portions, so that no recall waits for all. */
@@ -107,13 +109,14 @@ export function createMemory(parts: {
           store.reinforce(memory.nodeId, reinforced(memory, now), memory.sensitivity);
         }
         const items = best.map(({ memory, similarity }) => ({ ...told(memory, now), similarity }));
-        return { ok: true, items };
+        return { ok: true, items: fitting(items) };
       });
     },
 
     snapshot(caller) {
       const now = runtime.now();
-      return store.newest(caller, memoryLimits.recallMax).map((memory) => told(memory, now));
+      const newest = store.newest(caller, memoryLimits.recallMax);
+      return fitting(newest.map((memory) => told(memory, now)));
     },
 
     count: () => store.count(),
@@ -173,6 +176,15 @@ function told(memory: StoredMemory, now: number): Omit<RecallItem, "similarity">
     memory_type: memory.memoryType,
     created_at: memory.createdAt,
   };
+}
+
+/** The first of these, as many as may be told at once. */
+function fitting<T>(items: readonly T[]): T[] {
+  let left: number = memoryLimits.toldBytes;
+  return items.filter((item) => {
+    left -= Buffer.byteLength(JSON.stringify(item));
+    return left >= 0;
+  });
 }
 
 const sensitivityRefused: MemoryRefusal = {
