@@ -1,6 +1,8 @@
 import { forgetOldKeys } from "./http/idempotency.ts";
 import { forgetSpentTokens } from "./identity/spend-token.ts";
 import { forgetOldPairings } from "./pairing/forget-pairings.ts";
+import { meetFacilitator } from "./payments/meet-facilitator.ts";
+import { finishPayments } from "./payments/x402-settle.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
@@ -16,6 +18,8 @@ const jobs: readonly Job[] = [
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
+  { name: "meet-facilitator", everyMs: 30_000, run: meetFacilitator },
+  { name: "finish-payments", everyMs: 30_000, run: finishPayments },
   { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },

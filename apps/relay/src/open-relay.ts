@@ -5,6 +5,7 @@ import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
 import { createTokenChecker } from "./identity/tokens.ts";
+import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
 import { createRouter } from "./routing/router.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
@@ -64,6 +65,7 @@ export async function openRelay(
     connections: createConnections(),
     waiters: createTaskWaiters(runtime.schedule),
     egress,
+    facilitator: createFacilitator(config.payments, log),
     trustGraph: await loadTrustGraph(storage.read),
   };
   const router = createRouter(parts);

@@ -5,6 +5,7 @@ import type { Log } from "./http/log.ts";
 import type { RelayIdentity } from "./identity/relay-identity.ts";
 import type { TokenChecker } from "./identity/tokens.ts";
 import type { Connections } from "./realtime/connections.ts";
+import type { Facilitator } from "./payments/x402-facilitator.ts";
 import type { Router } from "./routing/router.ts";
 import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
@@ -23,6 +24,8 @@ export interface Services {
   readonly tokens: TokenChecker;
   readonly connections: Connections;
   readonly waiters: TaskWaiters;
+  /** Absent while real payments are off. */
+  readonly facilitator: Facilitator | undefined;
   readonly egress: Egress;
   readonly trustGraph: TrustGraph;
   readonly router: Router;

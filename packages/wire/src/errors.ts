@@ -155,6 +155,19 @@ export const errors = {
   },
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
+  "payment.malformed": { status: 400, text: "PAYMENT-SIGNATURE is no x402 v2 payment" },
+  "payment.mismatch": { status: 402, text: "Payment is not what was asked for" },
+  "payment.invalid": { status: 402, text: "Payment does not verify" },
+  "payment.not_settled": { status: 402, text: "Payment was not settled" },
+  "payment.reused": { status: 409, text: "Payment was already used" },
+  "payment.unavailable": {
+    status: 503,
+    text: "Payment facilitator cannot be reached, and nothing was charged",
+  },
+  "payment.undecided": {
+    status: 503,
+    text: "Payment is not decided yet: do not pay again, it will be credited when it is",
+  },
   "card.not_configured": { status: 501, text: "Card deposits are not set up at this relay" },
   "card.amount_unsupported": {
     status: 400,

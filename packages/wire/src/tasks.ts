@@ -129,6 +129,13 @@ export const tasks = {
       "delegation.key_unbound",
       "delegation.signature_invalid",
       "delegation.budget_exceeded",
+      "payment.malformed",
+      "payment.mismatch",
+      "payment.invalid",
+      "payment.not_settled",
+      "payment.reused",
+      "payment.unavailable",
+      "payment.undecided",
     ],
   }),
   getTask: operation({

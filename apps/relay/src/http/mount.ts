@@ -78,6 +78,8 @@ const exposed = [
   "RateLimit-Limit",
   "RateLimit-Remaining",
   "RateLimit-Reset",
+  "PAYMENT-REQUIRED",
+  "PAYMENT-RESPONSE",
 ].join(", ");
 
 /** Serves the operation table: every rule that holds for all operations is kept here, once. */
@@ -228,7 +230,7 @@ export function mount(app: Hono, options: MountOptions): void {
     const preflight = {
       "access-control-allow-methods": allow,
       "access-control-allow-headers":
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent",
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, PAYMENT-SIGNATURE",
       "access-control-max-age": "600",
     };
     return new Response(null, { status: 204, headers: { ...headers, ...preflight } });

@@ -1,12 +1,12 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
+import { submitPaid } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
 import { getReceipt, listReceipts } from "./receipt-archive.ts";
-import { submit } from "./submit.ts";
 
 type TaskHandlers = Pick<
   Handlers,
@@ -22,8 +22,12 @@ type TaskHandlers = Pick<
 
 export function taskHandlers(services: Services): TaskHandlers {
   return {
-    submitTask: ({ params, body }, { caller, keep }) =>
-      submit(services, services.router.route, { targetId: params.agentId, body, caller, keep }),
+    submitTask: ({ params, body }, { caller, keep, headers }) =>
+      submitPaid(
+        services,
+        { targetId: params.agentId, body, caller, keep },
+        headers.get("payment-signature"),
+      ),
     getTask: ({ params, query }, { caller, signal }) =>
       poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
     getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),

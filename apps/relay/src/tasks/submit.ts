@@ -114,7 +114,9 @@ export async function submit(
       ok: stored.ok,
     });
   }
-  if (!stored.ok) return stored;
+  if (!stored.ok) {
+    return stored.code === "budget.insufficient" ? withPrice(stored, first.charge) : stored;
+  }
   route(stored.task);
   return stored.answer;
 }
@@ -154,6 +156,11 @@ async function executorsFor(
   return { attempts: [first, ...later], choice };
 }
 
+/** Whoever lacks money is told how much it takes. */
+function withPrice<R extends Refusal>(refusal: R, charge: number): R {
+  return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
+}
+
 /** What a price asks for before any account is looked at. */
 function checkPrice(
   charge: number,
@@ -161,5 +168,5 @@ function checkPrice(
   maxBudget: Micro | undefined,
 ): Refusal<"budget.no_payer" | "budget.max_exceeded"> | undefined {
   if (maxBudget !== undefined && charge > maxBudget) return refuse("budget.max_exceeded");
-  return charge > 0 && payerId === null ? refuse("budget.no_payer") : undefined;
+  return charge > 0 && payerId === null ? withPrice(refuse("budget.no_payer"), charge) : undefined;
 }

@@ -6,6 +6,7 @@ import { revocationOf } from "../edited-relay.ts";
 import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
 import type { TestRelay } from "../test-relay.ts";
 import { edited, type Case, type Contract } from "./outcome.ts";
+import { paymentRefusals } from "./payments.ts";
 
 const tasks = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
 
@@ -49,6 +50,7 @@ export const tasksContract: Contract<
   "submitTask" | "getTask" | "getEvidence" | "listTasks" | "cancelTask" | "postResult"
 > = {
   submitTask: {
+    ...paymentRefusals,
     201: async (t) => submit(t, await t.agent(), t.stranger()),
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
     "budget.max_exceeded": async (t) =>

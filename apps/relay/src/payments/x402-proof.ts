@@ -1,0 +1,46 @@
+import { canonicalize, sha256Hex, utf8ToBytes } from "@agent/crypto";
+import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
+import * as v from "valibot";
+import { readPayment } from "./x402-facilitator.ts";
+
+/** What of an EIP-3009 payment says who pays, and which of its payments this is. */
+const Authorization = v.object({
+  from: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/)),
+  nonce: v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/)),
+});
+const Proof = v.object({
+  x402Version: v.literal(2),
+  accepted: v.object({}),
+  payload: v.object({ authorization: Authorization }),
+});
+
+export interface PaymentProof {
+  readonly payload: PaymentPayload;
+  /** In lower case. */
+  readonly wallet: string;
+  readonly nonce: string;
+}
+
+const longest = 16_384;
+
+/** The payment in a PAYMENT-SIGNATURE header; undefined when it is none. */
+export function parseProof(header: string): PaymentProof | undefined {
+  if (header.length > longest) return undefined;
+  const payload = readPayment(header);
+  const parsed = v.safeParse(Proof, payload);
+  if (payload === undefined || !parsed.success) return undefined;
+  const { from, nonce } = parsed.output.payload.authorization;
+  return { payload, wallet: from.toLowerCase(), nonce: nonce.toLowerCase() };
+}
+
+/**
+ * Names what a chain takes once: the rest of a payment can be written in many ways, and two that settle
+ * as one must not be credited as two.
+ */
+export function proofHash(
+  { wallet, nonce }: PaymentProof,
+  { network, asset }: PaymentRequirements,
+): string {
+  const once = { network, asset: asset.toLowerCase(), wallet, nonce };
+  return sha256Hex(utf8ToBytes(canonicalize(once)));
+}

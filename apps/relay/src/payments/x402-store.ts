@@ -1,0 +1,92 @@
+import { db, p, prepare } from "../storage/prepared.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { X402PaymentRow } from "../storage/tables.ts";
+
+const byProof = prepare<{ proof_hash: string }>()(
+  db.selectFrom("x402_payments").selectAll().where("proof_hash", "=", p("proof_hash")),
+);
+
+export function findPayment(read: Reader, proof_hash: string): Promise<X402PaymentRow | undefined> {
+  return read.get(byProof, { proof_hash });
+}
+
+export type NewPayment = Omit<X402PaymentRow, "state" | "tx_hash" | "reason" | "settled_at">;
+
+const begin = prepare<NewPayment>()(
+  db
+    .insertInto("x402_payments")
+    .values({
+      proof_hash: p("proof_hash"),
+      payer_id: p("payer_id"),
+      wallet: p("wallet"),
+      amount: p("amount"),
+      payload: p("payload"),
+      requirements: p("requirements"),
+      state: "settling",
+      tx_hash: null,
+      reason: null,
+      created_at: p("created_at"),
+      settled_at: null,
+    })
+    // What the facilitator refused has moved nothing, and may be tried again.
+    .onConflict((conflict) =>
+      conflict
+        .column("proof_hash")
+        .doUpdateSet({
+          payer_id: p("payer_id"),
+          amount: p("amount"),
+          payload: p("payload"),
+          requirements: p("requirements"),
+          state: "settling",
+          reason: null,
+          created_at: p("created_at"),
+        })
+        .where("x402_payments.state", "=", "failed"),
+    ),
+);
+
+/** Takes a proof before anybody is asked to settle it; false when somebody has it. */
+export async function beginPayment(tx: Tx, payment: NewPayment): Promise<boolean> {
+  return (await tx.run(begin, payment)) === 1;
+}
+
+export type PaymentEnd = Pick<
+  X402PaymentRow,
+  "proof_hash" | "state" | "tx_hash" | "reason" | "settled_at"
+>;
+
+const end = prepare<PaymentEnd>()(
+  db
+    .updateTable("x402_payments")
+    .set({
+      state: p("state"),
+      tx_hash: p("tx_hash"),
+      reason: p("reason"),
+      settled_at: p("settled_at"),
+    })
+    .where("proof_hash", "=", p("proof_hash"))
+    .where("state", "=", "settling"),
+);
+
+/** Notes how a payment ended; false when that is known already. */
+export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> {
+  return (await tx.run(end, payment)) === 1;
+}
+
+const unfinished = prepare<{ until: number; limit: number }>()(
+  db
+    .selectFrom("x402_payments")
+    .selectAll()
+    .where("state", "=", "settling")
+    .where("created_at", "<=", p("until"))
+    .orderBy("created_at")
+    .limit(p("limit")),
+);
+
+/** Payments of which nobody knows how they ended, oldest first. */
+export function unfinishedPayments(
+  read: Reader,
+  query: { until: number; limit: number },
+): Promise<X402PaymentRow[]> {
+  return read.all(unfinished, query);
+}

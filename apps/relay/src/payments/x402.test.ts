@@ -1,0 +1,251 @@
+import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { expectConsistentBooks, list, seller, tally } from "../../test/market.ts";
+import { masterToken, startTestRelay } from "../../test/test-relay.ts";
+import { payTo, startFacilitator, x402Env } from "../../test/x402-facilitator.ts";
+import { openX402, untilAsked, type X402Scene } from "../../test/x402-scene.ts";
+
+let s: X402Scene;
+beforeEach(async () => {
+  s = await openX402();
+});
+afterEach(() => s.close());
+
+const pay = async (change = {}) => s.wallet.pay((await s.submit()).headers, change);
+const code = (status: number, word: string) => ({ status, body: { code: word } });
+const settledCount = () => [...s.facilitator.settled.keys()].length;
+
+describe("a 402 for a task", () => {
+  test("carries what is asked for in header and body: the price, the asset, the network", async () => {
+    const { status, headers, body } = await s.submit();
+    const accepts = [
+      {
+        scheme: "exact",
+        network: "eip155:84532",
+        asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+        amount: "2000000",
+        payTo,
+        maxTimeoutSeconds: 300,
+        extra: { name: "USDC", version: "2" },
+      },
+    ];
+    const url = `http://relay.test/agent/${s.worker.agentId}/task`;
+    expect(status).toBe(402);
+    expect(body).toMatchObject({
+      code: "budget.insufficient",
+      estimated_cost: 2,
+      x402Version: 2,
+      resource: { url },
+      accepts,
+    });
+    const header = decodePaymentRequiredHeader(headers.get("payment-required") ?? "");
+    expect(header).toMatchObject({ x402Version: 2, resource: { url }, accepts });
+    expect(headers.get("access-control-expose-headers")).toContain("PAYMENT-REQUIRED");
+  });
+
+  test("that money cannot mend asks for none", async () => {
+    const reply = await s.submit({ body: { prompt: "work", max_budget: 1 } });
+    expect(reply).toMatchObject(code(402, "budget.max_exceeded"));
+    expect(reply.headers.has("payment-required")).toBe(false);
+  });
+
+  test("of a relay without a wallet asks for none either", async () => {
+    const t = await startTestRelay();
+    const worker = await seller(t, 1);
+    const body = { prompt: "work", submitted_by: s.boss.agentId };
+    const reply = await t.asMaster("POST", `/agent/${worker.agentId}/task`, body);
+    expect(reply.status).toBe(402);
+    expect(reply.headers.has("payment-required")).toBe(false);
+    await t.close();
+  });
+});
+
+describe("a paid submission", () => {
+  test("is verified and settled, then credited and held", async () => {
+    const reply = await s.submit({ headers: await pay() });
+    expect(reply).toMatchObject({ status: 201, body: { estimated_cost: 2, amount_locked: 2.4 } });
+    const receipt = decodePaymentResponseHeader(reply.headers.get("payment-response") ?? "");
+    expect(receipt).toMatchObject({ success: true, payer: s.wallet.address });
+    expect(settledCount()).toBe(1);
+    expect(await s.t.balance(s.boss)).toBe(0.1);
+    await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
+  });
+
+  test("uses the account when it is enough, and the payment stays the client's", async () => {
+    const headers = await pay();
+    await s.t.deposit(s.boss, 10);
+    const reply = await s.submit({ headers });
+    expect(reply.status).toBe(201);
+    expect(reply.headers.has("payment-response")).toBe(false);
+    expect(settledCount()).toBe(0);
+  });
+
+  test("counts once per proof, however often it is sent", async () => {
+    const headers = await pay();
+    expect(await s.submit({ headers })).toMatchObject({ status: 201 });
+    expect(await s.submit({ headers })).toMatchObject(code(409, "payment.reused"));
+    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
+  });
+
+  test("counts once when it is sent many times at once", async () => {
+    const headers = await pay();
+    const replies = await Promise.all(Array.from({ length: 6 }, () => s.submit({ headers })));
+    expect(tally(replies)[201]).toBe(1);
+    expect([...s.facilitator.settled.values()]).toEqual([1]);
+    await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
+  });
+
+  test("counts once, whatever else is written into the proof", async () => {
+    const headers = await pay();
+    await s.submit({ headers });
+    const [name = "", value = ""] = Object.entries(headers)[0] ?? [];
+    const payment = JSON.parse(Buffer.from(value, "base64").toString()) as {
+      payload: { authorization: { from: string } };
+    };
+    payment.payload.authorization.from = s.wallet.address.toUpperCase().replace("0X", "0x");
+    const other = Buffer.from(JSON.stringify({ ...payment, extensions: {} })).toString("base64");
+    const again = await s.submit({ headers: { [name]: other } });
+    expect(again).toMatchObject(code(409, "payment.reused"));
+    await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+
+  test("under the operator's token without a payer is the wallet's own", async () => {
+    const asMaster = { token: masterToken };
+    const asked = await s.submit(asMaster);
+    expect(asked).toMatchObject(code(402, "budget.no_payer"));
+    const headers = await s.wallet.pay(asked.headers);
+    expect(await s.submit({ ...asMaster, headers })).toMatchObject({ status: 201 });
+    const account = `x402:${s.wallet.address}`;
+    const { body } = await s.t.asMaster("GET", `/api/v1/agents/${account}/balance`);
+    expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });
+  });
+
+  test("that is refused for another reason has paid nothing", async () => {
+    const headers = await pay();
+    const body = { prompt: "work", max_budget: 1 };
+    expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
+    expect(settledCount()).toBe(0);
+  });
+});
+
+describe("a payment is refused, and nothing is credited:", () => {
+  afterEach(() => expectConsistentBooks(s.t, { deposits: 0.5, holds: 0 }));
+
+  test("that is no payment", async () => {
+    for (const junk of ["junk", "e30=", Buffer.from("[]").toString("base64"), "x".repeat(20_000)]) {
+      const reply = await s.submit({ headers: { "payment-signature": junk } });
+      expect(reply).toMatchObject(code(400, "payment.malformed"));
+    }
+  });
+
+  test("signed by another wallet", async () => {
+    const headers = await pay({ from: `0x${"11".repeat(20)}` });
+    const reply = await s.submit({ headers });
+    expect(reply).toMatchObject(code(402, "payment.invalid"));
+    expect(reply.body["message"]).toContain("invalid_exact_evm_payload_signature");
+    expect(reply.headers.has("payment-required")).toBe(true);
+  });
+
+  test.each([
+    ["to somebody else", { to: `0x${"22".repeat(20)}` }],
+    ["of less", { value: "1999999" }],
+    ["that is over", { validBefore: "1" }],
+  ])("%s", async (_, change) => {
+    const headers = await pay(change);
+    expect(await s.submit({ headers })).toMatchObject(code(402, "payment.invalid"));
+    expect(settledCount()).toBe(0);
+  });
+
+  test("for another price than the one that is asked now", async () => {
+    const headers = await pay();
+    await list(s.t, s.worker, 3);
+    expect(await s.submit({ headers })).toMatchObject(code(402, "payment.mismatch"));
+  });
+
+  test("that the facilitator does not settle", async () => {
+    const headers = await pay();
+    s.facilitator.mood = "refusing";
+    const refused = await s.submit({ headers });
+    expect(refused).toMatchObject(code(402, "payment.not_settled"));
+    expect(refused.body["message"]).toContain("insufficient_funds");
+  });
+
+  test("that the facilitator cannot verify", async () => {
+    const headers = await pay();
+    s.facilitator.mood = "broken";
+    const reply = await s.submit({ headers });
+    expect(reply).toMatchObject(code(503, "payment.unavailable"));
+    expect(reply.headers.get("retry-after")).toBe("30");
+  });
+});
+
+test("a proof that the facilitator did not settle can be tried again", async () => {
+  const headers = await pay();
+  s.facilitator.mood = "refusing";
+  await s.submit({ headers });
+  s.facilitator.mood = "well";
+  expect(await s.submit({ headers })).toMatchObject({ status: 201 });
+  await expectConsistentBooks(s.t, { deposits: 2.5 });
+});
+
+describe("a settlement that nobody heard of", () => {
+  test("is not charged again, and credited when the facilitator says so", async () => {
+    const headers = await pay();
+    s.facilitator.mood = "silent after settling";
+    expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+    expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+    await expectConsistentBooks(s.t, { deposits: 0.5 });
+    s.facilitator.mood = "well";
+    await s.t.clock.advance(60_000);
+    await s.t.relay.tick();
+    expect(await s.t.balance(s.boss)).toBe(2.5);
+    expect(settledCount()).toBe(1);
+    expect(await s.submit()).toMatchObject({ status: 201 });
+    await s.t.clock.advance(60_000);
+    await s.t.relay.tick();
+    await expectConsistentBooks(s.t, { deposits: 2.5 });
+  });
+
+  test("and that is refused then is left to the operator", async () => {
+    const headers = await pay();
+    s.facilitator.mood = "silent after settling";
+    await s.submit({ headers });
+    s.facilitator.mood = "refusing";
+    await s.t.clock.advance(60_000);
+    await s.t.relay.tick();
+    expect(s.t.logged("x402.payment.undecided")).toMatchObject([{ wallet: s.wallet.address }]);
+    expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
+    await expectConsistentBooks(s.t, { deposits: 0.5 });
+  });
+});
+
+describe("a facilitator that is down", () => {
+  test("at the start is logged, stops nothing, and is met when it comes up", async () => {
+    const { port } = new URL(s.facilitator.url);
+    await s.facilitator.close();
+    const t = await startTestRelay({ ...x402Env(s.facilitator.url) });
+    const worker = await t.worker(2);
+    const boss = await t.agent();
+    const submit = () => t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
+    await t.relay.tick();
+    while (t.logged("x402.facilitator.init_failed").length === 0) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const plain = await submit();
+    expect(plain).toMatchObject(code(402, "budget.insufficient"));
+    expect(plain.headers.has("payment-required")).toBe(false);
+    await t.deposit(boss, 10);
+    expect(await submit()).toMatchObject({ status: 201 });
+
+    const facilitator = await startFacilitator(t.clock.now, Number(port));
+    await t.as(boss, "POST", `/api/v1/agents/${boss.agentId}/withdrawals`, {
+      amount: 7,
+      destination: "out",
+    });
+    await t.clock.advance(30_000);
+    await t.relay.tick();
+    expect((await untilAsked({ submit })).has("payment-required")).toBe(true);
+    await t.close();
+    await facilitator.close();
+  });
+});

@@ -1,0 +1,53 @@
+import { seededRandom, type TestAgent } from "@agent/testkit";
+import { buyer, seller } from "./market.ts";
+import { startTestRelay, type Reply, type RequestOptions, type TestRelay } from "./test-relay.ts";
+import { startFacilitator, x402Env, type LocalFacilitator } from "./x402-facilitator.ts";
+import { openWallet, type Wallet } from "./x402-wallet.ts";
+
+/** A relay that takes payments, its facilitator, a wallet, and a worker whose price is 2. */
+export interface X402Scene {
+  readonly t: TestRelay;
+  readonly facilitator: LocalFacilitator;
+  readonly wallet: Wallet;
+  readonly boss: TestAgent;
+  readonly worker: TestAgent;
+  /** Submits a task to the worker, by default as the boss. */
+  readonly submit: (options?: RequestOptions) => Promise<Reply>;
+  close(): Promise<void>;
+}
+
+export async function openX402(env: Record<string, string> = {}): Promise<X402Scene> {
+  // The clock of the relay does not exist yet, so the facilitator asks for it late.
+  let now = () => 0;
+  const facilitator = await startFacilitator(() => now());
+  const t = await startTestRelay({ ...x402Env(facilitator.url), ...env });
+  now = t.clock.now;
+  const [boss, worker] = [await buyer(t, 0.5), await seller(t, 2)];
+  await t.relay.tick();
+  const path = `/agent/${worker.agentId}/task`;
+  const scene: X402Scene = {
+    t,
+    facilitator,
+    wallet: openWallet(seededRandom(7).randomBytes, t.clock.now),
+    boss,
+    worker,
+    submit: async ({ token, body = { prompt: "work" }, ...options } = {}) =>
+      t.request("POST", path, { token: token ?? (await t.token(boss)), body, ...options }),
+    async close() {
+      await t.close();
+      await facilitator.close();
+    },
+  };
+  await untilAsked(scene);
+  return scene;
+}
+
+/** Resolves when a 402 carries what is asked for: the facilitator is met in the background. */
+export async function untilAsked({ submit }: Pick<X402Scene, "submit">): Promise<Headers> {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const { headers } = await submit();
+    if (headers.has("payment-required")) return headers;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error("no payment is asked for");
+}
