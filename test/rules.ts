@@ -113,7 +113,10 @@ const edges: Readonly<Record<string, readonly (readonly [path: string, effects: 
     ["src/environment.ts", /./],
     ["src/call.ts", /setTimeout/],
   ],
-  "@agent/testkit": [["src/clock.ts", /setImmediate/]],
+  "@agent/testkit": [
+    ["src/clock.ts", /setImmediate/],
+    ["src/network/main.ts", /process/],
+  ],
   "@agent/agent-server": [
     ["src/main.ts", /./],
     ["src/runtime.ts", /./],
@@ -169,6 +172,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "identity",
     "pairing",
     "realtime",
+    "records",
     "routing",
     "tasks",
     "trust",

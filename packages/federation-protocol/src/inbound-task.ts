@@ -82,14 +82,17 @@ export function isReturnDue({ state, dueAt }: InboundTask, now: number): boolean
   return state === "returning" && dueAt !== null && dueAt <= now;
 }
 
-/** The state to store before a result leaves. */
+/**
+ * The state to store before a result leaves. It is tried for as long as the task is kept, in the end
+ * at the longest pause: only its answer tells whether the sender still waits for it.
+ */
 export function beginReturn(
   task: InboundTask,
   { pauses }: RetrySchedule,
   now: number,
 ): InboundTask {
-  const pause = pauses[task.attempts];
-  return { ...task, attempts: task.attempts + 1, dueAt: pause === undefined ? null : now + pause };
+  const pause = pauses[Math.min(task.attempts, pauses.length - 1)] ?? 0;
+  return { ...task, attempts: task.attempts + 1, dueAt: now + pause };
 }
 
 /** What the peer's answer to a result says; any answer that is not final leaves it to be retried. */

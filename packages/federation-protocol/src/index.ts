@@ -48,7 +48,7 @@ export {
   judgeConfirmation,
   type PendingPeer,
 } from "./handshake/responder.ts";
-export { createHeartbeat, judgeHeartbeat, type NoticeContext } from "./heartbeat.ts";
+export { createHeartbeat, judgeHeartbeat, judgeNotice, type NoticeContext } from "./heartbeat.ts";
 export {
   acknowledged,
   beginReturn,

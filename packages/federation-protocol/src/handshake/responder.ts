@@ -49,7 +49,7 @@ export function answerToProposal(
   },
 ):
   | { readonly ok: true; readonly pending: PendingPeer; readonly answer: ProposalAnswer }
-  | FederationRefusal<AdmissionCode | HandshakeCode> {
+  | FederationRefusal<AdmissionCode | "federation.malformed"> {
   const read = readMessage(ProposalSchema, value);
   if (!read.ok) return read;
   const peer = introductionOf(read.message);

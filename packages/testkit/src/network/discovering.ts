@@ -1,0 +1,105 @@
+import { fromMicro } from "@agent/budget";
+import {
+  beginQuery,
+  type Discovery,
+  type DiscoveryAnswer,
+  isUsable,
+  type KnownAgent,
+  mergeEntries,
+  peersToAsk,
+  planQuery,
+  type RemoteAgent,
+  takeEntries,
+  toAnswer,
+} from "@agent/federation-protocol";
+import type { Reply } from "./links.ts";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** Asks all peers what agents they know. */
+export function discover(relay: SimRelay): void {
+  if (relay.isDown) return;
+  const query = beginQuery({}, { self: relay.id, queryId: relay.newId() });
+  relay.queries.take(query.query_id, relay.now);
+  ask(relay, query, () => {});
+}
+
+export function answerDiscovery(
+  relay: SimRelay,
+  from: string,
+  body: Discovery,
+  reply: (reply: Reply) => void,
+): Reply | undefined {
+  if (!relay.isLivePeer(from)) return { status: 403 };
+  const isNew = relay.queries.take(body.query_id, relay.now);
+  const plan = planQuery(body, { self: relay.id, isNew });
+  const own = plan.search ? ownAgents(relay) : [];
+  if (plan.pass === null) return { status: 200, body: { agents: own } };
+  ask(relay, plan.pass, (lists) => {
+    const known = lists.map((list) => list.map(toAnswer));
+    reply({ status: 200, body: { agents: mergeEntries([own, ...known]) } });
+  });
+  return undefined;
+}
+
+/** The best way to an agent by what the peers said, past none of the given relays. */
+export function wayTo(
+  relay: SimRelay,
+  agentId: string,
+  avoided: readonly string[],
+): KnownAgent | undefined {
+  const ways = [...relay.known]
+    .filter(([via]) => relay.isUsablePeer(via) && !avoided.includes(via))
+    .map(([, agents]) =>
+      agents.filter((a) => a.agent_id === agentId && !avoided.includes(a.source_relay)),
+    );
+  return mergeEntries(ways)[0];
+}
+
+function ask(
+  relay: SimRelay,
+  query: Discovery,
+  done: (lists: readonly (readonly KnownAgent[])[]) => void,
+): void {
+  const peers = [...relay.store.peers.values()].filter(({ life }) => isUsable(life));
+  const asked = peersToAsk(
+    peers.map(({ relayId }) => relayId),
+    query,
+  );
+  const lists: (readonly KnownAgent[])[] = [];
+  let open = asked.length;
+  if (open === 0) done(lists);
+  for (const peerId of asked) {
+    relay.send(peerId, "discover", query, (delivery, body) => {
+      if (delivery.kind === "answered" && delivery.status === 200) {
+        const taken = takeEntries(body as DiscoveryAnswer, {
+          peer: { relayId: peerId, trust: 0.9, latencyMs: 10 },
+          self: relay.id,
+          isOwn: (agentId) => relay.workers.has(agentId),
+        });
+        relay.known.set(peerId, taken);
+        lists.push(taken);
+      }
+      open -= 1;
+      if (open === 0) done(lists);
+    });
+  }
+}
+
+function ownAgents(relay: SimRelay): RemoteAgent[] {
+  return [...relay.workers.values()].map(({ agent, price }) => ({
+    agent_id: agent.agentId,
+    public_key: agent.publicKey,
+    name: "",
+    description: "",
+    capabilities: [],
+    pricing: [],
+    trust_level: "verified",
+    trust: 0.6,
+    cost: fromMicro(price),
+    availability: 1,
+    latency_ms: 10,
+    source_relay: relay.id,
+    relay_name: relay.name,
+    hop_distance: 0,
+  }));
+}

@@ -1,0 +1,199 @@
+import {
+  accountOf,
+  asMicro,
+  holdPostings,
+  lockAmount,
+  releasePostings,
+  toMicro,
+} from "@agent/budget";
+import {
+  beginForward,
+  createForward,
+  endForward,
+  expireInbound,
+  expireOutbound,
+  inboundHold,
+  inboundRelease,
+  isForwardDue,
+  judgeForward,
+  mayOwe,
+  meaningOf,
+  movePeer,
+  openInbound,
+  openOutbound,
+  readSignedMessage,
+  relayNode,
+  relaysOf,
+  type TaskForward,
+  TaskForwardSchema,
+  termsOf,
+} from "@agent/federation-protocol";
+import { wayTo } from "./discovering.ts";
+import type { Reply } from "./links.ts";
+import type { Inbound, Outbound } from "./relay-store.ts";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** An agent of this relay delegates to one that another relay has. */
+export function submit(relay: SimRelay, payerId: string, agentId: string, ttlMs: number): void {
+  if (relay.isDown) return;
+  const way = wayTo(relay, agentId, []);
+  if (way === undefined) return relay.note("knows no way");
+  const price = toMicro(way.cost ?? 0);
+  const available = relay.store.balanceOf(accountOf.agent(payerId));
+  const locked = lockAmount({ estimate: price, available });
+  if (locked === null) return relay.note("is short of money");
+  const taskId = relay.newId();
+  const expiresAt = relay.now + ttlMs;
+  const payload = { prompt: `do ${taskId}` };
+  const task = { taskId, payerId, agentId, payload, price, locked, expiresAt };
+  relay.post(taskId, holdPostings({ payerId, taskId, amount: locked }));
+  relay.store.own.set(taskId, { ...task, state: "open" });
+  route(relay, { ...task, amount: price, path: ["self", relayNode(relay.id)], tried: [] });
+  relay.tick();
+}
+
+/** Takes a task over from a peer, for an agent of its own or for one further on. */
+export function takeForward(relay: SimRelay, from: string, body: TaskForward): Reply {
+  const peer = relay.peer(from);
+  if (peer === undefined || !relay.isUsablePeer(from)) return { status: 403 };
+  const read = readSignedMessage(TaskForwardSchema, body, peer.publicKey);
+  if (!read.ok) return relay.refuse(read);
+  const forward = read.message;
+  const { task_id: taskId, target_agent: agentId, task_payload: payload } = forward;
+  const worker = relay.workers.get(agentId);
+  const path = forward.routing_choice?.path ?? [];
+  const way = worker ? undefined : wayTo(relay, agentId, [...relaysOf(path).slice(0, -1), from]);
+  const target = worker
+    ? { publicKeys: [worker.agent.publicKey], price: worker.price }
+    : way && { publicKeys: [way.public_key], price: toMicro(way.cost ?? 0) };
+  const judged = judgeForward(forward, {
+    from,
+    self: relay.id,
+    now: relay.now,
+    lifetimeMs: relay.world.schedule.lifetimeMs,
+    isKnown: relay.store.inbound.has(taskId) || relay.store.own.has(taskId),
+    worker: target ?? null,
+    feeRate: relay.feeRate,
+    clearing: relay.lineWith(from),
+  });
+  if (!judged.ok) return relay.refuse(judged);
+  const { amount } = judged;
+  const expiresAt = Math.min(forward.expires_at ?? Infinity, relay.now + 900_000);
+  const taken = { taskId, peerId: from, agentId, amount, expiresAt };
+  relay.post(taskId, inboundHold({ peerId: from, taskId, amount }));
+  relay.store.inbound.set(taskId, {
+    task: openInbound(taken, relay.world.schedule),
+    path,
+    payload,
+    submittedAt: relay.now,
+    receipt: null,
+    receivedAt: 0,
+    booked: null,
+  });
+  if (worker) relay.world.work(relay, taskId);
+  else route(relay, { ...taken, payload, path: pathUpTo(relay, path, from), tried: [] });
+  return { status: 202, body: { task_id: taskId, status: "pending" } };
+}
+
+/** What time does: forwards leave, tasks expire, holds lapse. Yields when it has to look again. */
+export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
+  for (const row of relay.store.outbound.values()) {
+    if (isForwardDue(row.task, relay.now)) sendForward(relay, row);
+    const current = relay.store.outbound.get(row.task.taskId) ?? row;
+    const task = expireOutbound(current.task, relay.now);
+    if (task !== current.task) relay.store.outbound.set(task.taskId, { ...current, task });
+    if (task.state === "forwarding") yield task.dueAt;
+    if (task.state === "forwarding" || task.state === "forwarded") yield task.expiresAt;
+  }
+  for (const row of relay.store.inbound.values()) {
+    storeInbound(relay, row, expireInbound(row.task, relay.now));
+    if (row.task.state === "running") yield row.task.expiresAt;
+    if (row.task.hold === "open") yield row.task.holdUntil;
+  }
+  for (const own of relay.store.own.values()) {
+    if (own.state !== "open") continue;
+    if (relay.now >= own.expiresAt) {
+      own.state = "expired";
+      relay.post(own.taskId, releasePostings({ ...own, amount: own.locked }));
+    } else yield own.expiresAt;
+  }
+}
+
+/** Keeps a task as it is from now on, and gives back what is no longer held for it. */
+export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
+  if (task === row.task) return;
+  relay.store.inbound.set(task.taskId, { ...row, task });
+  if (row.task.hold === "open" && task.hold === "released") {
+    if (task.receiptStatus === "completed") relay.tally("hold lapsed");
+    relay.post(task.taskId, inboundRelease(task));
+  }
+}
+
+interface Wanted {
+  readonly taskId: string;
+  readonly agentId: string;
+  readonly amount: ReturnType<typeof asMicro>;
+  readonly expiresAt: number;
+  readonly payload: Outbound["payload"];
+  readonly path: readonly string[];
+  readonly tried: readonly string[];
+}
+
+/** Opens the forward by the best way that is left; without one the task waits for its end. */
+function route(relay: SimRelay, wanted: Wanted): void {
+  const passed = relaysOf(wanted.path);
+  const way = wayTo(relay, wanted.agentId, [...passed, ...wanted.tried]);
+  if (way === undefined) return relay.note(`has no way left for ${wanted.taskId}`);
+  const terms = termsOf(wanted.amount, relay.feeRate);
+  const tried = [...wanted.tried, way.via];
+  if (!mayOwe(relay.lineWith(way.via), terms.net).ok) return route(relay, { ...wanted, tried });
+  const { taskId, agentId, expiresAt } = wanted;
+  const order = { taskId, agentId, expiresAt, terms };
+  const task = openOutbound({ ...order, peerId: way.via, publicKey: way.public_key }, relay.now);
+  const path = [...wanted.path, relayNode(way.via)];
+  relay.store.outbound.set(taskId, { task, path, payload: wanted.payload, tried });
+}
+
+function sendForward(relay: SimRelay, row: Outbound): void {
+  const before = row.task;
+  const begun = beginForward(before, relay.world.schedule, relay.now);
+  relay.store.outbound.set(before.taskId, { ...row, task: begun });
+  const { taskId, peerId, agentId, publicKey, terms, expiresAt } = before;
+  const message = createForward(
+    {
+      taskId,
+      self: relay.id,
+      to: peerId,
+      agentId,
+      publicKey,
+      payload: row.payload,
+      amount: terms.net,
+      composite: 0.5,
+      path: [...row.path, agentId],
+      expiresAt,
+    },
+    { secretKey: relay.secretKey, now: relay.now },
+  );
+  relay.send(peerId, "task/forward", message, (delivery) => {
+    const peer = relay.peer(peerId);
+    const meaning = meaningOf(delivery);
+    if (peer && meaning !== "refused") {
+      const succeeded = meaning !== "later" && meaning !== "unknown";
+      const life = movePeer(peer.life, { type: "forward", succeeded });
+      relay.store.peers.set(peerId, { ...peer, life });
+    }
+    const current = relay.store.outbound.get(taskId);
+    if (current?.task.peerId !== peerId) return;
+    const task = endForward(current.task, before, delivery);
+    relay.store.outbound.set(taskId, { ...current, task });
+    if (task.state === "refused" && current.task.state !== "refused") {
+      route(relay, { ...current, ...task, amount: terms.gross, path: row.path.slice(0, -1) });
+    }
+  });
+}
+
+/** The path of a task that came this far, whatever the sender had planned from here on. */
+function pathUpTo(relay: SimRelay, path: readonly string[], from: string): string[] {
+  const sender = path.lastIndexOf(relayNode(from));
+  return [...path.slice(0, sender + 1), relayNode(relay.id)];
+}

@@ -1,0 +1,135 @@
+import type { Delivery } from "@agent/federation-protocol";
+import type { SeededRandom } from "../random.ts";
+import type { EventQueue } from "./event-queue.ts";
+
+/** What a relay answers; `code` as in an error body. */
+export interface Reply {
+  readonly status: number;
+  readonly code?: string;
+  readonly body?: unknown;
+}
+
+/** One end of a link. */
+export interface Station {
+  readonly id: string;
+  readonly isDown: boolean;
+  /** Counts restarts: what a relay waited for before one, it never hears. */
+  readonly epoch: number;
+  readonly receive: (
+    from: string,
+    path: string,
+    body: unknown,
+    reply: (reply: Reply) => void,
+  ) => void;
+}
+
+/** How often, from 0 to 1, something happens to a message on its way. */
+export interface Weather {
+  readonly loseRequest: number;
+  readonly loseAnswer: number;
+  readonly duplicate: number;
+  /** A delay of seconds, so that later messages overtake. */
+  readonly slow: number;
+  /** A delay beyond the life of what is signed. */
+  readonly verySlow: number;
+  /** A proxy answers 503 in place of a relay that has done what it was asked. */
+  readonly misreport: number;
+}
+
+export const FAIR: Weather = {
+  loseRequest: 0,
+  loseAnswer: 0,
+  duplicate: 0,
+  slow: 0,
+  verySlow: 0,
+  misreport: 0,
+};
+
+const TIMEOUT_MS = 10_000;
+
+/** The links between relays: requests and answers, each with a fate of its own. */
+export class Links {
+  weather: Weather = FAIR;
+  readonly #queue: EventQueue;
+  readonly #random: SeededRandom;
+  readonly #cuts = new Map<string, { readonly until: number; readonly isNoticed: boolean }>();
+
+  constructor(queue: EventQueue, random: SeededRandom) {
+    this.#queue = queue;
+    this.#random = random;
+  }
+
+  /**
+   * Nothing passes from `from` to `to` for a time; what goes the other way does. A sender notices that
+   * there is no connection, or it waits in vain.
+   */
+  cut(from: string, to: string, ms: number, isNoticed: boolean): void {
+    this.#cuts.set(`${from} ${to}`, { until: this.#queue.now + ms, isNoticed });
+  }
+
+  heal(): void {
+    this.weather = FAIR;
+    this.#cuts.clear();
+  }
+
+  /** Sends a request; `ended` hears once how that went, unless the sender has crashed since. */
+  send(
+    from: Station,
+    to: Station,
+    path: string,
+    body: unknown,
+    ended: (delivery: Delivery, body: unknown) => void,
+  ): void {
+    const { epoch } = from;
+    let isOver = false;
+    const end = (delivery: Delivery, answer?: unknown) => {
+      if (isOver || from.isDown || from.epoch !== epoch) return;
+      isOver = true;
+      ended(delivery, answer);
+    };
+    const cut = this.#cutOf(from.id, to.id);
+    if (to.isDown || cut?.isNoticed) {
+      return this.#queue.after(1, () => end({ kind: "unreachable" }));
+    }
+    this.#queue.after(TIMEOUT_MS, () => end({ kind: "unknown" }));
+    if (cut) return;
+    const copies = this.#happens(this.weather.duplicate) ? 2 : 1;
+    for (let copy = 0; copy < copies; copy += 1) {
+      if (this.#happens(this.weather.loseRequest)) continue;
+      this.#queue.after(this.#delay(), () => {
+        if (to.isDown) return;
+        to.receive(from.id, path, structuredClone(body), (reply) =>
+          this.#answer(to.id, from.id, reply, end),
+        );
+      });
+    }
+  }
+
+  #answer(
+    from: string,
+    to: string,
+    reply: Reply,
+    end: (delivery: Delivery, body?: unknown) => void,
+  ): void {
+    if (this.#cutOf(from, to) || this.#happens(this.weather.loseAnswer)) return;
+    const shown = this.#happens(this.weather.misreport) ? { status: 503 } : reply;
+    this.#queue.after(this.#delay(), () => end({ kind: "answered", ...shown }, shown.body));
+  }
+
+  #cutOf(from: string, to: string) {
+    const cut = this.#cuts.get(`${from} ${to}`);
+    return cut && cut.until > this.#queue.now ? cut : undefined;
+  }
+
+  #delay(): number {
+    const fate = this.#random.next();
+    const { slow, verySlow } = this.weather;
+    if (fate < verySlow) return 20_000 + this.#random.below(100_000);
+    if (fate < verySlow + slow) return 1_000 + this.#random.below(14_000);
+    return 5 + this.#random.below(400);
+  }
+
+  #happens(probability: number): boolean {
+    return probability > 0 && this.#random.next() < probability;
+  }
+}

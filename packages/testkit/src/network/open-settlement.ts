@@ -1,0 +1,11 @@
+import { openSettlement } from "@agent/federation-protocol";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** Enters what is owed for a completed task into the outbox. */
+export function openSettlementOf(relay: SimRelay, taskId: string, refundable: boolean): void {
+  const task = relay.store.outbound.get(taskId)?.task;
+  if (task?.state !== "completed" || task.receiptHash === null) return;
+  const settlementId = relay.newId();
+  const terms = { settlementId, now: relay.now, refundable };
+  relay.store.outbox.set(taskId, openSettlement({ ...task, receiptHash: task.receiptHash }, terms));
+}
