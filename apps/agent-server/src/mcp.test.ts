@@ -41,7 +41,8 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-mcp-"));
   await writeFile(join(folder, "tools.mjs"), toolsModule);
   const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
-  const tools = [shout, failing, throwing, hanging(), risky];
+  const deploying = textTool("deploying", () => ({ ok: true, data: "" }), 3);
+  const tools = [shout, failing, throwing, hanging(), risky, deploying];
   server = await startServer({ tools, taskTimeoutMs: 300 });
 });
 afterAll(async () => {
@@ -131,6 +132,7 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
       "throwing",
       "hanging",
       "risky",
+      "deploying",
     ]);
     expect(tools[0]?.inputSchema).toMatchObject({ type: "object", required: ["prompt"] });
   });
@@ -143,6 +145,7 @@ describe.each(clients)("%s over HTTP", (_, connect, era) => {
     ["an unknown tool", "nothing", {}, true],
     ["arguments that do not fit", "shout", { text: 7 }, true],
     ["a policy denial", "risky", { text: "" }, true],
+    ["a call that needs an approval", "deploying", { text: "" }, true],
     ["a tool that never returns", "hanging", { text: "" }, true],
   ])("the identity tag is the last block of %s", async (_case, name, args, isError) => {
     const result = await client.call(name, args);

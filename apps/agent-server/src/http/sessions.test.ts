@@ -11,7 +11,9 @@ import { createSessions, type Sessions } from "./sessions.ts";
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const bob: Caller = { kind: "agent", agentId: "bob", trust: "trusted" };
 
-function newSessions(options: { runtime?: Runtime; max?: number; idleMs?: number } = {}): Sessions {
+function newSessions(
+  options: { runtime?: Runtime; max?: number; maxPerCaller?: number; idleMs?: number } = {},
+): Sessions {
   const agent = newAgent({ tools: [shout, hanging()] });
   const runtime = options.runtime ?? systemRuntime(silentLog);
   return createSessions({ newServer: () => agent.newServer(callerOf), ...options, runtime });
@@ -130,5 +132,19 @@ describe("sessions that nobody uses", () => {
     expect(sessions.size).toBe(2);
     expect((await post(sessions, alice, list(1), first)).status).toBe(404);
     expect((await post(sessions, alice, list(1), second)).status).toBe(200);
+  });
+
+  test("no caller takes all of them; one whose sessions all work gets no further one", async () => {
+    const sessions = newSessions({ max: 10, maxPerCaller: 2 });
+    const working = await open(sessions, alice);
+    await post(sessions, alice, call(1, "hanging"), working);
+    for (let count = 0; count < 5; count += 1) await open(sessions, alice);
+    expect(sessions.size).toBe(2);
+    expect((await post(sessions, alice, list(2), working)).status).toBe(200);
+    const last = await open(sessions, alice);
+    await post(sessions, alice, call(1, "hanging"), last);
+    await expect(open(sessions, alice)).rejects.toThrow("no session: 503");
+    await open(sessions, bob);
+    await sessions.close();
   });
 });

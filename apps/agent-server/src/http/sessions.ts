@@ -37,8 +37,9 @@ export function createSessions(options: {
   runtime: Runtime;
   idleMs?: number;
   max?: number;
+  maxPerCaller?: number;
 }): Sessions {
-  const { newServer, runtime, idleMs = 30 * 60_000, max = 1_000 } = options;
+  const { newServer, runtime, idleMs = 30 * 60_000, max = 1_000, maxPerCaller = 100 } = options;
   const sessions = new Map<string, Session>();
   let cancelSweep = runtime.schedule(idleMs / 2, sweep);
 
@@ -92,7 +93,7 @@ export function createSessions(options: {
     if (!isInitialize(given.parsedBody)) {
       return rpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
     }
-    if (sessions.size >= max && !evictIdle(given.callerKey)) {
+    if (isFull(given.callerKey) && !evictIdle(given.callerKey)) {
       return rpcRefusal(503, { code: -32000, message: "Too many open sessions" });
     }
     return open(given.callerKey);
@@ -105,6 +106,12 @@ export function createSessions(options: {
       session.lastUsedAt = runtime.now();
     };
     signal.addEventListener("abort", release, { once: true });
+  }
+
+  function isFull(callerKey: string): boolean {
+    if (sessions.size >= max) return true;
+    const own = [...sessions.values()].filter((session) => session.callerKey === callerKey);
+    return own.length >= maxPerCaller;
   }
 
   /** A caller at the limit gives up its own oldest session, never somebody else's. */
