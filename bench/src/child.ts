@@ -48,7 +48,7 @@ async function portOf(child: ChildProcess): Promise<number> {
   const lines = createInterface({ input: child.stdout });
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   lines.on("line", (line) => {
-    const port = /"port":(\d+)/.exec(line)?.[1];
+    const port = /(?:"port":|listening on http:\/\/127\.0\.0\.1:)(\d+)/.exec(line)?.[1];
     if (port === undefined) return;
     resolve(Number(port));
     // Reading the rest of the log line by line would cost the driver more than the load.

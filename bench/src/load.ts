@@ -4,8 +4,11 @@ export type Post = (path: string, body: string, token?: string) => Promise<strin
 
 const connections = 64;
 
-/** Posts JSON over kept connections; anything but a success ends the run. */
-export function createPoster(url: string): {
+/** Posts JSON over kept connections, `always` with these headers; anything but a success ends the run. */
+export function createPoster(
+  url: string,
+  always: Readonly<Record<string, string>> = {},
+): {
   readonly post: Post;
   readonly close: () => Promise<void>;
 } {
@@ -17,6 +20,7 @@ export function createPoster(url: string): {
         method: "POST",
         body,
         headers: {
+          ...always,
           "content-type": "application/json",
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
         },

@@ -1,8 +1,14 @@
 import { delegations } from "./delegations.ts";
 import { ranking } from "./ranking.ts";
 import { receipts } from "./receipts.ts";
+import { sessions } from "./sessions.ts";
 
-const benches: Record<string, () => void | Promise<void>> = { delegations, receipts, ranking };
+const benches: Record<string, () => void | Promise<void>> = {
+  delegations,
+  receipts,
+  ranking,
+  sessions,
+};
 
 const names = process.argv.slice(2);
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
