@@ -90,6 +90,20 @@ describe("where a setting comes from", () => {
   });
 });
 
+describe("the audit log", () => {
+  const key = { AGENT_PRIVATE_KEY_HEX: "00".repeat(32) };
+
+  test.each<[string, Parameters<typeof read>[0], string | undefined]>([
+    ["lies among the data", { env: auth }, "/home/agent/.agent/audit.jsonl"],
+    ["lies where it is said", { env: { ...auth, AGENT_AUDIT_LOG: "a" } }, "/home/agent/a"],
+    ["is meant from the file", { env: auth, file: { auditLog: "a" } }, "/etc/agent/a"],
+    ["goes into the log if asked", { env: auth, file: { auditLog: "-" } }, undefined],
+    ["goes there without a data folder", { env: { ...auth, ...key } }, undefined],
+  ])("%s", (_, given, path) => {
+    expect(configOf(given).auditLog).toBe(path);
+  });
+});
+
 describe("what stops the start", () => {
   test.each([
     [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
@@ -104,6 +118,17 @@ describe("what stops the start", () => {
     [{ transport: "pipe" }, 'config transport: must be "http" or "stdio"'],
     [{ policy: { deny_above: 5 } }, "config policy.deny_above: must be a whole number from 0 to 4"],
     [{ policy: { deny_above: 1 } }, "config policy: must have max_risk_auto <="],
+    [{ policy: { allow: "x" } }, "config policy.allow: must be a list of tool names"],
+    [{ policy: { deny: [""] } }, "config policy.deny.0: must not be empty"],
+    [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
+    [
+      { mcpServers: { x: {} } },
+      "config mcpServers.x: must be {command, args, env} or {url, headers}",
+    ],
+    [{ mcpServers: { x: { command: "a", url: "http://b" } } }, "config mcpServers.x: must be"],
+    [{ mcpServers: { x: { command: "a", args: "b" } } }, "config mcpServers.x: must be"],
+    [{ mcpServers: { x: { url: "file:///b" } } }, "config mcpServers.x: must be"],
+    [{ knownAgents: 7 }, "config knownAgents: "],
     [{ listing: { capabilities: "x" } }, "config listing.capabilities: "],
     [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
     [{ colour: "red" }, "config colour: is not a known setting"],
@@ -143,6 +168,7 @@ describe("HTTP is never open on a network", () => {
   test.each<[string, Parameters<typeof read>[0], string | undefined]>([
     ["no token", {}, "authToken"],
     ["a token", { env: auth }, undefined],
+    ["known agents", { env: { AGENT_KNOWN_AGENTS: "agents.json" } }, undefined],
     ["a relay, whose signed tokens count", { env: { AGENT_SYNC_URL: "http://r" } }, undefined],
     ["--allow-anonymous on loopback", { args: ["--allow-anonymous"] }, undefined],
     [
