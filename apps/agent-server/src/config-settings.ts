@@ -22,7 +22,16 @@ const bearerToken = v.pipe(
   v.check((token) => !token.startsWith("agent:"), 'must not begin with "agent:"'),
 );
 
-const texts = v.record(v.string(), v.string("must be text"), "must be an object of texts");
+/** Named members of one kind; a list, which the library would read as an empty object, is none. */
+function members<S extends v.GenericSchema>(value: S, rule: string) {
+  const isObject = (given: unknown) => typeof given === "object" && !Array.isArray(given);
+  return v.pipe(
+    v.custom<Record<string, unknown>>(isObject, rule),
+    v.record(v.string(), value, rule),
+  );
+}
+
+const texts = members(v.string("must be text"), "must be an object of texts");
 
 /** The form in which other programs of the field name MCP servers too. */
 const mcpServer = v.union(
@@ -61,7 +70,7 @@ export const Settings = v.strictObject(
       ),
       [],
     ),
-    mcpServers: v.optional(v.record(v.string(), mcpServer, "must be an object of servers"), {}),
+    mcpServers: v.optional(members(mcpServer, "must be an object of servers"), {}),
     listing: v.optional(operations.putListing.body),
     policy: v.optional(
       v.strictObject({

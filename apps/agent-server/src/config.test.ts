@@ -127,7 +127,10 @@ describe("what stops the start", () => {
     ],
     [{ mcpServers: { x: { command: "a", url: "http://b" } } }, "config mcpServers.x: must be"],
     [{ mcpServers: { x: { command: "a", args: "b" } } }, "config mcpServers.x: must be"],
-    [{ mcpServers: { x: { url: "file:///b" } } }, "config mcpServers.x: must be"],
+    [
+      { mcpServers: { x: { url: "file:///b" } } },
+      "config mcpServers.x.url: must be an http or https",
+    ],
     [{ knownAgents: 7 }, "config knownAgents: "],
     [{ listing: { capabilities: "x" } }, "config listing.capabilities: "],
     [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
