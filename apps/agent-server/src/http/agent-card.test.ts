@@ -1,3 +1,4 @@
+import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
 import { startAlone } from "../testing/start.ts";
@@ -28,11 +29,11 @@ beforeAll(async () => {
 afterAll(() => running.stop());
 
 describe("the agent card", () => {
-  test("has every member that A2A 1.0 requires", async () => {
-    const response = await cardOf(running);
-    expect(response.status).toBe(200);
-    expect(response.headers.get("content-type")).toContain("application/json");
-    expect(await response.json()).toMatchObject({
+  test("is read by the official A2A client, every required member of it", async () => {
+    const asOwner: typeof fetch = (input) =>
+      fetch(input, { headers: { authorization: "Bearer secret" } });
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: asOwner });
+    expect(await resolver.resolve(new URL("/", running.url).href)).toMatchObject({
       name: "Shouter",
       description: "Says it louder",
       version: "0.0.0",
@@ -44,6 +45,10 @@ describe("the agent card", () => {
         { id: "shout", name: "shout", description: "Test tool shout", tags: ["tool", "listed"] },
         { id: "whisper", name: "whisper", tags: ["tool"] },
       ],
+      securitySchemes: {
+        bearer: { scheme: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } },
+      },
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
     });
   });
 
@@ -65,10 +70,7 @@ describe("the agent card", () => {
   });
 
   test("says that a token is needed, and is itself behind it", async () => {
-    expect(await (await cardOf(running)).json()).toMatchObject({
-      securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } },
-      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
-    });
+    expect(await (await cardOf(running)).json()).toHaveProperty("securityRequirements");
     expect((await cardOf(running, { headers: {} })).status).toBe(401);
   });
 
