@@ -31,6 +31,7 @@ export function createConnection(options: {
   const info = { name: "agent-server", version: options.version };
   let next = Promise.withResolvers<Client>();
   let live: Client | undefined;
+  let connectedAt = 0;
   let failures = 0;
   let closed = false;
   let cancelRetry = () => {};
@@ -48,7 +49,7 @@ export function createConnection(options: {
     }
     client.onclose = () => lost(client);
     live = client;
-    failures = 0;
+    connectedAt = runtime.now();
     next.resolve(client);
     return client;
   }
@@ -57,6 +58,8 @@ export function createConnection(options: {
     if (closed || live !== client) return;
     runtime.log("warn", "proxy.lost", { server: name });
     live = undefined;
+    // One that falls over right after its start is no better than one that does not start.
+    if (runtime.now() - connectedAt > capMs) failures = 0;
     next = Promise.withResolvers();
     again();
   }

@@ -27,13 +27,13 @@ export function proxiedTool(
 
   async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
     const client = await connection.client(context.signal);
-    if (client === undefined) return unreachable(name);
+    if (client === undefined) return noAnswer(name);
     try {
       return toAnswer(await call(client, args, context));
     } catch (cause) {
       if (cause instanceof ProtocolError) return { ok: false, error: cause.message };
       runtime.log("warn", "proxy.call_failed", { server, tool: name, cause: String(cause) });
-      return unreachable(name);
+      return noAnswer(name);
     }
   }
 
@@ -91,8 +91,8 @@ function isForgottenSession(client: Client, cause: unknown): boolean {
   return cause.status === 404 || cause.status === 400;
 }
 
-function unreachable(name: string): ToolAnswer {
-  return { ok: false, error: `The server behind tool "${name}" cannot be reached` };
+function noAnswer(name: string): ToolAnswer {
+  return { ok: false, error: `The server behind tool "${name}" gave no answer` };
 }
 
 function toAnswer({ content, structuredContent, isError }: CallToolResult): ToolAnswer {

@@ -1,9 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { listen } from "../http/listen.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import {
   everythingOverStdio,
@@ -141,6 +145,34 @@ describe("the policy gate stands before them", () => {
   });
 });
 
+describe("a call that runs out of time", () => {
+  test("is aborted at the server behind it", async () => {
+    const aborted = Promise.withResolvers<string>();
+    const behind = createMcpHandler(() => {
+      const server = new McpServer(info);
+      server.registerTool("wait", { description: "Never ends" }, ({ mcpReq }) => {
+        mcpReq.signal.addEventListener("abort", () => aborted.resolve("aborted"));
+        return new Promise(() => {});
+      });
+      return server;
+    });
+    const runtime = systemRuntime(silentLog);
+    const app = { fetch: (request: Request) => behind.fetch(request), close: () => behind.close() };
+    const listener = await listen(app, { host: "127.0.0.1", port: 0 }, runtime);
+    const running = await agentWith({ behind: { url: listener.url } }, { taskTimeoutMs: 200 });
+    const client = await connect(running);
+    expect(await client.callTool({ name: "wait", arguments: {} })).toMatchObject({
+      isError: true,
+      content: [{ text: 'Tool "wait" did not finish within 200 ms' }, {}],
+    });
+    expect(await aborted.promise).toBe("aborted");
+    await client.close();
+    await running.stop();
+    await listener.close(0);
+    await app.close();
+  });
+});
+
 describe("a server that is lost", () => {
   test("over stdio is started again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "agent-proxy-"));
@@ -167,7 +199,7 @@ describe("a server that is lost", () => {
     await first.stop();
     expect(await echo()).toMatchObject({
       isError: true,
-      content: [{ text: 'The server behind tool "echo" cannot be reached' }, {}],
+      content: [{ text: 'The server behind tool "echo" gave no answer' }, {}],
     });
     const second = await startEverything(Number(new URL(first.url).port));
     expect(await echo()).toMatchObject({ content: [{ text: "Echo: hi" }, {}] });
