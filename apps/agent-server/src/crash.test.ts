@@ -10,7 +10,7 @@ import { startRelay, type TestRelay } from "./testing/relay.ts";
 /** Says that it began, and ends when it is let go. */
 const tools = `
 import { appendFileSync, existsSync } from "node:fs";
-export default [{
+export const tools = [{
   definition: { name: "work", description: "", inputSchema: {
     type: "object", properties: { text: { type: "string" } } } },
   async handler({ text }) {
