@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
@@ -99,6 +99,7 @@ test("a memory with a path is there again after a restart", async () => {
   const before = await start({ file });
   await before("agent_remember", { content: "The sky is blue" });
   for (const close of closing.splice(0).toReversed()) await close();
+  expect(readdirSync(folder)).toEqual(["memory.db"]);
   const after = await start({ file });
   expect(await after("agent_recall", { query: "sky" })).toMatchObject([
     { content: "The sky is blue" },

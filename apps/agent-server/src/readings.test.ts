@@ -140,8 +140,9 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
 
 test("a blocked caller reads no resource and gets no prompt", async () => {
   const client = await connect("blocked");
-  await expect(read(client, "agent://identity")).rejects.toThrow(/^.*Policy denied: /);
-  await expect(prompt(client, "chat", { message: "hi" })).rejects.toThrow(/^.*Policy denied: /);
+  const refusal = { code: -32_600, message: "Policy denied: the caller is blocked" };
+  await expect(read(client, "agent://identity")).rejects.toMatchObject(refusal);
+  await expect(prompt(client, "chat", { message: "hi" })).rejects.toMatchObject(refusal);
   await client.close();
 });
 

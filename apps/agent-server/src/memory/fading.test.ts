@@ -47,6 +47,7 @@ describe("reinforcement", () => {
         expect(after.confidence).toBeLessThanOrEqual(1);
         expect(after.halfLifeDays).toBeGreaterThanOrEqual(fading.halfLifeDays);
         expect(after.halfLifeDays).toBeLessThanOrEqual(365);
+        expect(after.reinforcedAt).toBe(Math.max(now, fading.reinforcedAt));
       }),
     );
   });

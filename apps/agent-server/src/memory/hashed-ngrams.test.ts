@@ -43,6 +43,11 @@ test("a text without anything in it resembles nothing, not even itself", async (
   expect(await similarity("", "")).toBe(0);
 });
 
+test("a cosine stays within -1 and 1, however the numbers were rounded", () => {
+  const [a, b] = [Float32Array.of(1.000001), Float32Array.of(-1.000001)];
+  expect([cosine(a, a), cosine(a, b)]).toEqual([1, -1]);
+});
+
 test("vectors of different dimensions have nothing in common", () => {
   expect(cosine(Float32Array.of(1), Float32Array.of(1, 0))).toBe(0);
 });

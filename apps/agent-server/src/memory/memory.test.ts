@@ -84,14 +84,30 @@ describe("recall", () => {
     }
   });
 
-  test("of two equally similar memories the surer one comes first", async () => {
-    await remember("paris is old");
-    await clock.advance(30 * day);
-    await remember("paris is big");
-    expect((await recall("paris is")).map(({ content }) => content)).toEqual([
-      "paris is big",
-      "paris is old",
-    ]);
+  test("of two equally similar memories has the surer one first, else the newer one", async () => {
+    memory.close();
+    const vector = Float32Array.of(1);
+    memory = open(":memory:", {
+      id: "all alike",
+      related: 2,
+      embed: async (texts) => ({ ok: true, vectors: texts.map(() => vector) }),
+    });
+    const order = async () => (await recall("x")).map(({ content }) => content);
+    await remember("older");
+    await clock.advance(1);
+    await remember("newer");
+    await clock.advance(day);
+    expect(await order()).toEqual(["newer", "older"]);
+    await remember("older");
+    expect(await order()).toEqual(["older", "newer"]);
+  });
+
+  test("is not needed for a snapshot, which has the newest first", async () => {
+    for (const content of ["one", "two", "three"]) {
+      await remember(content);
+      await clock.advance(1);
+    }
+    expect(memory.snapshot("alice").map(({ content }) => content)).toEqual(["three", "two", "one"]);
   });
 
   test("reinforces what it found and nothing else", async () => {

@@ -108,6 +108,15 @@ describe("an answer", () => {
     ],
     ["no answer", deltas([], "stop"), text("")],
     [
+      "a stream that counts tokens behind its reason to end",
+      stream(
+        event({ choices: [{ delta: { content: "x" }, finish_reason: "length" }] }) +
+          event({ choices: [], usage: {} }) +
+          "data: [DONE]\n\n",
+      ),
+      text("x", false),
+    ],
+    [
       "an answer for which the room was too small",
       deltas([{ content: "x" }], "length"),
       text("x", false),

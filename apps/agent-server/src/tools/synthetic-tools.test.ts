@@ -148,6 +148,16 @@ describe("agent_query without a model", () => {
     expect(memory.count()).toBe(1);
   });
 
+  test("says so when what it remembers is about something else", async () => {
+    const { ask } = newTools();
+    await ask("agent_remember", { content: "The capital of France is Paris" });
+    const message = "What does the user like to eat in the morning?";
+    expect(await ask("agent_recall", { query: message })).toHaveLength(1);
+    expect(await ask("agent_query", { message })).toMatchObject({
+      response: "I remember nothing about this.",
+    });
+  });
+
   test("says so when nothing matches, also when only others know", async () => {
     const { ask } = newTools();
     await ask("agent_remember", { content: "The capital of France is Paris" }, alice);
@@ -181,6 +191,18 @@ describe("agent_query with a model", () => {
     };
     expect(response).toContain("MY CAT IS TOM");
     expect(response).not.toMatch(/ILL|KIT/);
+  });
+
+  test("answers also when the exchange cannot be remembered, and counts no memory", async () => {
+    const { memory } = newTools();
+    const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
+    const forgetful = { ...memory, remember: async () => refusal };
+    const converse = createConverse({ memory: forgetful, model: echo, runtime });
+    const { signal } = new AbortController();
+    expect(await converse("hello", { caller: alice, signal })).toMatchObject({
+      ok: true,
+      memoriesFormed: 0,
+    });
   });
 
   test("answers with the failure when it fails, and remembers nothing", async () => {
