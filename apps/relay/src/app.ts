@@ -14,6 +14,7 @@ import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
+import { recordHandlers } from "./records/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
 import { marketHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
@@ -58,6 +59,7 @@ export function createRelay(services: Services): Relay {
     ...trustHandlers(services),
     ...credentialHandlers(services),
     ...ledgerHandlers(services),
+    ...recordHandlers(services),
   };
 
   const app = new Hono();

@@ -1,13 +1,8 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import * as v from "valibot";
-import { agentId, capability, id, nextCursor, page, shortText } from "./fields.ts";
+import { agentId, capability, hash, id, nextCursor, page, shortText } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
-
-const hash = v.pipe(
-  v.string(),
-  v.regex(/^[0-9a-f]{64}$/, "has to be a SHA-256 as 64 lower-case hex digits"),
-);
 
 export const ApprovalDecision = v.picklist(["approve", "deny"]);
 export type ApprovalDecision = v.InferOutput<typeof ApprovalDecision>;

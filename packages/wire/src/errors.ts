@@ -249,6 +249,13 @@ export const errors = {
   },
   "credential.id_taken": { status: 409, text: "Another credential has this id" },
 
+  "plan.not_found": { status: 404, text: "Plan not found" },
+  "conversation.not_found": { status: 404, text: "Conversation not found" },
+  "message.id_taken": { status: 409, text: "Another message of the conversation has this id" },
+  "event.not_found": { status: 404, text: "Event not found" },
+  "event.id_taken": { status: 409, text: "Another event of the agent has this id" },
+  "event.goal_full": { status: 409, text: "Goal holds 10000 events, its maximum" },
+
   "ledger.not_found": { status: 404, text: "Execution ledger not found" },
   "ledger.not_participant": {
     status: 403,

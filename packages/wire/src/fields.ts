@@ -27,6 +27,11 @@ export const publicKey = v.pipe(
   v.regex(/^[0-9a-f]{64}$/, "has to be 64 lower-case hex digits"),
 );
 
+export const hash = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{64}$/, "has to be a SHA-256 as 64 lower-case hex digits"),
+);
+
 export const shortText = v.pipe(
   v.string(),
   v.maxLength(limits.shortText, `has to be at most ${limits.shortText} characters`),

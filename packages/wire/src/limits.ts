@@ -31,6 +31,11 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  planSteps: 500,
+  recordBatch: 100,
+  eventCharacters: 16_384,
+  goalEvents: 10_000,
+
   approvers: 50,
   revokedTokens: 100,
   pairingTtlMs: 300_000,

@@ -3,17 +3,21 @@ import { VerifiableCredentialSchema } from "@agent/credentials";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
+import { AgentState, AuditEntry, Goal } from "./agent-state.ts";
 import { Approval } from "./approvals.ts";
 import { Balance, Settlement, Transaction } from "./budget.ts";
+import { Conversation, Message } from "./conversations.ts";
 import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { Device } from "./devices.ts";
 import { errors, type Code } from "./errors.ts";
+import { AgentEvent } from "./events.ts";
 import { KeyHistory } from "./keys.ts";
 import { limits } from "./limits.ts";
 import { MarketCandidate } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { Pairing } from "./pairing.ts";
+import { Plan } from "./plans.ts";
 import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
 import { Statement } from "./statement.ts";
 import { RoutingChoice, Task } from "./tasks.ts";
@@ -39,6 +43,13 @@ const named = {
   Device,
   Pairing,
   Approval,
+  Plan,
+  Conversation,
+  Message,
+  AgentEvent,
+  Goal,
+  AgentState,
+  AuditEntry,
   MarketCandidate,
   TrustRecord,
   VerifiableCredential: VerifiableCredentialSchema,

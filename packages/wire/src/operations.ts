@@ -1,8 +1,11 @@
+import { agentState } from "./agent-state.ts";
 import { approvals } from "./approvals.ts";
 import { budget } from "./budget.ts";
 import { cards } from "./cards.ts";
+import { conversations } from "./conversations.ts";
 import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
+import { events } from "./events.ts";
 import { evidence } from "./evidence.ts";
 import { freeze } from "./freeze.ts";
 import { ledger } from "./ledger.ts";
@@ -10,6 +13,7 @@ import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { pairing } from "./pairing.ts";
+import { plans } from "./plans.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
 import { statement } from "./statement.ts";
@@ -38,6 +42,10 @@ export const operations = {
   ...credentials,
   ...ledger,
   ...receipts,
+  ...plans,
+  ...conversations,
+  ...events,
+  ...agentState,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

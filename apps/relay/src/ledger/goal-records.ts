@@ -1,6 +1,7 @@
 import type { DelegatedTask, GoalRecord, GoalRecords, Ledger } from "@agent/ledger";
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { TaskStatus } from "@agent/wire";
+import { recordsOfGoal } from "../records/of-goal.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow } from "../storage/tables.ts";
 import { findReceipt, findTask } from "../tasks/store.ts";
@@ -8,7 +9,8 @@ import { executorOf, isGone } from "../tasks/view.ts";
 
 /**
  * What the relay has stored about a goal of an agent: the task whose id it is, as long as it is
- * kept, its receipt, and the tasks of this relay whose receipts that one carries.
+ * kept, its receipt, the tasks of this relay whose receipts that one carries, and what the agent
+ * recorded of it: plans, the tasks of their steps, events.
  */
 export async function goalRecords(
   read: Reader,
@@ -24,18 +26,21 @@ export async function goalRecords(
     ? {
         started_at: task.submitted_at,
         completed_at: task.finished_at,
-        status: ledgerStatus[task.status],
+        status: ledgerStatusOf[task.status],
       }
     : {
         started_at: receipt?.submitted_at,
         completed_at: row?.received_at,
-        status: receipt && ledgerStatus[receipt.status],
+        status: receipt && ledgerStatusOf[receipt.status],
       };
-  const tasks = receipt === undefined ? [] : await delegatedTasks(read, agentId, receipt);
-  return { agentId, goalId, goal, plans: [], tasks, events: [] };
+  const recorded = await recordsOfGoal(read, { agent_id: agentId, goal_id: goalId });
+  const carried = receipt === undefined ? [] : carriedTasks(receipt);
+  const tasks = await delegatedTasks(read, agentId, [...carried, ...recorded.taskIds]);
+  return { agentId, goalId, goal, plans: recorded.plans, tasks, events: recorded.events };
 }
 
-const ledgerStatus: { readonly [S in TaskStatus]: Ledger["status"] } = {
+/** What a task's state means for the goal that it is. */
+export const ledgerStatusOf: { readonly [S in TaskStatus]: Ledger["status"] } = {
   pending: "active",
   claimed: "active",
   completed: "completed",
@@ -44,16 +49,20 @@ const ledgerStatus: { readonly [S in TaskStatus]: Ledger["status"] } = {
   cancelled: "failed",
 };
 
+/** The tasks of this relay whose receipts a receipt carries. */
+function carriedTasks(receipt: ExecutionReceipt): string[] {
+  const direct = flattenChain(receipt).links.filter(({ parent }) => parent === receipt);
+  return direct.flatMap(({ receipt: { relay_task_id } }) => relay_task_id ?? []);
+}
+
 /** Only what the relay knows of itself: tasks that the agent submitted here, with their receipts. */
 async function delegatedTasks(
   read: Reader,
   agentId: string,
-  receipt: ExecutionReceipt,
+  ids: readonly string[],
 ): Promise<DelegatedTask[]> {
-  const direct = flattenChain(receipt).links.filter(({ parent }) => parent === receipt);
-  const ids = new Set(direct.flatMap(({ receipt: { relay_task_id } }) => relay_task_id ?? []));
   const found = await Promise.all(
-    [...ids].map(async (id) => {
+    [...new Set(ids)].map(async (id) => {
       const [task, row] = await Promise.all([findTask(read, id), findReceipt(read, id)]);
       if (task?.submitted_by !== agentId) return [];
       const { task_id, step_id, submitted_at } = task;

@@ -11,6 +11,7 @@ import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
 import { pairingContract } from "./pairing.ts";
 import { receiptsContract } from "./receipts.ts";
+import { recordsContract } from "./records.ts";
 import { registryContract } from "./registry.ts";
 import { systemContract } from "./system.ts";
 import { tasksContract } from "./tasks.ts";
@@ -35,4 +36,5 @@ export const contract: Contract<OperationName> = {
   ...credentialsContract,
   ...ledgerContract,
   ...receiptsContract,
+  ...recordsContract,
 };

@@ -187,6 +187,56 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   },
   getLedger: {},
   getManifest: {},
+  putPlan: {
+    body: {
+      plan_id: "plan-1",
+      goal_id: "goal-1",
+      title: "a plan",
+      status: "active",
+      steps: [
+        {
+          step_id: "step-1",
+          ordinal: 0,
+          description: "a step",
+          status: "delegated",
+          tools_used: ["tool"],
+          tool_calls: 1,
+          started_at: 1,
+          completed_at: null,
+          delegation: { receipt_hash: "00".repeat(32) },
+        },
+      ],
+    },
+  },
+  listPlans: { query: "goal_id=goal-1&limit=10" },
+  getPlan: {},
+  putConversation: {
+    body: { conversation_id: "talk-1", title: "a talk", started_at: 1, last_active_at: 2 },
+  },
+  listConversations: { query: "limit=10" },
+  getConversation: {},
+  addMessages: {
+    body: { messages: [{ message_id: "m-1", role: "user", content: "hello", created_at: 1 }] },
+  },
+  listMessages: { query: "limit=10" },
+  appendEvents: {
+    body: {
+      events: [
+        {
+          event_id: "event-1",
+          type: "goal_started",
+          timestamp: 1,
+          goal_id: "goal-1",
+          payload: { goal_id: "goal-1" },
+        },
+      ],
+    },
+  },
+  listEvents: { query: "goal_id=goal-1&limit=10" },
+  getEvent: {},
+  listGoals: { query: "limit=10" },
+  getState: {},
+  listAudit: { query: "limit=10" },
   listReceipts: { query: "limit=10" },
   getReceipt: {},
 };

@@ -10,6 +10,7 @@ import { agentUpkeep } from "./009-agent-upkeep.ts";
 import { federation } from "./010-federation.ts";
 import { payments } from "./011-payments.ts";
 import { approvals } from "./012-approvals.ts";
+import { records } from "./013-records.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -25,4 +26,5 @@ export const migrations = [
   federation,
   payments,
   approvals,
+  records,
 ];

@@ -1,0 +1,75 @@
+import {
+  limits,
+  refuse,
+  type Answer,
+  type BodyOf,
+  type Conversation,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { ConversationRow } from "../storage/tables.ts";
+import { conversationsOf, findConversation, writeConversation } from "./conversation-store.ts";
+
+type PutConversation = Operations["putConversation"];
+
+/** Records a conversation; under a known id what is given takes the place of what was known. */
+export async function putConversation(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  agent_id: string,
+  body: BodyOf<PutConversation>,
+): Promise<Answer<PutConversation>> {
+  const now = runtime.now();
+  const sequence = newId(runtime);
+  const { conversation_id = sequence, title } = body;
+  return storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
+    const known = await findConversation(tx, { agent_id, conversation_id });
+    const started_at = body.started_at ?? known?.started_at ?? now;
+    const row: ConversationRow = {
+      agent_id,
+      conversation_id,
+      sequence: known?.sequence ?? sequence,
+      title,
+      started_at,
+      last_active_at: body.last_active_at ?? known?.last_active_at ?? started_at,
+    };
+    await writeConversation(tx, row, known === undefined);
+    const shown = conversationOf(row);
+    return known === undefined
+      ? { status: 201 as const, body: shown }
+      : { status: 200 as const, body: shown };
+  });
+}
+
+export async function getConversation(
+  read: Reader,
+  { agentId, conversationId }: { agentId: string; conversationId: string },
+): Promise<Answer<Operations["getConversation"]>> {
+  const key = { agent_id: agentId, conversation_id: conversationId };
+  const row = await findConversation(read, key);
+  return row === undefined
+    ? refuse("conversation.not_found")
+    : { status: 200, body: conversationOf(row) };
+}
+
+/** Newest first. */
+export async function listConversations(
+  read: Reader,
+  agent_id: string,
+  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listConversations"]>,
+): Promise<Answer<Operations["listConversations"]>> {
+  const cursor = decodeCursor(given);
+  if (!cursor.ok) return cursor;
+  const rows = await conversationsOf(read, { agent_id, before: cursor.value ?? "~", limit });
+  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
+  return { status: 200, body: { conversations: rows.map(conversationOf), next_cursor } };
+}
+
+function conversationOf({ sequence: _order, ...row }: ConversationRow): Conversation {
+  return row;
+}

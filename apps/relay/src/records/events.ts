@@ -1,0 +1,97 @@
+import {
+  limits,
+  refuse,
+  type AgentEvent,
+  type Answer,
+  type BodyOf,
+  type NewEvent,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { AgentEventRow } from "../storage/tables.ts";
+import { clockOf, countOfGoal, eventsOf, findEvent, insertEvent } from "./event-store.ts";
+
+type Append = Operations["appendEvents"];
+
+/** Appends events to an agent's log, all or none; one that is there already keeps its place. */
+export async function appendEvents(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  agent_id: string,
+  body: BodyOf<Append>,
+): Promise<Answer<Append>> {
+  const given = "events" in body ? body.events : [body];
+  const named = given.map((event) => ({ ...event, event_id: event.event_id ?? newId(runtime) }));
+  return storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
+    const events: AgentEvent[] = [];
+    let clock = await clockOf(tx, agent_id);
+    for (const event of named) {
+      const known = await findEvent(tx, { agent_id, event_id: event.event_id });
+      if (known !== undefined) {
+        if (!isSame(known, event)) return refuse("event.id_taken");
+        events.push(eventOf(known));
+        continue;
+      }
+      if (await isFull(tx, agent_id, event.goal_id)) return refuse("event.goal_full");
+      clock += 1;
+      const row: AgentEventRow = {
+        agent_id,
+        clock,
+        event_id: event.event_id,
+        type: event.type,
+        timestamp: event.timestamp,
+        goal_id: event.goal_id ?? null,
+        payload: JSON.stringify(event.payload),
+      };
+      await insertEvent(tx, row);
+      events.push(eventOf(row));
+    }
+    return { status: 201 as const, body: { events } };
+  });
+}
+
+/** A ledger is put together from all events of its goal at once, so there is an end to them. */
+async function isFull(tx: Tx, agent_id: string, goal_id: string | undefined): Promise<boolean> {
+  if (goal_id === undefined) return false;
+  return (await countOfGoal(tx, { agent_id, goal_id })) >= limits.goalEvents;
+}
+
+function isSame(known: AgentEventRow, { type, timestamp, goal_id, payload }: NewEvent): boolean {
+  return (
+    known.type === type &&
+    known.timestamp === timestamp &&
+    known.goal_id === (goal_id ?? null) &&
+    known.payload === JSON.stringify(payload)
+  );
+}
+
+export async function getEvent(
+  read: Reader,
+  { agentId, eventId }: { agentId: string; eventId: string },
+): Promise<Answer<Operations["getEvent"]>> {
+  const row = await findEvent(read, { agent_id: agentId, event_id: eventId });
+  return row === undefined ? refuse("event.not_found") : { status: 200, body: eventOf(row) };
+}
+
+/** In the order of the log. */
+export async function listEvents(
+  read: Reader,
+  agent_id: string,
+  { goal_id = "", limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listEvents"]>,
+): Promise<Answer<Operations["listEvents"]>> {
+  const cursor = decodeCursor(given, /^\d{1,15}$/);
+  if (!cursor.ok) return cursor;
+  const after = Number(cursor.value ?? 0);
+  const rows = await eventsOf(read, { agent_id, goal_id, after, limit });
+  const next_cursor = encodeCursor(rows, limit, ({ clock }) => String(clock));
+  return { status: 200, body: { events: rows.map(eventOf), next_cursor } };
+}
+
+function eventOf({ agent_id: _agent, payload, ...row }: AgentEventRow): AgentEvent {
+  return { ...row, payload: JSON.parse(payload) as AgentEvent["payload"] };
+}

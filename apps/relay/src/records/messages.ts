@@ -1,0 +1,89 @@
+import {
+  limits,
+  refuse,
+  type Answer,
+  type BodyOf,
+  type Message,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { MessageRow } from "../storage/tables.ts";
+import {
+  findConversation,
+  findMessage,
+  insertMessage,
+  messagesOf,
+  touchConversation,
+} from "./conversation-store.ts";
+
+type AddMessages = Operations["addMessages"];
+
+interface Place {
+  readonly agentId: string;
+  readonly conversationId: string;
+}
+
+/** Adds messages to a conversation, all or none; one that is there already keeps its place. */
+export async function addMessages(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { agentId, conversationId }: Place,
+  body: BodyOf<AddMessages>,
+): Promise<Answer<AddMessages>> {
+  const now = runtime.now();
+  const key = { agent_id: agentId, conversation_id: conversationId };
+  const given = "messages" in body ? body.messages : [body];
+  const named = given.map(({ role, content, ...one }) => ({
+    message_id: one.message_id ?? newId(runtime),
+    role,
+    content,
+    created_at: one.created_at,
+  }));
+  return storage.transaction(async (tx) => {
+    if ((await findConversation(tx, key)) === undefined) return refuse("conversation.not_found");
+    const messages: Message[] = [];
+    for (const { created_at, ...message } of named) {
+      const known = await findMessage(tx, { ...key, message_id: message.message_id });
+      if (known === undefined) {
+        const row = { ...key, ...message, created_at: created_at ?? now };
+        await insertMessage(tx, row);
+        messages.push(messageOf(row));
+      } else if (
+        known.role === message.role &&
+        known.content === message.content &&
+        (created_at === undefined || created_at === known.created_at)
+      ) {
+        messages.push(messageOf(known));
+      } else return refuse("message.id_taken");
+    }
+    await touchConversation(tx, { ...key, at: Math.max(...messages.map((m) => m.created_at)) });
+    return { status: 201 as const, body: { messages } };
+  });
+}
+
+/** In the order in which they were added. */
+export async function listMessages(
+  read: Reader,
+  { agentId, conversationId }: Place,
+  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listMessages"]>,
+): Promise<Answer<Operations["listMessages"]>> {
+  const cursor = decodeCursor(given, /^\d{1,15}$/);
+  if (!cursor.ok) return cursor;
+  const key = { agent_id: agentId, conversation_id: conversationId };
+  if ((await findConversation(read, key)) === undefined) return refuse("conversation.not_found");
+  const rows = await messagesOf(read, { ...key, after: Number(cursor.value ?? 0), limit });
+  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => String(sequence));
+  return { status: 200, body: { messages: rows.map(messageOf), next_cursor } };
+}
+
+function messageOf({
+  message_id,
+  role,
+  content,
+  created_at,
+}: Omit<MessageRow, "sequence">): Message {
+  return { message_id, role, content, created_at };
+}

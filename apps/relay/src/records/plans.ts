@@ -1,0 +1,70 @@
+import {
+  limits,
+  refuse,
+  type Answer,
+  type BodyOf,
+  type Operations,
+  type Plan,
+  type QueryOf,
+} from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { PlanRow } from "../storage/tables.ts";
+import { findPlan, plansOf, writePlan } from "./plan-store.ts";
+
+/** Records a plan as it stands; under a known id it takes the place of what was known before. */
+export async function putPlan(
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  agent_id: string,
+  body: BodyOf<Operations["putPlan"]>,
+): Promise<Answer<Operations["putPlan"]>> {
+  const now = runtime.now();
+  const sequence = newId(runtime);
+  const { plan_id = sequence, goal_id, title, status, steps } = body;
+  return storage.transaction(async (tx) => {
+    if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
+    const known = await findPlan(tx, { agent_id, plan_id });
+    const row: PlanRow = {
+      agent_id,
+      plan_id,
+      sequence: known?.sequence ?? sequence,
+      goal_id,
+      title,
+      status,
+      steps: JSON.stringify(steps),
+      created_at: known?.created_at ?? now,
+      updated_at: now,
+    };
+    await writePlan(tx, row, known === undefined);
+    const body = planOf(row);
+    return known === undefined ? { status: 201 as const, body } : { status: 200 as const, body };
+  });
+}
+
+export async function getPlan(
+  read: Reader,
+  { agentId, planId }: { agentId: string; planId: string },
+): Promise<Answer<Operations["getPlan"]>> {
+  const row = await findPlan(read, { agent_id: agentId, plan_id: planId });
+  return row === undefined ? refuse("plan.not_found") : { status: 200, body: planOf(row) };
+}
+
+/** Newest first. */
+export async function listPlans(
+  read: Reader,
+  agent_id: string,
+  { goal_id = "", limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listPlans"]>,
+): Promise<Answer<Operations["listPlans"]>> {
+  const cursor = decodeCursor(given);
+  if (!cursor.ok) return cursor;
+  const rows = await plansOf(read, { agent_id, goal_id, before: cursor.value ?? "~", limit });
+  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
+  return { status: 200, body: { plans: rows.map(planOf), next_cursor } };
+}
+
+export function planOf({ steps, sequence: _order, ...row }: PlanRow): Plan {
+  return { ...row, steps: JSON.parse(steps) as Plan["steps"] };
+}

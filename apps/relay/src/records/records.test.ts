@@ -1,0 +1,316 @@
+import { contentHash, type Ledger } from "@agent/ledger";
+import { receiptHash } from "@agent/receipts";
+import type { TestAgent } from "@agent/testkit";
+import type { AgentEvent, AuditEntry, Goal, Message, Plan } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ledgerOf, ledgerPath, manifestPath, storeLedger } from "../../test/ledgers.ts";
+import { buyer, delegate, seller } from "../../test/market.ts";
+import { pairedDevice } from "../../test/pairing.ts";
+import { rotationOf } from "../../test/rotation.ts";
+import { receiptOf, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let agent: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  agent = await t.agent();
+});
+afterEach(() => t.close());
+
+const pathOf = (rest: string, of = agent) => `/api/v1/agents/${of.agentId}/${rest}`;
+const post = (rest: string, body: object, by = agent) => t.as(by, "POST", pathOf(rest, by), body);
+const get = (rest: string, by = agent) => t.as(by, "GET", pathOf(rest, by));
+
+/** All rows of a list, two at a time, each once. */
+async function pages<Row>(rest: string, plural: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  let cursor: string | null = "";
+  while (cursor !== null) {
+    const from: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const { body }: Reply = await get(`${rest}?limit=2${from}`);
+    rows.push(...(body[plural] as Row[]));
+    cursor = body["next_cursor"] as string | null;
+  }
+  return rows;
+}
+
+const step = (step_id: string, status: string, times: Record<string, number> = {}) => ({
+  step_id,
+  ordinal: Number(step_id),
+  description: `does ${step_id}`,
+  status,
+  ...times,
+});
+
+describe("a plan", () => {
+  const plan = { plan_id: "p", goal_id: "g", title: "a plan" };
+
+  test("is what it was recorded as last, under its id, with the time of its first", async () => {
+    const first = await post("plans", plan);
+    const created_at = t.clock.now();
+    expect(first).toMatchObject({ status: 201, body: { ...plan, status: "active", steps: [] } });
+    await t.clock.advance(5);
+    const changed = { ...plan, status: "completed", steps: [step("0", "completed")] };
+    const second = await post("plans", changed);
+    expect(second).toMatchObject({
+      status: 200,
+      body: { ...changed, created_at, updated_at: created_at + 5 },
+    });
+    expect((await get("plans/p")).body).toEqual(second.body);
+    expect((await get("plans")).body["plans"]).toHaveLength(1);
+  });
+
+  test("gets an id when it has none, and is another agent's under the same one", async () => {
+    const { plan_id: _, ...unnamed } = plan;
+    const { body } = await post("plans", unnamed);
+    expect(await get(`plans/${String(body["plan_id"])}`)).toMatchObject({ status: 200 });
+    const other = await t.agent();
+    expect(await post("plans", plan, other)).toMatchObject({ status: 201 });
+    expect(await get("plans/p")).toMatchObject({ status: 404 });
+  });
+
+  test("is listed newest first, by goal and page", async () => {
+    for (const plan_id of ["1", "2", "3"]) {
+      await t.clock.advance(1);
+      await post("plans", { ...plan, plan_id, goal_id: plan_id === "2" ? "other" : "g" });
+    }
+    const ids = (rows: Plan[]) => rows.map(({ plan_id }) => plan_id);
+    expect(ids(await pages<Plan>("plans", "plans"))).toEqual(["3", "2", "1"]);
+    const { body } = await get("plans?goal_id=g");
+    expect(ids(body["plans"] as Plan[])).toEqual(["3", "1"]);
+  });
+
+  test.each<[string, object]>([
+    ["no goal", { goal_id: undefined }],
+    ["a step twice", { steps: [step("1", "pending"), step("1", "pending")] }],
+    ["a state that is none", { status: "done" }],
+    ["a step in a state that is none", { steps: [step("1", "done")] }],
+    [
+      "more steps than are kept",
+      { steps: Array.from({ length: 501 }, (_, i) => step(`${i}`, "pending")) },
+    ],
+  ])("with %s is refused", async (_, change) => {
+    expect(await post("plans", { ...plan, ...change })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("an event", () => {
+  const event = (event_id: string, timestamp = 1, more: object = {}) => ({
+    event_id,
+    type: "noted",
+    timestamp,
+    ...more,
+  });
+  const clocks = ({ body }: Reply) => (body["events"] as AgentEvent[]).map(({ clock }) => clock);
+
+  test("is appended with the next count of its agent's clock, alone or with others", async () => {
+    expect(clocks(await post("events", event("a", 9)))).toEqual([1]);
+    expect(clocks(await post("events", { events: [event("b", 3), event("c")] }))).toEqual([2, 3]);
+    expect(clocks(await post("events", event("a"), await t.agent()))).toEqual([1]);
+    const log = await pages<AgentEvent>("events", "events");
+    expect(log.map(({ event_id }) => event_id)).toEqual(["a", "b", "c"]);
+    expect(log[0]).toEqual({ ...event("a", 9), goal_id: null, payload: {}, clock: 1 });
+  });
+
+  test("that is known is not appended again, and never changes", async () => {
+    await post("events", event("a"));
+    const again = await post("events", { events: [event("a"), event("b")] });
+    expect(clocks(again)).toEqual([1, 2]);
+    for (const change of [{ timestamp: 2 }, { payload: { x: 1 } }, { goal_id: "g" }]) {
+      const other = await post("events", { events: [event("c"), event("a", 1, change)] });
+      expect(other).toMatchObject({ status: 409, body: { code: "event.id_taken" } });
+    }
+    expect(await pages("events", "events")).toHaveLength(2);
+  });
+
+  test("keeps its place however many are appended at once", async () => {
+    const ids = Array.from({ length: 20 }, (_, i) => `e${i}`);
+    await Promise.all(ids.map((id) => post("events", event(id))));
+    const log = await pages<AgentEvent>("events", "events");
+    expect(log.map(({ clock }) => clock)).toEqual(ids.map((_, i) => i + 1));
+  });
+
+  test("is found by its id and by its goal", async () => {
+    await post("events", { events: [event("a", 1, { goal_id: "g" }), event("b")] });
+    expect((await get("events/b")).body).toMatchObject({ event_id: "b", clock: 2 });
+    expect(clocks(await get("events?goal_id=g"))).toEqual([1]);
+  });
+
+  test.each<[string, object]>([
+    ["no time", { timestamp: undefined }],
+    ["a payload that is no object", { payload: [] }],
+    ["a payload that is larger than is kept", { payload: { x: "x".repeat(17_000) } }],
+    ["a payload that no ledger could hash", { payload: { x: "\ud800" } }],
+  ])("with %s is refused", async (_, change) => {
+    expect(await post("events", event("a", 1, change))).toMatchObject({ status: 400 });
+  });
+});
+
+describe("a conversation", () => {
+  const messages = "conversations/c/messages";
+  beforeEach(() => post("conversations", { conversation_id: "c", title: "a talk", started_at: 1 }));
+  const message = (message_id: string, created_at: number) => ({
+    message_id,
+    role: "user",
+    content: `says ${message_id}`,
+    created_at,
+  });
+
+  test("has its messages in the order in which they were added", async () => {
+    await post(messages, { messages: [message("b", 9), message("a", 2)] });
+    await post(messages, message("c", 3));
+    const all = await pages<Message>(messages, "messages");
+    expect(all).toEqual([message("b", 9), message("a", 2), message("c", 3)]);
+    expect((await get("conversations/c")).body).toMatchObject({
+      started_at: 1,
+      last_active_at: 9,
+    });
+  });
+
+  test("takes no message twice, and none in place of another", async () => {
+    await post(messages, message("a", 1));
+    expect(await post(messages, message("a", 1))).toMatchObject({ status: 201 });
+    const both = { messages: [message("b", 1), { ...message("a", 1), content: "other" }] };
+    expect(await post(messages, both)).toMatchObject({ status: 409 });
+    expect(await pages(messages, "messages")).toHaveLength(1);
+  });
+
+  test("gets a new title under its id, and keeps what is not given", async () => {
+    const again = await post("conversations", { conversation_id: "c", title: "another" });
+    expect(again).toMatchObject({ status: 200, body: { title: "another", started_at: 1 } });
+  });
+
+  test("is listed newest first", async () => {
+    for (const conversation_id of ["d", "e"]) {
+      await t.clock.advance(1);
+      await post("conversations", { conversation_id });
+    }
+    const all = await pages<{ conversation_id: string }>("conversations", "conversations");
+    expect(all.map(({ conversation_id }) => conversation_id)).toEqual(["e", "d", "c"]);
+  });
+});
+
+describe("what was recorded of a goal", () => {
+  const read = async (path: typeof ledgerPath) =>
+    (await t.asMaster("GET", path(agent, "g"))).body as unknown as Ledger;
+
+  test.each([
+    ["ledger", ledgerPath],
+    ["manifest", manifestPath],
+  ])("makes up its %s: plan, steps and events", async (_, path) => {
+    const now = t.clock.now();
+    await post("plans", {
+      plan_id: "p",
+      goal_id: "g",
+      title: "a plan",
+      status: "completed",
+      steps: [
+        step("0", "completed", { started_at: now + 1, completed_at: now + 4 }),
+        step("1", "skipped"),
+      ],
+    });
+    const call = { goal_id: "g", timestamp: now + 2 };
+    const invoked = { tool: "add", args_hash: "ab".repeat(32), call_id: "1", step_id: "0" };
+    await post("events", {
+      events: [
+        { ...call, type: "tool_invoked", payload: { ...invoked, args: "secret" } },
+        { ...call, type: "thought", payload: {} },
+      ],
+    });
+    const ledger = await read(path);
+    expect(ledger.content_hash).toBe(contentHash(ledger.timeline));
+    expect(ledger).toMatchObject({ agent_id: agent.agentId, goal_id: "g", plan_id: "p" });
+    expect(ledger).not.toHaveProperty("signature");
+    expect(ledger.timeline.map(({ type }) => type)).toEqual([
+      "goal_started",
+      "plan_created",
+      "step_started",
+      "tool_invoked",
+      "step_completed",
+      "plan_completed",
+      "goal_completed",
+    ]);
+    expect(ledger.steps).toMatchObject([
+      { step_id: "0", status: "completed", tools_used: ["add"], tool_calls: 1 },
+      { step_id: "1", status: "skipped" },
+    ]);
+    expect(JSON.stringify(ledger)).not.toContain("secret");
+  });
+
+  test("links the tasks of its steps, with their receipts", async () => {
+    agent = await buyer(t, 10);
+    await post("plans", { goal_id: "g", title: "a plan", steps: [step("0", "delegated")] });
+    const worker = await seller(t, 2);
+    const task = await delegate(t, agent, worker, { step_id: "0" });
+    const receipt = receiptOf(worker, task);
+    await t.as(worker, "POST", `${task.path}/result`, receipt);
+    const ledger = await read(manifestPath);
+    const delegated = ledger.timeline.filter(({ type }) => type === "step_delegated");
+    expect(delegated).toMatchObject([{ payload: { task_id: task.task_id } }]);
+    expect(ledger.steps).toMatchObject([{ delegation: { receipt_hash: receiptHash(receipt) } }]);
+    expect(ledger.delegation_receipts).toMatchObject([{ task_id: task.task_id }]);
+  });
+
+  test("tells nothing of another agent's goal of the same name", async () => {
+    const other = await t.agent();
+    await post("plans", { plan_id: "p", goal_id: "g", title: "a plan" }, other);
+    await post("events", { type: "plan_completed", timestamp: 1, goal_id: "g" }, other);
+    expect(await t.asMaster("GET", ledgerPath(agent, "g"))).toMatchObject({ status: 404 });
+  });
+});
+
+test("goals are those of ledgers, plans and tasks, each once, by id", async () => {
+  const boss = await buyer(t, 10);
+  const task = await delegate(t, boss, agent);
+  await storeLedger(t, agent, ledgerOf(agent, task.task_id));
+  await storeLedger(t, agent, ledgerOf(agent, "b-signed"));
+  await post("plans", { goal_id: "c-planned", title: "a plan", status: "paused" });
+  await post("plans", { goal_id: "b-signed", title: "a plan", status: "failed" });
+  const goals = await pages<Goal>("goals", "goals");
+  expect(goals).toEqual([
+    { goal_id: task.task_id, status: "active", signed: true, plans: 0, task_status: "pending" },
+    { goal_id: "b-signed", status: "active", signed: true, plans: 1, task_status: null },
+    { goal_id: "c-planned", status: "paused", signed: false, plans: 1, task_status: null },
+  ]);
+});
+
+test("a state tells what the relay knows of an agent now", async () => {
+  const boss = await buyer(t, 10);
+  await delegate(t, boss, agent);
+  await storeLedger(t, agent, ledgerOf(agent, "g"));
+  await post("events", { type: "noted", timestamp: 1 });
+  await pairedDevice(t, agent);
+  expect((await get("state")).body).toEqual({
+    agent_id: agent.agentId,
+    registered: false,
+    revoked: false,
+    online: false,
+    freshness: "awake",
+    last_seen_at: t.clock.now(),
+    open_tasks: 1,
+    submitted_open_tasks: 0,
+    devices: 2,
+    ledgers: 1,
+    events: 1,
+  });
+  expect((await get("state", boss)).body).toMatchObject({ submitted_open_tasks: 1, open_tasks: 0 });
+});
+
+test("the audit tells who did what to an agent, newest first", async () => {
+  const phone = await pairedDevice(t, agent, ["agent:write", "task:read"]);
+  await t.as(phone, "POST", pathOf("listing"), { capabilities: ["add"] });
+  const { next, succession } = rotationOf(t, agent);
+  await t.asMaster("POST", pathOf("rotate-key"), { succession });
+  const { body } = await t.as(phone, "GET", pathOf("audit"));
+  const told = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
+  expect(told).toEqual([
+    "operator key.rotated",
+    `${agent.agentId} listing.changed`,
+    `${agent.agentId} device.paired`,
+    "anonymous key.bound",
+  ]);
+  agent = next;
+  const all = await pages<AuditEntry>("audit", "entries");
+  expect(all.map(({ sequence }) => sequence)).toEqual([4, 3, 2, 1]);
+  expect(all[1]).toMatchObject({ device_id: phone.deviceId });
+});

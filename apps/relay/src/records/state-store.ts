@@ -1,0 +1,84 @@
+import { p, prepare, sql } from "../storage/prepared.ts";
+import type { Reader } from "../storage/storage.ts";
+import type { PlanRow, TaskRow } from "../storage/tables.ts";
+
+/** A goal as the relay's records name it; what is null they do not know. */
+export interface GoalRow {
+  readonly goal_id: string;
+  readonly ledger_status: PlanRow["status"] | null;
+  readonly plan_status: PlanRow["status"] | null;
+  readonly plans: number;
+  readonly task_status: TaskRow["status"] | null;
+}
+
+interface GoalQuery {
+  readonly agent_id: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Each source gives no more than a page, so that the union stays small. */
+const goals = prepare<GoalQuery>()(
+  sql<GoalRow>`
+    select goal_id,
+      (select body ->> '$.status' from ledgers
+        where agent_id = ${p("agent_id")} and ledgers.goal_id = goal.goal_id) as ledger_status,
+      (select status from plans
+        where agent_id = ${p("agent_id")} and plans.goal_id = goal.goal_id
+        order by sequence desc limit 1) as plan_status,
+      (select count(*) from plans
+        where agent_id = ${p("agent_id")} and plans.goal_id = goal.goal_id) as plans,
+      (select status from tasks
+        where task_id = goal.goal_id
+          and coalesce(assigned_to, agent_id) = ${p("agent_id")}) as task_status
+    from (
+      select * from (select goal_id from ledgers
+        where agent_id = ${p("agent_id")} and goal_id > ${p("after")}
+        order by goal_id limit ${p("limit")})
+      union
+      select * from (select distinct goal_id from plans
+        where agent_id = ${p("agent_id")} and goal_id > ${p("after")}
+        order by goal_id limit ${p("limit")})
+      union
+      select * from (select task_id from tasks
+        where agent_id = ${p("agent_id")} and assigned_to is null and task_id > ${p("after")}
+        order by task_id limit ${p("limit")})
+      union
+      select * from (select task_id from tasks
+        where assigned_to = ${p("agent_id")} and task_id > ${p("after")}
+        order by task_id limit ${p("limit")})
+    ) as goal
+    order by goal_id limit ${p("limit")}`,
+);
+
+/** Goals with a ledger, a plan or a task of the agent, by their id. */
+export function goalsOf(read: Reader, query: GoalQuery): Promise<GoalRow[]> {
+  return read.all(goals, query);
+}
+
+export interface Counts {
+  readonly open_tasks: number;
+  readonly submitted_open_tasks: number;
+  readonly devices: number;
+  readonly ledgers: number;
+  readonly events: number;
+}
+
+const counts = prepare<{ agent_id: string }>()(
+  sql<Counts>`
+    select
+      (select count(*) from tasks
+        where coalesce(assigned_to, agent_id) = ${p("agent_id")}
+          and status in ('pending', 'claimed')) as open_tasks,
+      (select coalesce(max(live), 0) from task_counters
+        where scope = 'by:' || ${p("agent_id")}) as submitted_open_tasks,
+      (select count(*) from devices
+        where agent_id = ${p("agent_id")} and revoked_at is null) as devices,
+      (select count(*) from ledgers where agent_id = ${p("agent_id")}) as ledgers,
+      (select coalesce(max(clock), 0) from agent_events
+        where agent_id = ${p("agent_id")}) as events`,
+);
+
+export async function countsOf(read: Reader, agent_id: string): Promise<Counts | undefined> {
+  return read.get(counts, { agent_id });
+}
