@@ -29,14 +29,15 @@ let boss: Identity;
 let ran: string[] = [];
 const stops: (() => Promise<void>)[] = [];
 
+/** Does with its prompt what `context.delegate` takes. */
+const manage = textTool("manage", async (prompt, { delegate }) => {
+  const answer = await delegate?.(JSON.parse(prompt) as DelegateRequest);
+  return answer ?? { ok: false, error: "no relay" };
+});
+
 beforeAll(async () => {
   relay = await startRelay();
   boss = newIdentity("boss");
-  // Does with its prompt what `context.delegate` takes.
-  const manage = textTool("manage", async (prompt, { delegate }) => {
-    const answer = await delegate?.(JSON.parse(prompt) as DelegateRequest);
-    return answer ?? { ok: false, error: "no relay" };
-  });
   const running = await startJoinedAgent({
     relayUrl: relay.url,
     identity: boss,
@@ -273,4 +274,53 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     }
     expect(ran).toEqual([]);
   });
+});
+
+test("over three hops each token narrows, each receipt nests, and each hop is paid for itself", async () => {
+  const patron = await newPatron();
+  const [middle, hired] = [newIdentity("middle"), newIdentity("worker")];
+  const priced = (capability: string, unit_cost: number) => ({
+    listing: { capabilities: [capability], pricing: [{ capability, unit_cost }] },
+  });
+  const agents = await Promise.all([
+    startJoinedAgent({
+      relayUrl: relay.url,
+      identity: middle,
+      tools: [manage],
+      file: priced("manage", 2),
+    }),
+    startJoinedAgent({
+      relayUrl: relay.url,
+      identity: hired,
+      tools: worker.tools,
+      file: priced("write", 1),
+    }),
+  ]);
+  stops.push(...agents.map(({ stop }) => stop));
+  await deposit(middle, 10);
+
+  const toWorker = { agent_id: hired.agentId, prompt: "it", scope: ["write"], max_budget: 1.1 };
+  const toMiddle = {
+    agent_id: middle.agentId,
+    prompt: JSON.stringify(toWorker),
+    scope: ["manage", "write"],
+    max_budget: 4,
+  };
+  const token = tokenFor(boss, patron, { max_budget: 5 });
+  const { receipt, nested, passedOn } = await ask(patron, toMiddle, token);
+  expect(receipt).toMatchObject({ status: "completed", result: "write it" });
+  expect(nested).toMatchObject({ agent_id: middle.agentId, delegated_scope: "manage,write" });
+  expect(nested?.delegation_receipts).toMatchObject([
+    { agent_id: hired.agentId, delegated_scope: "write", tools_used: ["write"] },
+  ]);
+  expect(passedOn?.delegation_token).toMatchObject({ scope: "manage,write", max_budget: 4 });
+
+  const settled = async ({ agentId }: Identity) => {
+    const answer = await relay.master.listSettlements({ params: { agentId }, query: {} });
+    return answer.ok
+      ? answer.body.settlements.map((one) => [one.payer_id, one.amount_settled])
+      : [];
+  };
+  expect(await settled(hired)).toContainEqual([middle.agentId, 1]);
+  expect(await settled(middle)).toContainEqual([boss.agentId, 2]);
 });

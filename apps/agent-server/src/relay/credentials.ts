@@ -22,6 +22,12 @@ export interface CredentialKeeper extends CredentialSource {
   gradient(): number | null;
 }
 
+interface Shown {
+  readonly credential: VerifiableCredential;
+  /** Milliseconds since the Unix epoch. */
+  readonly endsAt: number;
+}
+
 /** A tool that anybody may call does not make the agent ask its relay each time. */
 const rememberedMs = 60_000;
 
@@ -33,15 +39,15 @@ export function createCredentialKeeper(parts: {
 }): CredentialKeeper {
   const { identity, membership, runtime } = parts;
   const { agentId, did, secretKey } = identity;
-  let own: { readonly credential: VerifiableCredential; readonly gradient: number } | undefined;
+  let own: (Shown & { readonly gradient: number }) | undefined;
   let asked: { readonly until: number; readonly answer: Promise<void> } | undefined;
   // The last that the relay gave, for as long as it cannot be asked.
-  let others: readonly VerifiableCredential[] = [];
+  let others: readonly Shown[] = [];
 
   /** At its relay: the newest of each issuer and type, those that the relay issued renewed. */
   async function ask({ client }: Membership): Promise<void> {
     const answer = await client.presentCredentials({ params: { agentId }, query: {}, body: {} });
-    if (answer.ok) others = shownIn(answer.body.presentation);
+    if (answer.ok) others = await held(shownIn(answer.body.presentation));
     else if (answer.code === "credential.not_found") others = [];
     else runtime.log("warn", "credentials.not_fetched", { code: answer.code });
   }
@@ -56,9 +62,12 @@ export function createCredentialKeeper(parts: {
     await asked.answer;
   }
 
-  async function holds(credential: VerifiableCredential): Promise<boolean> {
-    if (credential.credentialSubject["id"] !== did) return false;
-    return (await verifyCredentialAsync(credential, { now: runtime.now() })).valid;
+  /** Those that hold now and are about this agent; who is shown them looks again. */
+  async function held(shown: readonly VerifiableCredential[]): Promise<Shown[]> {
+    const now = runtime.now();
+    const about = shown.filter(({ credentialSubject }) => credentialSubject.id === did);
+    const verdicts = await Promise.all(about.map((one) => verifyCredentialAsync(one, { now })));
+    return about.filter((_, index) => verdicts[index]?.valid).map(withEnd);
   }
 
   return {
@@ -73,7 +82,7 @@ export function createCredentialKeeper(parts: {
         validForMs: Math.max(CREDENTIAL_LIMITS.defaultValidityMs, 2 * cycleMs),
         randomBytes: runtime.randomBytes(10),
       });
-      own = { credential, gradient: figures.gradient };
+      own = { ...withEnd(credential), gradient: figures.gradient };
     },
     async handIn() {
       const client = membership()?.client;
@@ -85,16 +94,20 @@ export function createCredentialKeeper(parts: {
     gradient: () => own?.gradient ?? null,
     async present() {
       await refresh();
-      const all = own === undefined ? others : [own.credential, ...others];
-      const valid = await Promise.all(all.map(holds));
-      const credentials = all
-        .filter((_, index) => valid[index])
+      const now = runtime.now();
+      const credentials = (own === undefined ? others : [own, ...others])
+        .filter(({ endsAt }) => now < endsAt)
+        .map(({ credential }) => credential)
         .slice(0, CREDENTIAL_LIMITS.maxPresented);
       if (credentials.length === 0) return { ok: false, error: "This agent has no credentials" };
-      const now = runtime.now();
       return { ok: true, presentation: { ...createPresentation({ credentials, secretKey, now }) } };
     },
   };
+}
+
+function withEnd(credential: VerifiableCredential): Shown {
+  const { validUntil } = credential;
+  return { credential, endsAt: validUntil === undefined ? Infinity : Date.parse(validUntil) };
 }
 
 /** The gradient is left to the agent itself: the relay may have an older one. */
