@@ -75,6 +75,7 @@ export function createRelay(services: Services): Relay {
     runtime,
     log,
     draining: isDraining,
+    served: services.metrics.served,
     frozen: () => services.freezer.frozen() !== undefined,
   });
 

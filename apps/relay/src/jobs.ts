@@ -42,7 +42,9 @@ export function createTick(services: Services): () => Promise<void> {
       lastRun.set(job.name, now);
       try {
         await job.run(services);
+        services.jobBoard.ran(job, true);
       } catch (error) {
+        services.jobBoard.ran(job, false);
         services.log.error("job.failed", { job: job.name, error: String(error) });
       }
     }

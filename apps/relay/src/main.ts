@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
+import { collectDefaultMetrics } from "prom-client";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
@@ -88,6 +89,8 @@ async function open(config: Config, log: Log): Promise<void> {
     await relay.close();
     return exit(1);
   }
+  // Of the process itself: only here is there just one relay in it.
+  collectDefaultMetrics({ register: relay.metrics });
   const { host, port } = serving;
   log.info("relay.listening", { host, port, relay_id: relay.relayId, version });
 

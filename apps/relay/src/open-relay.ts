@@ -1,4 +1,6 @@
 import { openFreezer } from "./admin/freeze.ts";
+import { createJobBoard } from "./admin/job-board.ts";
+import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
 import { createRelay, type Relay } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createEgress } from "./http/egress.ts";
@@ -17,6 +19,7 @@ import { createTaskWaiters } from "./tasks/waiters.ts";
 export interface OpenRelay extends Relay {
   readonly ok: true;
   readonly relayId: string;
+  readonly metrics: RequestMetrics["registry"];
   /** Finishes what was accepted and closes the database. */
   close(): Promise<void>;
 }
@@ -48,6 +51,7 @@ export async function openRelay(
     privateEndpoints: config.agents.privateEndpoints,
     baseUrl: config.server.baseUrl,
     schedule: runtime.schedule,
+    randomBytes: runtime.randomBytes,
   });
   const tokens = createTokenChecker({
     read: storage.read,
@@ -58,6 +62,8 @@ export async function openRelay(
     config,
     runtime,
     log,
+    metrics: createMetrics(),
+    jobBoard: createJobBoard(runtime.now),
     storage,
     freezer,
     identity,
@@ -74,6 +80,7 @@ export async function openRelay(
     ok: true,
     ...relay,
     relayId: identity.relayId,
+    metrics: parts.metrics.registry,
     async close() {
       relay.drain();
       await router.close();

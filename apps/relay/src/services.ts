@@ -1,4 +1,6 @@
 import type { Freezer } from "./admin/freeze.ts";
+import type { JobBoard } from "./admin/job-board.ts";
+import type { RequestMetrics } from "./admin/metrics.ts";
 import type { Config } from "./config.ts";
 import type { Egress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
@@ -17,6 +19,8 @@ export interface Services {
   readonly config: Config;
   readonly runtime: Runtime;
   readonly log: Log;
+  readonly metrics: RequestMetrics;
+  readonly jobBoard: JobBoard;
   /** Takes no transaction while the relay is frozen. */
   readonly storage: Storage;
   readonly freezer: Freezer;

@@ -44,6 +44,7 @@ export const errors = {
   "rate.exceeded": { status: 429, text: "Rate limit exceeded" },
   "server.failed": { status: 500, text: "Internal error" },
   "server.unavailable": { status: 503, text: "Storage is unavailable" },
+  "server.not_ready": { status: 503, text: "Relay is not ready" },
   "server.frozen": { status: 503, text: "Relay is frozen by its operator" },
   "server.draining": { status: 503, text: "Relay is shutting down" },
 

@@ -101,6 +101,7 @@ export interface MediaAnswer<M extends string = string> {
   readonly status: 200;
   readonly mediaType: M;
   readonly content: string | AsyncIterable<string>;
+  readonly headers?: AnswerHeaders;
 }
 
 type Media<O extends Operation> = O extends { readonly media: readonly (infer M extends string)[] }

@@ -13,6 +13,7 @@ describe("the operation table", () => {
     expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
       "bootstrap",
       "credentialStatus",
+      "docs",
       "getListing",
       "getSuccession",
       "health",
@@ -32,6 +33,7 @@ describe("the operation table", () => {
       "failWithdrawal",
       "freeze",
       "listAllWithdrawals",
+      "metrics",
       "reconcile",
       "unfreeze",
     ]);

@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { looseObject, money } from "./fields.ts";
 import { operation } from "./operation.ts";
 
+const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
 const Alive = v.object({ status: v.literal("ok") });
 
 export const system = {
@@ -28,12 +29,34 @@ export const system = {
   ready: operation({
     method: "GET",
     path: "/health/ready",
-    summary: "The database answers and the relay is not draining.",
+    summary: "Database, schema and background jobs are well, and the relay is not draining.",
     section: "System",
     auth: "public",
     tier: null,
-    ok: { 200: v.object({ status: v.literal("ready") }) },
-    refusals: ["server.draining", "server.unavailable"],
+    ok: { 200: v.object({ status: v.literal("ready"), checks: Checks }) },
+    refusals: ["server.draining", "server.unavailable", "server.not_ready"],
+  }),
+  metrics: operation({
+    method: "GET",
+    path: "/metrics",
+    summary: "What the relay counts, in the text format of Prometheus.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    media: ["text/plain; version=0.0.4; charset=utf-8"],
+    ok: { 200: v.string() },
+    refusals: [],
+  }),
+  docs: operation({
+    method: "GET",
+    path: "/docs",
+    summary: "This contract as a page to read, without anything from elsewhere.",
+    section: "System",
+    auth: "public",
+    tier: "public",
+    media: ["text/html; charset=utf-8"],
+    ok: { 200: v.string() },
+    refusals: [],
   }),
   relayInfo: operation({
     method: "GET",

@@ -49,6 +49,8 @@ describe("what the relay says of itself", () => {
       AGENT_BASE_URL: "https://relay.example/",
       AGENT_RELAY_NAME: "north",
       AGENT_PLATFORM_FEE_RATE: "0.1",
+      PAYMENT_SECRET_KEY: "sk_test_1",
+      X402_PAY_TO_ADDRESS: "0x0000000000000000000000000000000000000001",
     });
     const { status, body } = await get("/.well-known/agent-relay.json", configured);
     expect([status, body]).toEqual([
@@ -60,7 +62,7 @@ describe("what the relay says of itself", () => {
         name: "north",
         base_url: "https://relay.example",
         fee_rate: 0.1,
-        features: ["tasks", "budget", "websocket", "mcp-forward"],
+        features: ["tasks", "budget", "withdrawals", "websocket", "mcp-forward", "cards", "x402"],
         version: manifest.version,
       },
     ]);

@@ -1,32 +1,63 @@
-import { openApi, refuse } from "@agent/wire";
+import { openApi } from "@agent/wire";
+import type { Config } from "../config.ts";
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
-import { StorageUnavailable } from "../storage/storage.ts";
 import { version } from "../version.ts";
+import { observeRelay } from "./metrics.ts";
+import { readiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
-import { ping } from "./store.ts";
+import { referencePage } from "./reference-page.ts";
 
 type SystemHandlers = Pick<
   Handlers,
-  "health" | "live" | "ready" | "relayInfo" | "openApi" | "reconcile" | "freeze" | "unfreeze"
+  | "health"
+  | "live"
+  | "ready"
+  | "relayInfo"
+  | "openApi"
+  | "metrics"
+  | "docs"
+  | "reconcile"
+  | "freeze"
+  | "unfreeze"
 >;
 
+const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+
+/** What can be expected of this relay beyond its contract's plain reading. */
+function featuresOf({ payments, federation }: Config): string[] {
+  return [
+    "tasks",
+    "budget",
+    "withdrawals",
+    "websocket",
+    "mcp-forward",
+    ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
+    ...(payments.realPayments ? ["x402"] : []),
+    ...(federation.endpointUrl === undefined ? [] : ["federation"]),
+  ];
+}
+
 export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
-  const { config, identity, storage, freezer, router, log } = services;
+  const { config, identity, freezer, router, log } = services;
   const alive = { status: 200, body: { status: "ok" } } as const;
   const document = { status: 200, body: openApi(version) } as const;
+  const page = {
+    status: 200,
+    mediaType: "text/html; charset=utf-8",
+    content: referencePage(document.body),
+    headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
+  } as const;
+  observeRelay(services.metrics, services, draining);
   return {
     health: () => alive,
     live: () => alive,
-    async ready() {
-      try {
-        await ping(storage.read);
-      } catch (error) {
-        if (error instanceof StorageUnavailable) return refuse("server.unavailable");
-        throw error;
-      }
-      return draining() ? refuse("server.draining") : { status: 200, body: { status: "ready" } };
+    ready: () => readiness(services, draining()),
+    async metrics() {
+      const { registry } = services.metrics;
+      return { status: 200, mediaType: metricsType, content: await registry.metrics() };
     },
+    docs: () => page,
     relayInfo: () => ({
       status: 200,
       body: {
@@ -36,7 +67,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         name: config.identity.relayName,
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,
-        features: ["tasks", "budget", "websocket", "mcp-forward"],
+        features: featuresOf(config),
         version,
       },
     }),
@@ -49,6 +80,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
     },
     async unfreeze() {
       await freezer.unfreeze();
+      services.jobBoard.excuse();
       log.info("relay.unfrozen", {});
       // What came due for a device meanwhile was not told.
       void router.bringAllWaiting();

@@ -67,6 +67,19 @@ export async function strayWithdrawals(read: Reader): Promise<number> {
   return (await read.get(leaving, {}))?.count ?? 0;
 }
 
+const live = prepare()(sql<{ live: number }>`select live from task_counters where scope = 'all'`);
+
+/** How many tasks have not ended. */
+export async function openTasks(read: Reader): Promise<number> {
+  return (await read.get(live, {}))?.live ?? 0;
+}
+
+const applied = prepare()(sql<{ count: number }>`select count(*) as count from schema_migrations`);
+
+export async function countMigrations(read: Reader): Promise<number> {
+  return (await read.get(applied, {}))?.count ?? 0;
+}
+
 const one = prepare()(sql<{ one: number }>`select 1 as one`);
 
 /** Resolves when the database answers. */

@@ -25,6 +25,7 @@ function schedule(ms: number, task: () => void): () => void {
 
 function open(options: Partial<EgressOptions> = {}): Egress {
   const egress = createEgress({
+    randomBytes: (length) => new Uint8Array(length).fill(7),
     privateEndpoints: "allow",
     baseUrl: undefined,
     schedule,

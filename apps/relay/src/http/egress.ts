@@ -4,6 +4,7 @@ import { limits } from "@agent/wire";
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from "undici";
 import type { Runtime } from "../runtime.ts";
 import { boundedBody } from "./bounded-body.ts";
+import { traceHeaders } from "./trace.ts";
 import { classifyAddress, ipLiteral, isLocalhost, isPublicHost } from "./endpoint-address.ts";
 
 export type EgressCode =
@@ -57,6 +58,7 @@ export interface EgressOptions {
   readonly privateEndpoints: "allow" | "block" | "auto";
   readonly baseUrl: string | undefined;
   readonly schedule: Runtime["schedule"];
+  readonly randomBytes: Runtime["randomBytes"];
   readonly resolve?: Resolve;
   readonly connectTimeoutMs?: number;
   readonly totalTimeoutMs?: number;
@@ -69,7 +71,7 @@ const addressRefused = "leads to an address that is not allowed";
 
 /** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
 export function createEgress(options: EgressOptions): Egress {
-  const { baseUrl, schedule, resolve = systemLookup as Resolve } = options;
+  const { baseUrl, schedule, randomBytes, resolve = systemLookup as Resolve } = options;
   const { connectTimeoutMs = 5_000, totalTimeoutMs = 30_000 } = options;
   const { maxResponseBytes = limits.outboundBytes } = options;
   const blocksPrivate =
@@ -138,7 +140,7 @@ export function createEgress(options: EgressOptions): Egress {
       try {
         const answer = await undiciFetch(url, {
           ...({ method: init.method, body: init.body } as UndiciRequestInit),
-          headers: [...new Headers(init.headers)],
+          headers: [...new Headers(init.headers), ...Object.entries(traceHeaders(randomBytes))],
           signal,
           redirect: "manual",
           dispatcher: agent,

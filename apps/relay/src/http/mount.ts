@@ -23,6 +23,7 @@ import { authorize, type createAuthenticator } from "./authenticate.ts";
 import type { Idempotency, KeepAnswer } from "./idempotency.ts";
 import type { Log } from "./log.ts";
 import type { RateDecision, RateLimiter } from "./rate-limit.ts";
+import { readTrace, traceId, withTrace } from "./trace.ts";
 import { validate } from "./validate.ts";
 
 /** What a handler may know of a request beside its parsed input. */
@@ -59,6 +60,8 @@ export interface MountOptions {
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
   readonly log: Log;
+  /** Counts a request that was answered. */
+  readonly served: (operation: OperationName, status: number, seconds: number) => void;
   readonly draining: () => boolean;
   readonly frozen: () => boolean;
 }
@@ -116,6 +119,7 @@ export function mount(app: Hono, options: MountOptions): void {
     const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
     log.error("request.failed", {
       request_id: id,
+      trace_id: traceId(),
       code,
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
@@ -127,6 +131,13 @@ export function mount(app: Hono, options: MountOptions): void {
     const handle = options.handlers[name] as unknown as Handler<Operation>;
 
     return async (c: Context): Promise<Response> => {
+      const began = runtime.now();
+      const response = await withTrace(readTrace(c.req.raw.headers), () => respond(c));
+      options.served(name, response.status, (runtime.now() - began) / 1_000);
+      return response;
+    };
+
+    async function respond(c: Context): Promise<Response> {
       const id = requestId(c);
       const headers = headersFor(c, id);
       try {
@@ -144,7 +155,7 @@ export function mount(app: Hono, options: MountOptions): void {
       } catch (error) {
         return failed(error, c, id);
       }
-    };
+    }
   }
 
   async function answerOf(
@@ -244,9 +255,13 @@ export function mount(app: Hono, options: MountOptions): void {
 
 const frozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });
 
-function mediaResponse({ status, mediaType, content }: MediaAnswer, headers: Headers): Response {
+function mediaResponse(answer: MediaAnswer, headers: Headers): Response {
+  const { status, mediaType, content } = answer;
   const body = typeof content === "string" ? content : ReadableStream.from(encoded(content));
-  return new Response(body, { status, headers: { ...headers, "content-type": mediaType } });
+  return new Response(body, {
+    status,
+    headers: { ...headers, ...answer.headers, "content-type": mediaType },
+  });
 }
 
 async function* encoded(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {

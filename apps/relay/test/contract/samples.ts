@@ -36,6 +36,8 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   ready: {},
   relayInfo: {},
   openApi: {},
+  metrics: {},
+  docs: {},
   reconcile: {},
   bootstrap: {
     body: {

@@ -1,7 +1,7 @@
 import type { Contract } from "./outcome.ts";
 
 export const systemContract: Contract<
-  "health" | "live" | "ready" | "relayInfo" | "openApi" | "reconcile"
+  "health" | "live" | "ready" | "relayInfo" | "openApi" | "metrics" | "docs" | "reconcile"
 > = {
   health: { 200: (t) => t.request("GET", "/health") },
   live: { 200: (t) => t.request("GET", "/health/live") },
@@ -11,11 +11,18 @@ export const systemContract: Contract<
       t.relay.drain();
       return t.request("GET", "/health/ready");
     },
+    "server.not_ready": async (t) => {
+      await t.relay.tick();
+      await t.clock.advance(600_000);
+      return t.request("GET", "/health/ready");
+    },
     "server.unavailable": async (t) => {
       await t.close();
       return t.request("GET", "/health/ready");
     },
   },
+  metrics: { 200: (t) => t.asMaster("GET", "/metrics") },
+  docs: { 200: (t) => t.request("GET", "/docs") },
   relayInfo: { 200: (t) => t.request("GET", "/.well-known/agent-relay.json") },
   openApi: { 200: (t) => t.request("GET", "/openapi.json") },
   reconcile: { 200: (t) => t.asMaster("GET", "/api/v1/admin/reconciliation") },

@@ -27,6 +27,7 @@ export function throwingRelay(error: Error) {
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },
     log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
+    served: () => {},
     draining: () => false,
     frozen: () => false,
   });

@@ -1,0 +1,112 @@
+/** The parts of an OpenAPI document that the page shows. */
+interface Described {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly object[];
+  readonly "x-token-scope"?: string;
+  readonly "x-rate-limit"?: { readonly tier: string; readonly per_minute: number };
+  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: object }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: object }>> };
+  readonly responses: Readonly<
+    Record<string, { description: string; content?: Readonly<Record<string, { schema: object }>> }>
+  >;
+}
+
+interface Document {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, object>> };
+}
+
+const style = `
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+pre { background: #f4f4f5; overflow: auto; padding: .75rem; }
+code, pre { font: 14px/1.4 ui-monospace, monospace; }
+details { border-top: 1px solid #ddd; padding: .5rem 0; }
+summary { cursor: pointer; }
+table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text-align: left; vertical-align: top; }
+@media (prefers-color-scheme: dark) { body { background: #18181b; color: #e4e4e7; } pre { background: #27272a; } a { color: #93c5fd; } }
+`;
+
+/** The contract as a page that needs nothing else: no script, no font, no other host. */
+export function referencePage(openApi: object): string {
+  const document = openApi as Document;
+  const { info, tags, paths, components } = document;
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => ({ path, method, described })),
+  );
+  const sections = tags.map(
+    ({ name }) => `<h2 id="${anchor(name)}">${escape(name)}</h2>
+${operations
+  .filter(({ described }) => described.tags.includes(name))
+  .map(({ path, method, described }) => operationPart(path, method, described))
+  .join("\n")}`,
+  );
+  const schemas = Object.entries(components.schemas).map(
+    ([name, schema]) =>
+      `<details id="schema-${escape(name)}"><summary><code>${escape(name)}</code></summary>${json(schema)}</details>`,
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${escape(info.title)} ${escape(info.version)}</title>
+<style>${style}</style>
+<h1>${escape(info.title)} <small>${escape(info.version)}</small></h1>
+<p>${escape(info.description)}</p>
+<p><a href="openapi.json">openapi.json</a> is the same for machines.</p>
+<nav>${tags.map(({ name }) => `<a href="#${anchor(name)}">${escape(name)}</a>`).join(" · ")} · <a href="#schemas">Schemas</a></nav>
+${sections.join("\n")}
+<h2 id="schemas">Schemas</h2>
+${schemas.join("\n")}
+</html>
+`;
+}
+
+function operationPart(path: string, method: string, operation: Described): string {
+  const { operationId, summary, parameters = [], requestBody, responses } = operation;
+  const limit = operation["x-rate-limit"];
+  const facts = [
+    operation.security.length === 0 ? "no token" : "bearer token",
+    operation["x-token-scope"] && `scope <code>${escape(operation["x-token-scope"])}</code>`,
+    limit && `${limit.per_minute} a minute (${escape(limit.tier)})`,
+  ].filter(Boolean);
+  const rows = parameters.map(
+    ({ name, in: place, required, schema }) =>
+      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required ? ", required" : ""}</td><td><code>${escape(JSON.stringify(schema))}</code></td></tr>`,
+  );
+  const body = Object.values(requestBody?.content ?? {})[0]?.schema;
+  const answers = Object.entries(responses).map(([status, { description, content = {} }]) => {
+    const media = Object.entries(content).map(([type, { schema }]) =>
+      Number(status) < 300 ? `<p><code>${escape(type)}</code></p>${json(schema)}` : "",
+    );
+    return `<tr><th>${escape(status)}</th><td>${text(description)}${media.join("")}</td></tr>`;
+  });
+  return `<details id="${escape(operationId)}">
+<summary><code><b>${method.toUpperCase()}</b> ${escape(path)}</code> ${escape(summary)}</summary>
+<p>${facts.join(" · ")}</p>
+${rows.length > 0 ? `<table>${rows.join("")}</table>` : ""}
+${body === undefined ? "" : `<p>Body:</p>${json(body)}`}
+<table>${answers.join("")}</table>
+</details>`;
+}
+
+const anchor = (name: string) => `section-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`;
+
+const json = (value: object) => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+
+/** Paragraphs, with what stands between backticks as code. */
+const text = (markdown: string) =>
+  escape(markdown)
+    .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
+    .replaceAll("\n\n", "<br>");
+
+function escape(raw: string): string {
+  return raw
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

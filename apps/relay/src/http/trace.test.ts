@@ -1,0 +1,87 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { submit } from "../../test/market.ts";
+import { readTrace, traceHeaders, withTrace } from "./trace.ts";
+
+const id = "4bf92f3577b34da6a3ce929d0e0e4736";
+const span = "00f067aa0ba902b7";
+const parent = `00-${id}-${span}-01`;
+const read = (traceparent: string, tracestate?: string) =>
+  readTrace(new Headers({ traceparent, ...(tracestate !== undefined && { tracestate }) }));
+const seven = (length: number) => new Uint8Array(length).fill(7);
+
+describe("a traceparent", () => {
+  test("is taken with its state, and goes on under another span", () => {
+    const trace = read(parent, "vendor=1");
+    expect(trace).toEqual({ traceId: id, flags: "01", state: "vendor=1" });
+    expect(withTrace(trace, () => traceHeaders(seven))).toEqual({
+      traceparent: `00-${id}-0707070707070707-01`,
+      tracestate: "vendor=1",
+    });
+  });
+
+  test("of a later version may say more", () => {
+    expect(read(`01-${id}-${span}-00-what-comes`)).toMatchObject({ traceId: id });
+  });
+
+  test.each([
+    ["nothing", ""],
+    ["junk", "junk"],
+    ["capitals", parent.toUpperCase()],
+    ["no trace", `00-${"0".repeat(32)}-${span}-01`],
+    ["no parent", `00-${id}-${"0".repeat(16)}-01`],
+    ["a forbidden version", `ff-${id}-${span}-01`],
+    ["more than its version knows", `${parent}-more`],
+  ])("that is %s is not taken", (_, text) => {
+    expect(read(text)).toBeUndefined();
+    expect(withTrace(read(text), () => traceHeaders(seven))).toEqual({});
+  });
+
+  test("keeps no state of more than 512 characters", () => {
+    expect(read(parent, "x".repeat(513))).toMatchObject({ state: null });
+  });
+});
+
+describe("a request in a trace", () => {
+  let t: TestRelay;
+  afterEach(() => t.close());
+
+  test("goes on in the call of an agent's endpoint, and one without a trace begins none", async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers);
+      response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    t = await startTestRelay();
+    const [boss, worker] = [await t.agent(), await t.agent()];
+    await t.as(worker, "POST", "/api/v1/agents/register", {
+      agent_id: worker.agentId,
+      endpoint_url: `http://127.0.0.1:${port}/mcp`,
+      capabilities: [],
+      metadata: { name: "w", description: "" },
+    });
+    const until = async (count: number) => {
+      while (seen.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    const path = `/agent/${worker.agentId}/task`;
+    await t.request("POST", path, {
+      token: await t.token(boss),
+      body: { prompt: "work" },
+      headers: { traceparent: parent, tracestate: "vendor=1" },
+    });
+    await until(1);
+    expect(seen[0]).toMatchObject({ tracestate: "vendor=1" });
+    expect(seen[0]?.["traceparent"]).toMatch(new RegExp(`^00-${id}-(?!${span})[0-9a-f]{16}-01$`));
+    const before = seen.length;
+    await t.clock.advance(60_000);
+    await submit(t, boss, worker);
+    await until(before + 1);
+    expect(seen.at(-1)).not.toHaveProperty("traceparent");
+    server.closeAllConnections();
+    server.close();
+  });
+});

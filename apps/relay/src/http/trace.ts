@@ -1,0 +1,49 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+/** A caller's trace (W3C Trace Context), which goes on in what the relay asks of others for it. */
+export interface Trace {
+  readonly traceId: string;
+  readonly flags: string;
+  readonly state: string | null;
+}
+
+const current = new AsyncLocalStorage<Trace>();
+
+const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const longestState = 512;
+
+/** The trace that a request belongs to; undefined where it names none, or none that is well-formed. */
+export function readTrace(headers: Headers): Trace | undefined {
+  const given = headers.get("traceparent");
+  if (given === null) return undefined;
+  const [, traceId = "", parentId = "", flags = "", more] = form.exec(given) ?? [];
+  // Only a version that is not known yet may say more.
+  if (/^0*$/.test(traceId) || /^0*$/.test(parentId)) return undefined;
+  if (given.startsWith("00-") && more !== undefined) return undefined;
+  const state = headers.get("tracestate");
+  return { traceId, flags, state: state !== null && state.length <= longestState ? state : null };
+}
+
+/** Runs what belongs to a trace. Without one nothing is carried along, and nothing costs. */
+export function withTrace<T>(trace: Trace | undefined, run: () => T): T {
+  return trace === undefined ? run() : current.run(trace, run);
+}
+
+/** The headers by which a request goes on in the trace that it is made for, under a span of its own. */
+export function traceHeaders(
+  randomBytes: (length: number) => Uint8Array,
+): Readonly<Record<string, string>> {
+  const trace = current.getStore();
+  if (trace === undefined) return {};
+  const { traceId, flags, state } = trace;
+  const span = Buffer.from(randomBytes(8)).toString("hex");
+  return {
+    traceparent: `00-${traceId}-${span}-${flags}`,
+    ...(state !== null && { tracestate: state }),
+  };
+}
+
+/** The id of the trace at hand, for the log. */
+export function traceId(): string | undefined {
+  return current.getStore()?.traceId;
+}
