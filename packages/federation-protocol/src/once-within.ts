@@ -13,16 +13,14 @@ export class OnceWithin {
 
   /** Whether the key is new at `now` (ms); a new one is taken from then on. */
   take(key: string, now: number): boolean {
-    this.#forget(now);
+    for (const [old, end] of this.#ends) {
+      if (end >= now) break;
+      this.#ends.delete(old);
+    }
     if (this.#ends.has(key)) return false;
+    const [oldest] = this.#ends.keys();
+    if (oldest !== undefined && this.#ends.size >= this.#capacity) this.#ends.delete(oldest);
     this.#ends.set(key, now + this.#lifetimeMs);
     return true;
-  }
-
-  #forget(now: number): void {
-    for (const [key, end] of this.#ends) {
-      if (end >= now && this.#ends.size < this.#capacity) return;
-      this.#ends.delete(key);
-    }
   }
 }

@@ -47,7 +47,10 @@ export const FAIR: Weather = {
 
 const TIMEOUT_MS = 10_000;
 
-/** The links between relays: requests and answers, each with a fate of its own. */
+/**
+ * The links between relays: requests and answers, each with a fate of its own. What arrives is what
+ * was sent and by whom it was sent, so relays here do not check the signatures of requests.
+ */
 export class Links {
   weather: Weather = FAIR;
   readonly #queue: EventQueue;
@@ -98,9 +101,7 @@ export class Links {
       if (this.#happens(this.weather.loseRequest)) continue;
       this.#queue.after(this.#delay(), () => {
         if (to.isDown) return;
-        to.receive(from.id, path, structuredClone(body), (reply) =>
-          this.#answer(to.id, from.id, reply, end),
-        );
+        to.receive(from.id, path, body, (reply) => this.#answer(to.id, from.id, reply, end));
       });
     }
   }

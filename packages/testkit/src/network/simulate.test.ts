@@ -28,6 +28,7 @@ describe("relays in bad weather, once it has cleared", () => {
     "settlement repeated",
     "settlement paid",
     "settlement held",
+    "settlement refunded",
     "hold lapsed",
     "relay crashed",
     "peer removed",

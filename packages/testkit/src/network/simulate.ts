@@ -7,7 +7,7 @@ import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
 import { forwardingJobs, submit, takeForward } from "./forwarding.ts";
 import { brokenRules } from "./invariants.ts";
-import { Links } from "./links.ts";
+import { Links, type Weather } from "./links.ts";
 import { beat, shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./peering.ts";
 import { finishWork, returningJobs, takeResultOf } from "./returning.ts";
 import {
@@ -62,7 +62,7 @@ export function simulate(
   const queue = new EventQueue();
   const links = new Links(queue, random);
   // Short enough for the weather to outlast all retries at times.
-  const schedule = retrySchedule(random.pick([0.02, 0.1]));
+  const schedule = retrySchedule(random.pick([0.02, 0.02, 0.1]));
   const world: World = {
     queue,
     random,
@@ -147,15 +147,14 @@ function startWeather(
   relays: readonly SimRelay[],
   pairs: readonly (readonly [SimRelay, SimRelay])[],
 ): void {
-  const severity = random.next();
-  links.weather = {
-    loseRequest: 0.7 * severity * random.next(),
-    loseAnswer: 0.8 * severity * random.next(),
-    duplicate: 0.3 * random.next(),
-    slow: 0.2 * severity * random.next(),
-    verySlow: 0.1 * severity * random.next(),
-    misreport: 0.2 * severity * random.next(),
-  };
+  const usual = showers(random);
+  links.weather = usual;
+  for (let i = random.below(6); i > 0; i -= 1) {
+    const at = random.below(WEATHER_MS - 5 * MINUTE);
+    const worse = storm(random);
+    queue.after(at, () => (links.weather = worse));
+    queue.after(at + MINUTE + random.below(4 * MINUTE), () => (links.weather = usual));
+  }
   for (let i = random.below(6); i > 0; i -= 1) {
     const relay = random.pick(relays as [SimRelay]);
     queue.after(random.below(WEATHER_MS), () => relay.crash(someTime(random)));
@@ -193,6 +192,30 @@ function startWork(world: World, relays: readonly SimRelay[], payers: readonly P
   for (let i = random.below(4); i > 0; i -= 1) {
     queue.after(random.below(WEATHER_MS), () => payOutside(world, relays));
   }
+}
+
+function showers(random: SeededRandom): Weather {
+  const severity = random.next();
+  return {
+    loseRequest: 0.7 * severity * random.next(),
+    loseAnswer: 0.8 * severity * random.next(),
+    duplicate: 0.3 * random.next(),
+    slow: 0.2 * severity * random.next(),
+    verySlow: 0.1 * severity * random.next(),
+    misreport: 0.25 * random.next(),
+  };
+}
+
+/** Most copies are lost, and many of the others come when nobody waits for them any more. */
+function storm(random: SeededRandom): Weather {
+  return {
+    loseRequest: 0.5 + 0.3 * random.next(),
+    loseAnswer: 0.5 * random.next(),
+    duplicate: 0.1,
+    slow: 0.1,
+    verySlow: 0.6 * random.next(),
+    misreport: 0,
+  };
 }
 
 /** Mostly short, at times longer than everything that is retried. */

@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { alpha, beta, gamma, introductionOf, NOW, type Party } from "../../test/parties.ts";
+import { signText } from "../signed-text.ts";
+import { answerProposal, concludeHandshake, propose } from "./initiator.ts";
+import { answerToProposal, judgeConfirmation } from "./responder.ts";
+
+const nonceA = new Uint8Array(32).fill(1);
+const nonceB = new Uint8Array(32).fill(2);
+
+function responder(change: Partial<Parameters<typeof answerToProposal>[1]> = {}) {
+  return {
+    self: introductionOf(beta),
+    policy: { blocked: [], allowed: null, maxPeers: 50 },
+    standingOf: () => ({ known: null, livePeers: 0 }),
+    nonce: nonceB,
+    secretKey: beta.secretKey,
+    now: NOW,
+    ...change,
+  };
+}
+
+const begun = () => propose(introductionOf(alpha), nonceA);
+
+function answered(proposal: unknown = begun().message) {
+  const answer = answerToProposal(proposal, responder());
+  if (!answer.ok) throw new Error(answer.code);
+  return answer;
+}
+
+const expectBeta = {
+  expected: { relayId: beta.id, publicKey: beta.publicKey },
+  secretKey: alpha.secretKey,
+};
+
+function confirmed(answer: unknown = answered().answer) {
+  const result = answerProposal(begun().state, answer, expectBeta);
+  if (!result.ok) throw new Error(result.code);
+  return result;
+}
+
+it("A handshake of two honest relays makes each the other's peer", () => {
+  const { pending } = answered();
+  const { state, message } = confirmed();
+  const judged = judgeConfirmation(pending, message, NOW + 300_000);
+  expect(judged).toEqual({ ok: true, peer: introductionOf(alpha), answer: { status: "active" } });
+  expect(concludeHandshake(state, { status: "active" })).toEqual({
+    ok: true,
+    peer: introductionOf(beta),
+  });
+});
+
+describe("The responder signs nothing of a stranger's making (F7):", () => {
+  it.each([
+    ["relay_id", "relay-1"],
+    ["relay_id", '{"a"'],
+    ["nonce_a", "ab"],
+    ["nonce_a", '"b"}'],
+    ["nonce_a", "A".repeat(64)],
+    ["public_key", "00"],
+    ["endpoint_url", "file:///etc/passwd"],
+    ["endpoint_url", "https://user:secret@relay.example"],
+  ])("%s %s", (member, value) => {
+    const answer = answerToProposal({ ...begun().message, [member]: value }, responder());
+    expect(answer).toMatchObject({ ok: false, code: "federation.malformed" });
+    expect(answer).not.toHaveProperty("answer");
+  });
+
+  it("a proposal in its own name (F8)", () => {
+    const { message } = propose(introductionOf(beta), nonceA);
+    expect(answerToProposal(message, responder())).toEqual({
+      ok: false,
+      code: "peer.own_identity",
+    });
+  });
+
+  it("a proposal that is not admitted", () => {
+    const policy = { blocked: [alpha.id], allowed: null, maxPeers: 50 };
+    expect(answerToProposal(begun().message, responder({ policy }))).toEqual({
+      ok: false,
+      code: "peer.blocked",
+    });
+  });
+});
+
+describe("The initiator goes no further when", () => {
+  const signedBy = (signer: Party, text: string) => ({
+    ...answered().answer,
+    challenge: signText(text, signer.secretKey),
+  });
+  const hexA = "01".repeat(32);
+
+  it.each([
+    ["the challenge is signed by another", signedBy(gamma, `${alpha.id}:${hexA}`)],
+    ["the challenge is over another nonce", signedBy(beta, `${alpha.id}:${"02".repeat(32)}`)],
+    ["the challenge names another initiator", signedBy(beta, `${beta.id}:${hexA}`)],
+  ])("%s", (_, answer) => {
+    expect(answerProposal(begun().state, answer, expectBeta)).toEqual({
+      ok: false,
+      code: "peer.challenge_invalid",
+    });
+  });
+
+  it.each([
+    ["another relay answers", introductionOf(gamma), gamma],
+    [
+      "the endpoint's key is not the answer's",
+      { ...introductionOf(beta), publicKey: gamma.publicKey },
+      gamma,
+    ],
+  ])("%s", (_, self, signer) => {
+    const answer = answerToProposal(
+      begun().message,
+      responder({ self, secretKey: signer.secretKey }),
+    );
+    expect(answerProposal(begun().state, answer.ok && answer.answer, expectBeta)).toEqual({
+      ok: false,
+      code: "peer.identity_mismatch",
+    });
+  });
+
+  it("it is answered with its own identity", () => {
+    const self = introductionOf(alpha);
+    const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
+    const answer = { ...answered().answer, relay_id: alpha.id, public_key: alpha.publicKey };
+    expect(
+      answerProposal({ step: "proposed", self, nonceA: hexA }, answer, { ...expectBeta, expected }),
+    ).toEqual({ ok: false, code: "peer.identity_mismatch" });
+  });
+
+  it("the answer is no answer, or does not say that it is active", () => {
+    expect(answerProposal(begun().state, null, expectBeta)).toMatchObject({
+      code: "federation.malformed",
+    });
+    expect(concludeHandshake(confirmed().state, { status: "pending" })).toMatchObject({
+      code: "federation.malformed",
+    });
+  });
+});
+
+describe("A confirmation does not make a peer (F9)", () => {
+  const { message } = confirmed();
+  const other = answerToProposal(begun().message, responder({ nonce: new Uint8Array(32).fill(3) }));
+
+  it.each([
+    ["before any proposal", null, message, "peer.not_pending"],
+    ["of another session", other.ok ? other.pending : null, message, "peer.challenge_invalid"],
+    [
+      "that reflects the challenge",
+      answered().pending,
+      { ...message, challenge_response: answered().answer.challenge },
+      "peer.challenge_invalid",
+    ],
+    [
+      "in another's name",
+      answered().pending,
+      { ...message, relay_id: gamma.id },
+      "peer.identity_mismatch",
+    ],
+    ["without an answer", answered().pending, { relay_id: alpha.id }, "federation.malformed"],
+  ])("%s", (_, pending, confirmation, code) => {
+    expect(judgeConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
+  });
+
+  it("that is later than 5 minutes after the proposal", () => {
+    expect(judgeConfirmation(answered().pending, message, NOW + 300_001)).toEqual({
+      ok: false,
+      code: "peer.not_pending",
+    });
+  });
+});
