@@ -1,8 +1,8 @@
 import { Server, type BaseContext, type CallToolResult } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
-import { servePrompts } from "./prompts/serve.ts";
-import { serveResources } from "./resources/serve.ts";
+import { promptService } from "./prompts/serve.ts";
+import { resourceService } from "./resources/serve.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/call-tool.ts";
 import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
@@ -30,6 +30,8 @@ export function createMcpServers(
   parts: McpServerParts,
 ): (callerOf: (context: BaseContext) => Caller) => Server {
   const { callTool, callReading, taskTimeoutMs, runtime } = parts;
+  const serveResources = resourceService(parts.resources);
+  const servePrompts = promptService(parts.prompts);
   const tagBlock = { type: "text" as const, text: parts.tag };
   const tools = parts.definitions.map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
     ...rest,
@@ -85,8 +87,8 @@ export function createMcpServers(
         { caller: callerOf(context) },
         context.mcpReq.signal,
       );
-    serveResources(server, parts.resources, (uri, context) => read(uri, {}, context));
-    servePrompts(server, parts.prompts, read);
+    serveResources(server, (uri, context) => read(uri, {}, context));
+    servePrompts(server, read);
     return server;
   };
 }

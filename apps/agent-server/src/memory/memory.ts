@@ -3,11 +3,11 @@ import type { Runtime } from "../runtime.ts";
 import { cosine, type Embedder } from "./embedder.ts";
 import { confidenceAt, freshFading, reinforced } from "./fading.ts";
 import { stricter, takenSensitivity, type Sensitivity } from "./sensitivity.ts";
-import type { MemoryStore, MemoryType, StoredMemory } from "./store.ts";
+import type { Candidate, MemoryStore, MemoryType, StoredMemory } from "./store.ts";
 
 export const memoryLimits = {
   contentBytes: 16_384,
-  perCaller: 5_000,
+  perCaller: 2_000,
   recallDefault: 10,
   recallMax: 100,
   /** Of everything that is told at once, as JSON: more would not pass as a tool's result. */
@@ -104,11 +104,14 @@ export function createMemory(parts: {
         }
         const now = runtime.now();
         const best = rank(store.tellable(caller, embedder.id), wanted, now).slice(0, limit);
-        for (const { memory, similarity } of best) {
+        const items = best.flatMap(({ candidate, similarity }) => {
+          const memory = store.byId(candidate.nodeId);
+          return memory === undefined ? [] : [{ ...told(memory, now), similarity }];
+        });
+        for (const { candidate, similarity } of best) {
           if (similarity < embedder.related) continue;
-          store.reinforce(memory.nodeId, reinforced(memory, now), memory.sensitivity);
+          store.reinforce(candidate.nodeId, reinforced(candidate, now));
         }
-        const items = best.map(({ memory, similarity }) => ({ ...told(memory, now), similarity }));
         return { ok: true, items: fitting(items) };
       });
     },
@@ -135,11 +138,8 @@ export function createMemory(parts: {
     const contentHash = sha256Hex(content);
     const known = store.byContent(caller, contentHash);
     if (known !== undefined) {
-      store.reinforce(
-        known.nodeId,
-        reinforced(known, now),
-        stricter(known.sensitivity, sensitivity),
-      );
+      store.reinforce(known.nodeId, reinforced(known, now));
+      store.classify(known.nodeId, stricter(known.sensitivity, sensitivity));
       return { ok: true, nodeId: known.nodeId };
     }
     store.forget(caller, memoryLimits.perCaller - 1, now);
@@ -160,12 +160,12 @@ export function createMemory(parts: {
   }
 }
 
-function rank(memories: readonly StoredMemory[], wanted: Float32Array, now: number) {
-  return memories
-    .map((memory) => ({ memory, similarity: cosine(wanted, memory.embedding) }))
+function rank(candidates: readonly Candidate[], wanted: Float32Array, now: number) {
+  return candidates
+    .map((candidate) => ({ candidate, similarity: cosine(wanted, candidate.embedding) }))
     .filter(({ similarity }) => similarity > 0)
-    .map((found) => ({ ...found, score: found.similarity * confidenceAt(found.memory, now) }))
-    .toSorted((a, b) => b.score - a.score || b.memory.createdAt - a.memory.createdAt);
+    .map((found) => ({ ...found, score: found.similarity * confidenceAt(found.candidate, now) }))
+    .toSorted((a, b) => b.score - a.score || b.candidate.createdAt - a.candidate.createdAt);
 }
 
 function told(memory: StoredMemory, now: number): Omit<RecallItem, "similarity"> {

@@ -11,24 +11,27 @@ const ArgumentsSchema = v.object({
   required: v.optional(v.array(v.string()), []),
 });
 
-/** Answers the `prompts/*` requests of one server object. */
-export function servePrompts(
-  server: Server,
+type Get = (name: string, args: unknown, context: BaseContext) => Promise<CallAnswer>;
+
+/** Has server objects answer the `prompts/*` requests; the list is made once for all of them. */
+export function promptService(
   definitions: readonly ToolDefinition[],
-  get: (name: string, args: unknown, context: BaseContext) => Promise<CallAnswer>,
-): void {
-  const described = definitions.map((definition) => ({
+): (server: Server, get: Get) => void {
+  const prompts = definitions.map((definition) => ({
     name: definition.name.slice(prefix.length),
     description: definition.description,
     arguments: argumentsOf(definition),
   }));
-  server.setRequestHandler("prompts/list", () => ({ prompts: described }));
-  server.setRequestHandler("prompts/get", async ({ params }, context) => {
-    const answer = await get(`${prefix}${params.name}`, params.arguments, context);
-    if (!answer.ok) throw protocolErrorOf(answer);
-    const content = { type: "text" as const, text: answer.data };
-    return { messages: [{ role: "user" as const, content }] };
-  });
+
+  return (server, get) => {
+    server.setRequestHandler("prompts/list", () => ({ prompts }));
+    server.setRequestHandler("prompts/get", async ({ params }, context) => {
+      const answer = await get(`${prefix}${params.name}`, params.arguments, context);
+      if (!answer.ok) throw protocolErrorOf(answer);
+      const content = { type: "text" as const, text: answer.data };
+      return { messages: [{ role: "user" as const, content }] };
+    });
+  };
 }
 
 function argumentsOf({ inputSchema }: ToolDefinition) {

@@ -5,24 +5,27 @@ import { protocolErrorOf } from "../protocol-error.ts";
 
 const mimeType = "application/json";
 
-/** Answers the `resources/*` requests of one server object. */
-export function serveResources(
-  server: Server,
+type Read = (uri: string, context: BaseContext) => Promise<CallAnswer>;
+
+/** Has server objects answer the `resources/*` requests; the list is made once for all of them. */
+export function resourceService(
   definitions: readonly ToolDefinition[],
-  read: (uri: string, context: BaseContext) => Promise<CallAnswer>,
-): void {
+): (server: Server, read: Read) => void {
   const resources = definitions.map(({ name, description }) => ({
     uri: name,
     name: name.replace("agent://", ""),
     description,
     mimeType,
   }));
-  server.setRequestHandler("resources/list", () => ({ resources }));
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
-  server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
-    const answer = await read(uri, context);
-    if (answer.ok) return { contents: [{ uri, mimeType, text: answer.data }] };
-    if (answer.kind === "unknown") throw new ResourceNotFoundError(uri);
-    throw protocolErrorOf(answer);
-  });
+
+  return (server, read) => {
+    server.setRequestHandler("resources/list", () => ({ resources }));
+    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+    server.setRequestHandler("resources/read", async ({ params: { uri } }, context) => {
+      const answer = await read(uri, context);
+      if (answer.ok) return { contents: [{ uri, mimeType, text: answer.data }] };
+      if (answer.kind === "unknown") throw new ResourceNotFoundError(uri);
+      throw protocolErrorOf(answer);
+    });
+  };
 }
