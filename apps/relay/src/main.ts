@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
+import { commands } from "./commands.ts";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
@@ -14,8 +15,15 @@ import { version } from "./version.ts";
 const usage = `agent-relay ${version}
 
 Usage: agent-relay [--check-config | --help | --version]
+       agent-relay <command>
 
-Listens on AGENT_HOST:PORT until SIGTERM or SIGINT. Everything is configured by environment:
+Listens on AGENT_HOST:PORT until SIGTERM or SIGINT. The commands are for the database:
+
+${Object.values(commands)
+  .map(({ usage: form, purpose }) => `  ${form.padEnd(20)}${purpose}`)
+  .join("\n")}
+
+Everything is configured by environment:
 
 ${describeVariables()}`;
 
@@ -112,22 +120,42 @@ async function open(config: Config, log: Log): Promise<void> {
   process.on("SIGINT", (signal) => void stop(signal));
 }
 
+/** A command of the operator; only the place of the database has to be configured. */
+async function command(name: string, rest: readonly string[], status: boolean): Promise<void> {
+  const known = commands[name];
+  const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
+  const { ok, text } =
+    known === undefined
+      ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
+      : path === ""
+        ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
+        : await known.run({ arguments: rest, status, path });
+  (ok ? process.stdout : process.stderr).write(`${text}\n`);
+  return exit(ok ? 0 : 1);
+}
+
 function start(): Promise<void> | void {
   let flags;
+  let words;
   try {
-    flags = parseArgs({
+    ({ values: flags, positionals: words } = parseArgs({
+      allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "v" },
         "check-config": { type: "boolean" },
+        status: { type: "boolean" },
       },
-    }).values;
+    }));
   } catch (error) {
     process.stderr.write(`${error instanceof Error ? error.message : ""}\n\n${usage}\n`);
     return exit(1);
   }
   if (flags.help === true) return void process.stdout.write(`${usage}\n`);
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
+
+  const [name, ...rest] = words;
+  if (name !== undefined) return command(name, rest, flags.status === true);
 
   const read = readConfig(process.env);
   if (!read.ok) {

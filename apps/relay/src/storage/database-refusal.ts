@@ -3,8 +3,10 @@ import { isOutage, sqliteCode } from "./sqlite-error.ts";
 /** Why a database file cannot be used; each stops the start. */
 export type DatabaseCode =
   | "database.damaged"
+  | "database.exists"
   | "database.foreign"
   | "database.locked"
+  | "database.missing"
   | "database.newer"
   | "database.unusable";
 

@@ -1,0 +1,199 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createRelayClient } from "@agent/client";
+import Sqlite from "better-sqlite3";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { endRelays, plainEnv, startRelay } from "../test/relay-process.ts";
+import { masterToken, startTestRelay } from "../test/test-relay.ts";
+import { buyer, delegate, seller } from "../test/market.ts";
+import { commands, type Outcome } from "./commands.ts";
+
+// A start takes half a second of CPU, and the machine may be busy.
+vi.setConfig({ testTimeout: 30_000 });
+
+const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+afterEach(endRelays);
+
+let count = 0;
+let path: string;
+let copy: string;
+beforeEach(() => {
+  count += 1;
+  path = join(folder, `relay-${count}.db`);
+  copy = join(folder, `copy-${count}.db`);
+});
+
+async function run(name: string, argument?: string, at = path): Promise<Outcome> {
+  const call = { arguments: argument === undefined ? [] : [argument], status: false, path: at };
+  const command = commands[name];
+  if (command === undefined) throw new Error(`there is no command ${name}`);
+  return command.run(call);
+}
+
+const status = (at = path) =>
+  commands["migrate"]?.run({ arguments: [], status: true, path: at }) as Promise<Outcome>;
+
+/** A database with a hold of 2.4, of a relay that was closed. */
+async function filled(): Promise<void> {
+  const t = await startTestRelay({ AGENT_DB_PATH: path });
+  await delegate(t, await buyer(t, 10), await seller(t, 2));
+  await t.close();
+}
+
+/** Moves money through a relay until `ended`, and says how often. */
+async function load(baseUrl: string, ended: () => boolean): Promise<number> {
+  const client = createRelayClient({ baseUrl, identity: { masterToken } });
+  const agents = Array.from({ length: 4 }, () => crypto.randomUUID());
+  let moved = 0;
+  await Promise.all(
+    agents.map(async (agentId) => {
+      while (!ended()) {
+        const params = { agentId };
+        await client.deposit({ params, body: { amount: 2 } });
+        await client.requestWithdrawal({ params, body: { amount: 1, destination: "out" } });
+        moved += 1;
+      }
+    }),
+  );
+  return moved;
+}
+
+describe("a backup", () => {
+  test("that is taken under load is a consistent relay, with all that was acknowledged before", async () => {
+    const relay = startRelay({ ...plainEnv, AGENT_DB_PATH: path });
+    const baseUrl = await relay.baseUrl;
+    let done = false;
+    const loading = load(baseUrl, () => done);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    const before = startRelay({ ...plainEnv, AGENT_DB_PATH: path }, { args: ["backup", copy] });
+    expect(await before.ended).toEqual({ code: 0, signal: null });
+    done = true;
+    expect(await loading).toBeGreaterThan(5);
+    relay.kill("SIGKILL");
+    await relay.ended;
+
+    const place = join(folder, "restored.db");
+    expect(await run("restore", copy, place)).toEqual({ ok: true, text: `${place} is restored` });
+    const { ok, text } = await run("reconcile", undefined, place);
+    const books = JSON.parse(text) as { consistent: boolean; totals: { deposits: number } };
+    expect([ok, books.consistent]).toEqual([true, true]);
+    expect(books.totals.deposits).toBeGreaterThan(0);
+    const restored = startRelay({ ...plainEnv, AGENT_DB_PATH: place });
+    const client = createRelayClient({
+      baseUrl: await restored.baseUrl,
+      identity: { masterToken },
+    });
+    expect(await client.reconcile()).toMatchObject({ ok: true, body: { consistent: true } });
+  });
+
+  test("is readable by its owner only, and never takes the place of a file", async () => {
+    await filled();
+    expect(await run("backup", copy)).toMatchObject({ ok: true });
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    expect(await run("backup", copy)).toMatchObject({
+      ok: false,
+      text: `database.exists: ${copy} exists already`,
+    });
+    expect(existsSync(`${copy}-partial`)).toBe(false);
+  });
+
+  test.each<[string, (file: string) => void, string]>([
+    ["that is not there", () => {}, "database.missing"],
+    ["that is empty", (file) => writeFileSync(file, ""), "database.damaged"],
+    [
+      "that is something else",
+      (file) => writeFileSync(file, "x".repeat(4_096)),
+      "database.foreign",
+    ],
+  ])("of a database %s is refused", async (_, make, code) => {
+    make(path);
+    const { ok, text } = await run("backup", copy);
+    expect([ok, text.split(":")[0]]).toEqual([false, code]);
+    expect(existsSync(copy)).toBe(false);
+  });
+});
+
+describe("restoring", () => {
+  test("brings back what the backup holds, and changes the backup in nothing", async () => {
+    await filled();
+    await run("backup", copy);
+    const bytes = readFileSync(copy);
+    rmSync(path);
+    expect(await run("restore", copy)).toMatchObject({ ok: true });
+    expect(readFileSync(copy).equals(bytes)).toBe(true);
+    const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
+    const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    expect(body).toMatchObject({ consistent: true, totals: { deposits: 10, holds: 2.4 } });
+    await t.close();
+  });
+
+  test("leaves a database that is there, in use or not", async () => {
+    await filled();
+    await run("backup", copy);
+    expect(await run("restore", copy)).toMatchObject({ ok: false });
+    const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
+    expect(await run("restore", copy)).toMatchObject({
+      ok: false,
+      text: `database.locked: ${path} is in use by a relay`,
+    });
+    await t.close();
+  });
+
+  test("refuses a damaged backup and writes nothing", async () => {
+    await filled();
+    await run("backup", copy);
+    const bytes = readFileSync(copy);
+    bytes.fill(0x55, 8_192, 20_480);
+    writeFileSync(copy, bytes);
+    const place = join(folder, "never.db");
+    expect(await run("restore", copy, place)).toMatchObject({ ok: false });
+    expect(existsSync(place)).toBe(false);
+  });
+});
+
+describe("the other commands", () => {
+  test("check says whether the database is whole", async () => {
+    await filled();
+    expect(await run("check")).toEqual({ ok: true, text: `${path} is whole` });
+    const db = new Sqlite(path);
+    db.exec("DROP INDEX settlements_by_payer");
+    db.close();
+    expect(await run("check")).toMatchObject({ ok: false });
+  });
+
+  test("reconcile fails when the books do not balance", async () => {
+    await filled();
+    expect(await run("reconcile")).toMatchObject({ ok: true });
+    const db = new Sqlite(path);
+    db.exec("UPDATE accounts SET balance = balance + 1 WHERE account = 'world'");
+    db.close();
+    const { ok, text } = await run("reconcile");
+    expect([ok, (JSON.parse(text) as { consistent: boolean }).consistent]).toEqual([false, false]);
+  });
+
+  test("migrate shows what is missing, and brings it", async () => {
+    const none = await status();
+    expect(none.text).toMatch(/^pending {2}001-initial$/m);
+    expect(existsSync(path)).toBe(false);
+    expect(await run("migrate")).toMatchObject({ ok: true });
+    const all = await status();
+    expect(all.text).toMatch(/^applied {2}001-initial$/m);
+    expect(all.text).not.toContain("pending");
+    expect(await run("migrate")).toEqual({ ok: true, text: "nothing to do" });
+  });
+
+  test.each(["backup", "restore"])("%s asks for a file", async (name) => {
+    expect(await run(name)).toEqual({ ok: false, text: "name a file" });
+  });
+
+  test("as a process: an unknown one, or none without a database, exits 1 and says why", async () => {
+    const unknown = startRelay({ ...plainEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
+    expect(await unknown.ended).toEqual({ code: 1, signal: null });
+    expect(unknown.stderr()).toContain('there is no command "bake"');
+    const placeless = startRelay(plainEnv, { args: ["check"] });
+    expect(await placeless.ended).toEqual({ code: 1, signal: null });
+    expect(placeless.stderr()).toContain("AGENT_DB_PATH");
+  });
+});

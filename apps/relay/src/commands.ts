@@ -1,0 +1,99 @@
+import { booksOf } from "./admin/reconcile.ts";
+import { backupDatabase, requireDatabase, restoreDatabase } from "./storage/backup.ts";
+import type { DatabaseRefusal } from "./storage/database-refusal.ts";
+import { inspectDatabase } from "./storage/inspect-database.ts";
+import { migrationStatus } from "./storage/migrate.ts";
+import { migrations } from "./storage/migrations/index.ts";
+import { openStorage } from "./storage/open.ts";
+import { readDatabase } from "./storage/read-database.ts";
+
+/** What a command says, and whether it went well. */
+export interface Outcome {
+  readonly ok: boolean;
+  readonly text: string;
+}
+
+export interface Call {
+  readonly arguments: readonly string[];
+  /** `--status` was given. */
+  readonly status: boolean;
+  /** The database file of the environment. */
+  readonly path: string;
+}
+
+interface Command {
+  readonly usage: string;
+  readonly purpose: string;
+  readonly run: (call: Call) => Outcome | Promise<Outcome>;
+}
+
+/** What an operator does to the database of AGENT_DB_PATH, beside running the relay. */
+export const commands: Readonly<Record<string, Command>> = {
+  backup: {
+    usage: "backup FILE",
+    purpose: "write the database into a new file, also while the relay runs",
+    run: ({ arguments: [file], path }) =>
+      named(file, (to) => said(backupDatabase(path, to, migrations), `${path} is in ${to}`)),
+  },
+  restore: {
+    usage: "restore FILE",
+    purpose: "put a backup where no database is",
+    run: ({ arguments: [file], path }) =>
+      named(file, (from) => said(restoreDatabase(from, path, migrations), `${path} is restored`)),
+  },
+  check: {
+    usage: "check",
+    purpose: "compare every page and index of the database",
+    run: ({ path }) => said(requireDatabase(path, migrations), `${path} is whole`),
+  },
+  reconcile: {
+    usage: "reconcile",
+    purpose: "prove from the postings that no money was made or lost",
+    async run({ path }) {
+      const known = requireDatabase(path, migrations);
+      if (!known.ok) return said(known, "");
+      const state = await statusOf(path);
+      if (!state.ok || state.pending > 0) return { ok: false, text: "migrate the database first" };
+      const books = await readDatabase(path, booksOf);
+      return { ok: books.consistent, text: JSON.stringify(books, null, 2) };
+    },
+  },
+  migrate: {
+    usage: "migrate [--status]",
+    purpose: "bring the schema up to date, or show what is missing",
+    async run({ path, status }) {
+      if (status) {
+        const state = await statusOf(path);
+        return state.ok ? { ok: true, text: state.text } : state;
+      }
+      const opened = await openStorage({ path, migrations });
+      if (!opened.ok) return said(opened, "");
+      await opened.storage.close();
+      const count = opened.migrated.length;
+      return { ok: true, text: count === 0 ? "nothing to do" : opened.migrated.join("\n") };
+    },
+  },
+};
+
+async function statusOf(
+  path: string,
+): Promise<{ ok: true; pending: number; text: string } | (Outcome & { ok: false })> {
+  const inspected = inspectDatabase({ path, migrations });
+  if (!inspected.ok) return { ...said(inspected, ""), ok: false };
+  const rows = migrationStatus(inspected.applied, migrations);
+  return {
+    ok: true,
+    pending: rows.filter(({ applied }) => !applied).length,
+    text: rows.map(({ id, applied }) => `${applied ? "applied" : "pending"}  ${id}`).join("\n"),
+  };
+}
+
+function named(file: string | undefined, run: (file: string) => Outcome): Outcome {
+  return file === undefined ? { ok: false, text: "name a file" } : run(file);
+}
+
+function said(result: { readonly ok: true } | DatabaseRefusal, success: string): Outcome {
+  return result.ok
+    ? { ok: true, text: success }
+    : { ok: false, text: `${result.code}: ${result.detail}` };
+}

@@ -1,0 +1,100 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import Sqlite from "better-sqlite3";
+import { refusalOf, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
+import { lockFile } from "./file-lock.ts";
+import { inspectDatabase } from "./inspect-database.ts";
+import type { Migration } from "./migrate.ts";
+
+export type Copied = { readonly ok: true } | DatabaseRefusal;
+
+/**
+ * Writes what a database holds at one moment into a new file, also while a relay writes on. The file
+ * appears whole and checked, or not at all.
+ */
+export function backupDatabase(path: string, to: string, migrations: readonly Migration[]): Copied {
+  const inspected = requireDatabase(path, migrations);
+  if (!inspected.ok) return inspected;
+  return writeWhole(to, migrations, (draft) => {
+    const db = new Sqlite(path, { readonly: true, timeout: 5_000 });
+    try {
+      // One read transaction: what is committed meanwhile is not in it.
+      db.prepare("VACUUM INTO ?").run(draft);
+    } finally {
+      db.close();
+    }
+  });
+}
+
+/** Puts a backup in the place of a database that is not there; one that is there stays. */
+export function restoreDatabase(
+  from: string,
+  path: string,
+  migrations: readonly Migration[],
+): Copied {
+  const inspected = requireDatabase(from, migrations);
+  if (!inspected.ok) return inspected;
+  const lock = lockFile(`${path}-lock`);
+  if (lock === undefined) return refuseDatabase("database.locked", `${path} is in use by a relay`);
+  try {
+    const log = `${path}-wal`;
+    if ((statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+      return refuseDatabase("database.exists", `${log} belongs to another database`);
+    }
+    for (const file of [log, `${path}-shm`]) rmSync(file, { force: true });
+    return writeWhole(path, migrations, (draft) => copyFileSync(from, draft));
+  } finally {
+    lock.release();
+  }
+}
+
+/** Whether a file is a whole database of a relay, index by index. */
+export function requireDatabase(path: string, migrations: readonly Migration[]): Copied {
+  const inspected = inspectDatabase({ path, migrations, check: "full" });
+  if (!inspected.ok) return inspected;
+  return inspected.exists
+    ? { ok: true }
+    : refuseDatabase("database.missing", `${path} does not exist`);
+}
+
+function writeWhole(
+  to: string,
+  migrations: readonly Migration[],
+  write: (draft: string) => void,
+): Copied {
+  if (existsSync(to)) return refuseDatabase("database.exists", `${to} exists already`);
+  const draft = `${to}-partial`;
+  try {
+    // Made first, so that nobody else can read it at any moment.
+    rmSync(draft, { force: true });
+    closeSync(openSync(draft, "wx", 0o600));
+    write(draft);
+    chmodSync(draft, 0o600);
+    const whole = inspectDatabase({ path: draft, migrations, check: "full" });
+    if (!whole.ok) return whole;
+    flush(draft);
+    renameSync(draft, to);
+    flush(dirname(to));
+    return { ok: true };
+  } catch (error) {
+    return refusalOf(error, to);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function flush(path: string): void {
+  const file = openSync(path, "r");
+  fsyncSync(file);
+  closeSync(file);
+}
