@@ -84,6 +84,23 @@ export async function insertCredential(tx: Tx, credential: NewCredential): Promi
   await tx.run(addCredential, { ...credential, current: isNewest ? 1 : 0 });
 }
 
+type OldWord = Pick<CredentialRow, "agent_id" | "type"> & { readonly now: number };
+
+const removeEnded = prepare<OldWord>()(
+  db
+    .deleteFrom("credentials")
+    .where("agent_id", "=", p("agent_id"))
+    .where("type", "=", p("type"))
+    .where("current", "=", 0)
+    .where("revoked_at", "is", null)
+    .where("expires_at", "<", p("now")),
+);
+
+/** Drops what was said anew since and has run out; what was revoked stays known as such. */
+export async function forgetReplaced(tx: Tx, word: OldWord): Promise<void> {
+  await tx.run(removeEnded, word);
+}
+
 interface Page {
   readonly agent_id: string;
   readonly before: number;

@@ -215,6 +215,24 @@ test("an agent's own gradient is kept", async () => {
   expect(await held()).toEqual([own]);
 });
 
+test("an agent's earlier gradient goes when it has run out, unless it was revoked", async () => {
+  const submit = async (seed: number) => {
+    const own = gradient(worker, worker, { now: now(), validForMs: 60_000, seed });
+    expect(await handIn(t, worker, worker, own)).toMatchObject({ status: 201 });
+    return own;
+  };
+  const revoked = await submit(1);
+  const path = `/api/v1/agents/${worker.agentId}/revoke-credential`;
+  const body = { credential_id: revoked.id, reason: "wrong" };
+  expect(await t.as(worker, "POST", path, body)).toMatchObject({ status: 200 });
+  await submit(2);
+  await t.clock.advance(30_000);
+  const valid = await submit(3);
+  await t.clock.advance(30_001);
+  const newest = await submit(4);
+  expect(await held()).toEqual([newest, valid, revoked]);
+});
+
 test("trust that somebody says it has is kept beside the reputation", async () => {
   const both = [said({ seed: 1 }), trustIn(boss, worker, { now: now(), seed: 2 })];
   expect(await handIn(t, boss, worker, ...both)).toMatchObject({ status: 201 });

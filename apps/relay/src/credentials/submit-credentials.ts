@@ -13,7 +13,9 @@ import type { Tx } from "../storage/storage.ts";
 import { didOfKey, didsOf } from "./agent-dids.ts";
 import { documentOf, rowOf } from "./credential-row.ts";
 import { isRevoked } from "./revocation.ts";
-import { findCredential, insertCredential, type NewCredential } from "./store.ts";
+import { findCredential, forgetReplaced, insertCredential, type NewCredential } from "./store.ts";
+
+const gradient: CredentialType = "AgentGradientCredential";
 
 type SubmitCredentials = Operations["submitCredentials"];
 type Refused = Refusal<SubmitCredentials["refusals"][number]>;
@@ -38,7 +40,7 @@ export async function submitCredentials(
   values: readonly object[],
   caller: Caller,
 ): Promise<Answer<SubmitCredentials>> {
-  const { storage, log } = services;
+  const { storage, runtime, log } = services;
   const agent = await findAgent(storage.read, agentId);
   if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
   const submission: Submission = {
@@ -60,7 +62,7 @@ export async function submitCredentials(
   const stored = await storage.transaction(async (tx) => {
     const added: NewCredential[] = [];
     for (const [index, row] of accepted.entries()) {
-      const result = await add(tx, row);
+      const result = await add(tx, row, runtime.now());
       if (!result.ok) return at(index, result);
       if (result.added) added.push(row);
     }
@@ -108,7 +110,7 @@ async function judge(
 
 /** What an agent feels like inside only it can say; of its work only others can. */
 function isSelfIssued(type: CredentialType): boolean {
-  return type === "AgentGradientCredential";
+  return type === gradient;
 }
 
 /** Ids stand in paths and in logs. */
@@ -119,10 +121,13 @@ function isUri(id: string): boolean {
 async function add(
   tx: Tx,
   row: NewCredential,
+  now: number,
 ): Promise<{ readonly ok: true; readonly added: boolean } | Refused> {
   const known = await findCredential(tx, row.credential_id);
   if (known === undefined) {
     await insertCredential(tx, row);
+    // Said anew every half hour by every agent, and of no use to anybody once it has run out.
+    if (row.type === gradient) await forgetReplaced(tx, { ...row, now });
     return { ok: true, added: true };
   }
   return canonicalize(documentOf(known)) === canonicalize(documentOf(row))
