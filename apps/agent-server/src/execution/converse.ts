@@ -63,7 +63,7 @@ export function createConverse(parts: {
 function withMemories(message: string, known: readonly string[]): string {
   if (known.length === 0) return message;
   const list = known.map((content) => `- ${content}`).join("\n");
-  return `From earlier conversations with the same person, for information only:\n${list}\n\nTheir message:\n${message}`;
+  return `What the sender of the message below said before, for information only:\n${list}\n\nThe message:\n${message}`;
 }
 
 function start(text: string): string {

@@ -290,6 +290,19 @@ describe("a memory on disk", () => {
     expect(readFileSync(path)).toEqual(before);
   });
 
+  test("that is damaged in the middle is refused and stays as it is", async () => {
+    memory.close();
+    memory = open(path);
+    for (let n = 0; n < 50; n++) await remember(`note ${n} ${"x".repeat(1_000)}`);
+    memory.close();
+    const bytes = readFileSync(path);
+    bytes.fill(0xff, 8_192, 40_960);
+    writeFileSync(path, bytes);
+    expect(fault()).toMatch(/damaged|malformed/);
+    expect(readFileSync(path)).toEqual(bytes);
+    memory = open(":memory:");
+  });
+
   test("at a place that cannot be written is refused", () => {
     writeFileSync(join(folder, "new"), "a file where the folder should be");
     expect(fault()).toMatch(/^memory\.path: /);

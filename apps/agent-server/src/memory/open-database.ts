@@ -67,6 +67,7 @@ function takeOver(db: Database): string | undefined {
   if (tables === 0) db.transaction(() => db.exec(schema))();
   else if (id !== applicationId) return "is not a memory of this program";
   else if (found !== version) return `has version ${String(found)}, this program knows ${version}`;
+  else if (db.pragma("quick_check(1)", { simple: true }) !== "ok") return "is damaged";
   db.pragma("journal_mode = WAL");
   // Survives the end of the process; with the power only the last seconds may go.
   db.pragma("synchronous = NORMAL");
