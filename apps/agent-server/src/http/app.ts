@@ -107,9 +107,12 @@ export function createHttpApp(options: {
     return refuse(c, "server.failed");
   });
 
+  const start = Buffer.from(runtime.randomBytes(6)).toString("hex");
+  let requests = 0;
   function requestIdOf(given: string | undefined): string {
     if (given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given)) return given;
-    return Buffer.from(runtime.randomBytes(12)).toString("hex");
+    requests += 1;
+    return `${start}${requests.toString(16).padStart(12, "0")}`;
   }
 
   return {

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { owner, type Caller } from "../caller.ts";
 import type { AuthCode } from "./refusals.ts";
 
@@ -39,5 +39,5 @@ export function createAuthenticate(options: {
 }
 
 function digest(text: string): Buffer {
-  return createHash("sha256").update(text).digest();
+  return hash("sha256", text, "buffer");
 }

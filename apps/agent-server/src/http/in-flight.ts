@@ -8,7 +8,7 @@ export interface InFlight {
   add(ids: readonly Id[]): void;
   remove(ids: readonly Id[]): void;
   /** Removes an id when its answer leaves through `transport` or its request is cancelled. */
-  watch(transport: Transport): void;
+  watch(transport: Transport, onCancelled: (id: Id) => void): void;
   readonly size: number;
 }
 
@@ -18,7 +18,7 @@ export function trackInFlight(): InFlight {
     has: (id) => running.has(id),
     add: (ids) => ids.forEach((id) => running.add(id)),
     remove: (ids) => ids.forEach((id) => running.delete(id)),
-    watch(transport) {
+    watch(transport, onCancelled) {
       const send = transport.send.bind(transport);
       transport.send = async (message, options) => {
         const id = answeredId(message);
@@ -28,7 +28,10 @@ export function trackInFlight(): InFlight {
       const receive = transport.onmessage;
       transport.onmessage = (message, extra) => {
         const id = cancelledId(message);
-        if (id !== undefined) running.delete(id);
+        if (id !== undefined) {
+          running.delete(id);
+          onCancelled(id);
+        }
         receive?.(message, extra);
       };
     },

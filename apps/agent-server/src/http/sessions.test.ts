@@ -114,10 +114,11 @@ describe("sessions that nobody uses", () => {
     const sessions = newSessions({ runtime, idleMs: 1_000 });
     const idle = await open(sessions, alice);
     const busy = await open(sessions, alice);
-    await post(sessions, alice, call(1, "hanging"), busy);
+    const running = post(sessions, alice, call(1, "hanging"), busy);
     await clock.advance(900);
     expect(sessions.size).toBe(2);
     await clock.advance(600);
+    expect((await running).headers.get("content-type")).toBe("text/event-stream");
     expect((await post(sessions, alice, list(1), idle)).status).toBe(404);
     expect((await post(sessions, alice, list(2), busy)).status).toBe(200);
     await sessions.close();

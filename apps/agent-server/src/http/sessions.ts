@@ -6,6 +6,7 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../runtime.ts";
+import { directAnswers, type DirectAnswers } from "./direct-answers.ts";
 import { requestIds, trackInFlight, type InFlight } from "./in-flight.ts";
 import { rpcRefusal } from "./refusals.ts";
 
@@ -14,6 +15,7 @@ interface Session {
   /** Only who opened a session may use it. */
   readonly callerKey: string;
   readonly inFlight: InFlight;
+  readonly answers: DirectAnswers;
   lastUsedAt: number;
   openStreams: number;
 }
@@ -44,19 +46,23 @@ export function createSessions(options: {
   let cancelSweep = runtime.schedule(idleMs / 2, sweep);
 
   async function open(callerKey: string): Promise<Session> {
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
+      onsessioninitialized: (id) => void sessions.set(id, session),
+      onsessionclosed: (id) => void sessions.delete(id),
+    });
     const session: Session = {
-      transport: new WebStandardStreamableHTTPServerTransport({
-        sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
-        onsessioninitialized: (id) => void sessions.set(id, session),
-        onsessionclosed: (id) => void sessions.delete(id),
-      }),
+      transport,
       callerKey,
+      answers: directAnswers(transport, runtime),
       inFlight: trackInFlight(),
       lastUsedAt: runtime.now(),
       openStreams: 0,
     };
-    await newServer().connect(session.transport);
-    session.inFlight.watch(session.transport);
+    const server = newServer();
+    await server.connect(transport);
+    session.inFlight.watch(transport, (id) => session.answers.cancel(id));
+    server.onclose = () => session.answers.close();
     return session;
   }
 
@@ -76,7 +82,8 @@ export function createSessions(options: {
       );
     }
     inFlight.add(ids);
-    const response = await transport.handleRequest(request, given);
+    const direct = found.answers.answer(request, given);
+    const response = await (direct ?? transport.handleRequest(request, given));
     if (response.status >= 400) inFlight.remove(ids);
     if (request.method === "GET" && response.ok) holdOpen(found, request.signal);
     return response;

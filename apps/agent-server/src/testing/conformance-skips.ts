@@ -49,10 +49,6 @@ export const skips: Readonly<Record<string, Readonly<Record<string, string>>>> =
       "resources-subscribe",
       "resources-unsubscribe",
     ),
-    ...each(
-      "pending in the suite; no events are kept for a stream that breaks, receipts are kept instead",
-      "server-sse-polling",
-    ),
   },
   "2026-07-28": {
     ...inBothRevisions,
