@@ -169,6 +169,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
     "approvals",
     "credentials",
+    "federation",
     "identity",
     "pairing",
     "realtime",
@@ -178,12 +179,12 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "trust",
   ],
   "agents/listing-store.ts": ["routing"],
-  "agents/profile-store.ts": ["credentials", "routing"],
+  "agents/profile-store.ts": ["credentials", "federation", "routing"],
   "ledger/store.ts": ["budget"],
-  "tasks/store.ts": ["ledger", "realtime", "routing"],
+  "tasks/store.ts": ["federation", "ledger", "realtime", "routing"],
   "tasks/postpone-store.ts": ["admin"],
-  "tasks/assignment-store.ts": ["realtime", "routing"],
-  "trust/store.ts": ["credentials", "routing"],
+  "tasks/assignment-store.ts": ["federation", "realtime", "routing"],
+  "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
 };
 

@@ -1,9 +1,12 @@
+import { federationPrefix } from "@agent/wire";
 import { Hono, type Context } from "hono";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
 import { approvalHandlers } from "./approvals/routes.ts";
 import { budgetHandlers } from "./budget/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
+import { federationHandlers } from "./federation/routes.ts";
+import type { FederationWork } from "./federation/work.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
 import { createClientIp } from "./http/client-ip.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -32,7 +35,7 @@ export interface Relay {
 
 const rateLimitEntries = 100_000;
 
-export function createRelay(services: Services): Relay {
+export function createRelay(services: Services, work?: FederationWork): Relay {
   const { config, runtime, log, tokens, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
@@ -60,6 +63,7 @@ export function createRelay(services: Services): Relay {
     ...credentialHandlers(services),
     ...ledgerHandlers(services),
     ...recordHandlers(services),
+    ...federationHandlers(services, { limiter, draining: isDraining }),
   };
 
   const app = new Hono();
@@ -77,14 +81,16 @@ export function createRelay(services: Services): Relay {
     draining: isDraining,
     served: services.metrics.served,
     frozen: () => services.freezer.frozen() !== undefined,
+    isOff: (path) => services.federation === undefined && path.startsWith(federationPrefix),
   });
 
   return {
     fetch: app.fetch,
-    tick: createTick(services),
+    tick: createTick(services, work),
     drain() {
       draining = true;
       router.stop();
+      work?.stop();
       waiters.releaseAll();
       for (const connection of connections.all()) {
         connection.send({ type: "draining" });

@@ -1,3 +1,4 @@
+import type { FederationWork } from "./federation/work.ts";
 import { forgetOldKeys } from "./http/idempotency.ts";
 import { forgetSpentTokens } from "./identity/spend-token.ts";
 import { forgetOldPairings } from "./pairing/forget-pairings.ts";
@@ -14,7 +15,7 @@ interface Job {
   run(services: Services): Promise<void>;
 }
 
-const jobs: readonly Job[] = [
+const ownJobs: readonly Job[] = [
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
@@ -28,11 +29,21 @@ const jobs: readonly Job[] = [
   { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
 
+const federationJobs = ({ config }: Services, work: FederationWork): readonly Job[] => [
+  { name: "deliver-to-peers", everyMs: 0, run: () => work.deliver() },
+  {
+    name: "heartbeat",
+    everyMs: config.federation.heartbeatIntervalMs,
+    run: async () => work.heartbeat(),
+  },
+];
+
 /**
  * Runs every background job that is due; one that fails is logged and due again next time. None runs
  * while the relay is frozen.
  */
-export function createTick(services: Services): () => Promise<void> {
+export function createTick(services: Services, work?: FederationWork): () => Promise<void> {
+  const jobs = [...ownJobs, ...(work === undefined ? [] : federationJobs(services, work))];
   const lastRun = new Map<string, number>();
   return async () => {
     if (services.freezer.frozen() !== undefined) return;

@@ -3,6 +3,8 @@ import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
 import { createRelay, type Relay } from "./app.ts";
 import type { Config } from "./config.ts";
+import { createFederation } from "./federation/federation.ts";
+import { startFederationWork } from "./federation/work.ts";
 import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
@@ -73,9 +75,12 @@ export async function openRelay(
     egress,
     facilitator: createFacilitator(config.payments, log),
     trustGraph: await loadTrustGraph(storage.read),
+    federation: createFederation(config.federation, runtime, log),
   };
   const router = createRouter(parts);
-  const relay = createRelay({ ...parts, router });
+  const services = { ...parts, router };
+  const work = startFederationWork(services);
+  const relay = createRelay(services, work);
   return {
     ok: true,
     ...relay,
@@ -85,6 +90,7 @@ export async function openRelay(
       relay.drain();
       await router.close();
       await egress.close();
+      await work?.idle();
       await storage.close();
     },
   };

@@ -2,6 +2,7 @@ import type { Freezer } from "./admin/freeze.ts";
 import type { JobBoard } from "./admin/job-board.ts";
 import type { RequestMetrics } from "./admin/metrics.ts";
 import type { Config } from "./config.ts";
+import type { Federation } from "./federation/federation.ts";
 import type { Egress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import type { RelayIdentity } from "./identity/relay-identity.ts";
@@ -33,4 +34,6 @@ export interface Services {
   readonly egress: Egress;
   readonly trustGraph: TrustGraph;
   readonly router: Router;
+  /** Undefined while federation is off. */
+  readonly federation: Federation | undefined;
 }

@@ -13,7 +13,10 @@ export interface Edited {
 }
 
 /** Brings a relay into a state that no operation leads to, or none within reason. */
-export async function openEdited(sqlFor: (agent: TestAgent) => string): Promise<Edited> {
+export async function openEdited(
+  sqlFor: (agent: TestAgent) => string,
+  env: Record<string, string> = {},
+): Promise<Edited> {
   const folder = mkdtempSync(join(tmpdir(), "relay-edited-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const before = await startTestRelay({ AGENT_DB_PATH });
@@ -23,7 +26,7 @@ export async function openEdited(sqlFor: (agent: TestAgent) => string): Promise<
   db.exec(sqlFor(agent));
   db.close();
   // The seed is another one, or the ids of before would be made again.
-  const t = await startTestRelay({ AGENT_DB_PATH }, 2);
+  const t = await startTestRelay({ AGENT_DB_PATH, ...env }, 2);
   return {
     t,
     agent,

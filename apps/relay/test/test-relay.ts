@@ -86,8 +86,8 @@ export async function send(
 export async function startTestRelay(
   env: Record<string, string> = {},
   seed = 1,
+  clock = manualClock(),
 ): Promise<TestRelay> {
-  const clock = manualClock();
   const random = seededRandom(seed);
   const world = { now: clock.now, randomBytes: random.randomBytes };
   const read = readConfig({

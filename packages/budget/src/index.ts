@@ -8,12 +8,7 @@ export {
   checkBalance,
   type Account,
 } from "./account.ts";
-export {
-  outsidePaymentPostings,
-  passOnFeePostings,
-  passOnPostings,
-  unpassedPostings,
-} from "./clearing.ts";
+export { unpassedPostings } from "./clearing.ts";
 export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
 export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
 export { MICRO, asMicro, negate, type Micro } from "./money.ts";

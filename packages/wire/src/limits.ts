@@ -67,6 +67,7 @@ export const limits = {
   federationHopMs: 1_000,
   federationCacheMs: 5_000,
   federationAgents: 10_000,
+  federationDeliveries: 64,
 } as const;
 
 export type Tier = keyof typeof limits.tiers;

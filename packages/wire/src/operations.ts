@@ -7,6 +7,8 @@ import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
 import { events } from "./events.ts";
 import { evidence } from "./evidence.ts";
+import { federationAdmin } from "./federation-admin.ts";
+import { federation } from "./federation.ts";
 import { freeze } from "./freeze.ts";
 import { ledger } from "./ledger.ts";
 import { keys } from "./keys.ts";
@@ -41,6 +43,8 @@ export const operations = {
   ...trust,
   ...credentials,
   ...ledger,
+  ...federation,
+  ...federationAdmin,
   ...receipts,
   ...plans,
   ...conversations,

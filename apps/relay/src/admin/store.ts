@@ -42,12 +42,14 @@ const stray = prepare()(
     select count(*) as count from accounts
     left join tasks on tasks.task_id = substr(account, 6)
     left join withdrawals on withdrawals.withdrawal_id = substr(account, 6)
+    left join federation_holds on federation_holds.task_id = substr(account, 6)
     where account >= 'held:' and account < 'held;'
       and balance <> (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)
-        + (case when withdrawals.status = 'pending' then withdrawals.amount else 0 end)`,
+        + (case when withdrawals.status = 'pending' then withdrawals.amount else 0 end)
+        + coalesce(federation_holds.amount, 0)`,
 );
 
-/** How many holds do not match the lock of an open task or a pending withdrawal. */
+/** How many holds match no open task, no pending withdrawal, nothing to be settled between relays. */
 export async function strayHolds(read: Reader): Promise<number> {
   return (await read.get(stray, {}))?.count ?? 0;
 }

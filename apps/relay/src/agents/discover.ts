@@ -12,6 +12,7 @@ import {
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import { priceIn } from "../routing/price.ts";
+import { discoverBeyond } from "../federation/discover-beyond.ts";
 import type { Services } from "../services.ts";
 import { levelName, UNKNOWN } from "../trust/levels.ts";
 import { freshnessOf } from "./freshness.ts";
@@ -21,9 +22,12 @@ import { discoverProfiles, profileOf, type ProfileRow } from "./profile-store.ts
 
 type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
 
+export type DiscoverServices = Needs &
+  Pick<Services, "federation" | "egress" | "log" | "waiters" | "trustGraph">;
+
 /** Finds registered agents; what is said of trust is what the caller may know. */
 export async function discover(
-  services: Needs,
+  services: DiscoverServices,
   query: QueryOf<Operations["discover"]>,
   caller: Caller,
 ): Promise<Answer<Operations["discover"]>> {
@@ -37,10 +41,17 @@ export async function discover(
     after: cursor.value ?? "",
     limit,
   });
+  const agents = rows.map((row) => entryOf(services, row, query.capability));
+  const { federation } = services;
+  const room = limit - rows.length;
+  if (federation !== undefined && room > 0) {
+    const found = { ...services, federation };
+    return discoverBeyond(found, { query, caller, agents, after: cursor.value, room });
+  }
   return {
     status: 200,
     body: {
-      agents: rows.map((row) => entryOf(services, row, query.capability)),
+      agents,
       next_cursor: encodeCursor(rows, limit, (row) => row.agent_id),
     },
   };

@@ -115,6 +115,55 @@ const registered = profiles
 const discovered = prepare<Omit<DiscoverQuery, "capability">>()(registered);
 const discoveredBy = prepare<DiscoverQuery>()(registered.where(hasCapability));
 
+/** What its owner said, else whether it offers a service (specification, "Visibility"). */
+const visible = sql<boolean>`coalesce(agents.federation_visible,
+  listings.agent_id is not null or agents.metadata ->> '$.agent_type' = 'service')`;
+
+const shown = profiles
+  .where("agents.registered", "=", 1)
+  .where("agents.agent_id", ">", p("after"))
+  .where(
+    sql<boolean>`(${p("text")} = '' or agents.agent_id = ${p("text")}
+      or instr(lower(${described}), lower(${p("text")})) > 0)`,
+  )
+  .where(visible)
+  .orderBy("agents.agent_id")
+  .limit(p("limit"));
+
+const shownAll = prepare<Omit<DiscoverQuery, "capability">>()(shown);
+const shownBy = prepare<DiscoverQuery>()(shown.where(hasCapability));
+
+/** The same of those agents only that other relays may know of; a text may also be an agent id. */
+export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
+  return query.capability === "" ? read.all(shownAll, query) : read.all(shownBy, query);
+}
+
+const oneShown = prepare<{ reader: string; agent_id: string }>()(
+  profiles
+    .where("agents.agent_id", "=", p("agent_id"))
+    .where("agents.registered", "=", 1)
+    .where(visible),
+);
+
+/** The agent, if other relays may know of it. */
+export function visibleProfile(
+  read: Reader,
+  query: { reader: string; agent_id: string },
+): Promise<ProfileRow | undefined> {
+  return read.get(oneShown, query);
+}
+
+const countShown = prepare()(
+  sql<{ count: number }>`
+    select count(*) as count from agents left join listings using (agent_id)
+    where agents.registered = 1 and agents.revoked_at is null and ${visible}`,
+);
+
+/** How many agents other relays may know of; looks at all. */
+export async function countVisible(read: Reader): Promise<number> {
+  return (await read.get(countShown, {}))?.count ?? 0;
+}
+
 /** A page of the discovery registry, by agent id. */
 export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
   return query.capability === "" ? read.all(discovered, query) : read.all(discoveredBy, query);

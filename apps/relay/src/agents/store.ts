@@ -260,3 +260,14 @@ const signingKeys = prepare<{ agent_id: string }>()(
 export function signingKeysOf(read: Reader, agent_id: string): Promise<SigningKeyRow[]> {
   return read.all(signingKeys, { agent_id });
 }
+
+const known = prepare<{ ids: string }>()(
+  sql<{ agent_id: string }>`
+    select agent_id from agents where agent_id in (select value from json_each(${p("ids")}))`,
+);
+
+/** Those of the ids that this relay knows as agents. */
+export async function knownAgents(read: Reader, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return [];
+  return (await read.all(known, { ids: JSON.stringify(ids) })).map(({ agent_id }) => agent_id);
+}

@@ -30,6 +30,8 @@ import { validate } from "./validate.ts";
 export interface RequestContext {
   readonly caller: Caller;
   readonly requestId: string;
+  /** With its query. */
+  readonly path: string;
   readonly headers: globalThis.Headers;
   /** The request body as it arrived; a signed object is kept byte for byte. */
   readonly text: string;
@@ -64,6 +66,8 @@ export interface MountOptions {
   readonly served: (operation: OperationName, status: number, seconds: number) => void;
   readonly draining: () => boolean;
   readonly frozen: () => boolean;
+  /** Paths that this relay does not serve. */
+  readonly isOff: (path: string) => boolean;
 }
 
 type Answered =
@@ -180,7 +184,8 @@ export function mount(app: Hono, options: MountOptions): void {
     }
 
     let caller = anonymous;
-    if (operation.auth !== "public") {
+    // A relay's signature is over the body, so it is asked for where that has been read.
+    if (operation.auth !== "public" && operation.auth !== "peer") {
       const authenticated = await options.authenticate(c.req.header("authorization"));
       if (!authenticated.ok) return authenticated;
       caller = authenticated.caller;
@@ -211,7 +216,8 @@ export function mount(app: Hono, options: MountOptions): void {
     const input = { params, query: query.value, body } as Parsed<Operation>;
     const { headers: given, signal } = c.req.raw;
     const clientIp = () => options.clientIp(c);
-    const context = { caller, requestId: id, clientIp, headers: given, text, signal };
+    const path = pathIn(c.req.url);
+    const context = { caller, requestId: id, path, clientIp, headers: given, text, signal };
     if (operation.singleUse) {
       const spent = await options.spendToken(caller);
       if (spent !== undefined) return spent;
@@ -227,6 +233,7 @@ export function mount(app: Hono, options: MountOptions): void {
   }
 
   for (const [path, names] of pathsInOrder()) {
+    if (options.isOff(path)) continue;
     for (const name of names) app.on(operations[name].method, path, serve(name));
     app.all(path, (c) => otherMethod(c, names));
   }
@@ -251,6 +258,11 @@ export function mount(app: Hono, options: MountOptions): void {
     return refused(refuse("route.not_found"), id, headersFor(c, id));
   });
   app.onError((error, c) => failed(error, c, requestId(c)));
+}
+
+/** Path and query of an absolute URL, as they stand in it. */
+function pathIn(url: string): string {
+  return url.slice(url.indexOf("/", url.indexOf("//") + 2));
 }
 
 const frozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });

@@ -1,7 +1,7 @@
 import type { Task } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { pendingTasks } from "../tasks/assignment-store.ts";
-import { taskOf } from "../tasks/view.ts";
+import { isAbroad, taskOf } from "../tasks/view.ts";
 
 const page = 20;
 
@@ -22,7 +22,8 @@ export async function tellPending(
     const rows = await pendingTasks(storage.read, { ...query, after, now: runtime.now() });
     for (const row of rows) {
       const task = taskOf(row);
-      if (!wants(task) || trustGraph.isBlocked(task.submitted_by, agentId)) continue;
+      if (isAbroad(row) || !wants(task) || trustGraph.isBlocked(task.submitted_by, agentId))
+        continue;
       if (!(await tell(task))) return;
     }
     const last = rows.at(-1);

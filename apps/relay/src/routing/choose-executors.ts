@@ -2,6 +2,7 @@ import { toMicro } from "@agent/budget";
 import { rank } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { profilesWith } from "../agents/profile-store.ts";
+import { remoteCandidates } from "../federation/remote-candidates.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "../tasks/view.ts";
 import { candidateOf } from "./candidates.ts";
@@ -18,26 +19,43 @@ export interface Wanted {
 /** How many executors of a ranking a task may come to. */
 const triedAtMost = 8;
 
+export type ChooseServices = Pick<
+  Services,
+  | "config"
+  | "runtime"
+  | "log"
+  | "storage"
+  | "identity"
+  | "connections"
+  | "waiters"
+  | "egress"
+  | "trustGraph"
+  | "federation"
+>;
+
 /**
  * Ranks everybody who can do a task and answers whom to try in turn, with the price of each. The
  * submitter never gets its own task this way, and nobody above `maxBudget` does.
  */
 export async function chooseExecutors(
-  {
-    storage,
-    runtime,
-    connections,
-    trustGraph,
-  }: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  services: ChooseServices,
   { payerId, required, excluded, maxBudget, explorationDrive }: Wanted,
 ): Promise<{ executors: Attempt[]; choice: RoutingChoice | null }> {
+  const { storage, runtime, connections, trustGraph, federation } = services;
   const [capability = ""] = required;
   const rows = await profilesWith(storage.read, { reader: payerId ?? "", capability });
   const left = new Set(payerId === null ? excluded : [...excluded, payerId]);
   const now = runtime.now();
+  const remote =
+    federation === undefined
+      ? []
+      : await remoteCandidates({ ...services, federation }, required, (agentId) =>
+          trustGraph.isBlocked(payerId, agentId),
+        );
   const candidates = rows
-    .filter(({ agent_id }) => !left.has(agent_id))
     .map((row) => candidateOf(row, required, connections, now))
+    .concat(remote.map(({ candidate }) => candidate))
+    .filter(({ agent_id }) => !left.has(agent_id))
     // They could not be chosen, and would take the places of those who can.
     .filter(({ unit_cost }) => maxBudget === undefined || (unit_cost ?? 0) <= maxBudget);
   const { ranked, choice } = rank(candidates, {
@@ -57,10 +75,12 @@ export async function chooseExecutors(
   );
   // Exploration may choose somebody who does not rank first.
   const inTurn = [choice.selected_agent, ...others.map(({ agent_id }) => agent_id)];
-  const executors = inTurn.map((agent_id) => ({
-    agent_id,
-    charge: toMicro(prices.get(agent_id) ?? 0),
-  }));
+  const ways = new Map(remote.map(({ candidate, via }) => [candidate.agent_id, via]));
+  const executors = inTurn.map((agent_id): Attempt => {
+    const via = ways.get(agent_id);
+    const charge = toMicro(prices.get(agent_id) ?? 0);
+    return via === undefined ? { agent_id, charge } : { agent_id, charge, via };
+  });
   return { executors, choice };
 }
 

@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
+import { forwardTask } from "../federation/forward-task.ts";
 import { master } from "../identity/caller.ts";
 import { canServe, type Connection } from "../realtime/connections.ts";
 import { newId } from "../runtime.ts";
@@ -23,6 +24,7 @@ export type RouteParts = Pick<
   | "connections"
   | "egress"
   | "identity"
+  | "federation"
 >;
 
 export type RouteServices = RouteParts & {
@@ -127,6 +129,7 @@ async function nextReachable(
   for (let at = task.attempt + 1; at < attempts.length; at += 1) {
     const executor = attempts[at]?.agent_id ?? "";
     if (services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
+    if (attempts[at]?.via !== undefined && services.federation !== undefined) return at;
     const sockets = services.connections.of(executor);
     if (sockets.some((connection) => canServe(connection, required_capabilities))) return at;
     if ((await callable(services, executor)) !== undefined) return at;
@@ -134,9 +137,14 @@ async function nextReachable(
   return undefined;
 }
 
-/** Over the sockets of the task's executor, else over its endpoint; whom its payer blocked gets none. */
+/** Over the sockets of its executor, its endpoint or its relay; whom the payer blocked gets none. */
 async function handOver(services: RouteServices, task: TaskRow): Promise<boolean> {
   if (isBlocked(services, task)) return false;
+  const via = attemptsOf(task)[task.attempt]?.via;
+  const { federation } = services;
+  if (via !== undefined) {
+    return federation !== undefined && forwardTask({ ...services, federation }, task, via);
+  }
   return offer(services.connections.of(executorOf(task)), task) || (await forward(services, task));
 }
 

@@ -9,6 +9,8 @@ import {
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { credentialOfTask } from "../credentials/store.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import { keysForPeer } from "../federation/keys-for-peer.ts";
+import { isFromPeer } from "../federation/parties.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
@@ -18,7 +20,7 @@ import { keepsToToken } from "./delegated.ts";
 import { loadHops, settleableHops, type SettleableHop } from "./nested-receipts.ts";
 import { signerKeys } from "./signer-keys.ts";
 import { blameExecutor, findTask } from "./store.ts";
-import { executorOf, isGone } from "./view.ts";
+import { executorOf, isAbroad, isGone } from "./view.ts";
 
 type PostResult = Operations["postResult"];
 
@@ -35,7 +37,15 @@ export interface Delivery {
 
 export type AcceptServices = Pick<
   Services,
-  "storage" | "runtime" | "config" | "log" | "identity" | "connections" | "waiters" | "trustGraph"
+  | "storage"
+  | "runtime"
+  | "config"
+  | "log"
+  | "identity"
+  | "connections"
+  | "waiters"
+  | "trustGraph"
+  | "federation"
 >;
 
 /**
@@ -53,7 +63,9 @@ export async function acceptReceipt(
     return refuse("task.not_found");
   }
   const executor = executorOf(task);
-  if (!actsFor(caller, [executor, task.agent_id])) return refuse("task.not_participant");
+  if (isAbroad(task) || !actsFor(caller, [executor, task.agent_id])) {
+    return refuse("task.not_participant");
+  }
 
   const parsed = parse(value);
   if (!parsed.ok) return parsed;
@@ -63,7 +75,8 @@ export async function acceptReceipt(
 
   const isExecutor = receipt.agent_id === executor;
   // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
-  const keys = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  const known = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
   const hops = await loadHops(services, receipt, runtime.now());
   const verdict = await verifyReceiptAsync(receipt, {
     publicKey: keys,
@@ -143,6 +156,7 @@ async function store(
   }
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
   for (const each of done.all) announce(services, each);
+  if (isFromPeer(task)) services.federation?.wake();
   return done.answer;
 }
 

@@ -2,6 +2,7 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import { releaseHold } from "../budget/hold.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
+import { abandonTask } from "../federation/abandon-task.ts";
 import type { Services } from "../services.ts";
 import { leavePlace } from "./counters.ts";
 import { returnToDelegation } from "./delegation-budget.ts";
@@ -32,6 +33,7 @@ export async function cancel(
     if (row === undefined) return refuse("task.not_pending");
     await releaseHold(tx, runtime, row, "cancelled");
     await returnToDelegation(tx, row);
+    await abandonTask(tx, runtime, row);
     await leavePlace(tx, row.submitted_by);
     await keep?.(tx, answer);
     return { ok: true as const, executor: executorOf(row) };

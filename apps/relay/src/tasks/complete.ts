@@ -4,6 +4,8 @@ import { touchAgent } from "../agents/store.ts";
 import { settle } from "../budget/settle.ts";
 import type { PostRefusal } from "../budget/post.ts";
 import type { Issuer } from "../credentials/issue.ts";
+import { finishForPeer } from "../federation/finish-inbound.ts";
+import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { SettlementRow, TaskRow } from "../storage/tables.ts";
@@ -39,6 +41,7 @@ export async function complete(
   services: Issuer & Pick<Services, "config">,
   task: TaskRow,
   { receipt, hash, text, bound }: Verified,
+  settleTask: typeof settle = settle,
 ): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
   const now = services.runtime.now();
   const finished = await finishTask(tx, task, {
@@ -55,7 +58,9 @@ export async function complete(
     body: text,
     received_at: now,
   });
-  const settled = await settle(tx, services, task, {
+  // Between relays money moves when both have it on their books, not with the receipt.
+  const settleNow = settleTask === settle && isFromPeer(task) ? finishForPeer : settleTask;
+  const settled = await settleNow(tx, services, task, {
     receiptHash: hash,
     payeeId: receipt.agent_id,
     status: bound ? receipt.status : "failed",

@@ -1,4 +1,5 @@
 import { releaseHold } from "../budget/hold.ts";
+import { abandonTask } from "../federation/abandon-task.ts";
 import type { Services } from "../services.ts";
 import { leavePlace } from "./counters.ts";
 import { returnToDelegation } from "./delegation-budget.ts";
@@ -21,6 +22,7 @@ export async function expireTasks(
           if (row === undefined) return undefined;
           await releaseHold(tx, runtime, row, "expired");
           await returnToDelegation(tx, row);
+          await abandonTask(tx, runtime, row);
           await leavePlace(tx, row.submitted_by);
           return row;
         });

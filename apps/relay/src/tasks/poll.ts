@@ -4,7 +4,7 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
-import { isGone, isOpen, isParticipant, taskOf } from "./view.ts";
+import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
 interface Poll {
   readonly agentId: string;
@@ -64,8 +64,10 @@ export async function list(
     limit,
   });
   const now = freezer.taskTime();
-  const isWithheld = ({ status: at, submitted_by }: TaskRow) =>
-    !submitted && at === "pending" && trustGraph.isBlocked(submitted_by, agentId);
+  const isWithheld = (row: TaskRow) =>
+    !submitted &&
+    (isAbroad(row) ||
+      (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, agentId)));
   return {
     status: 200,
     body: {

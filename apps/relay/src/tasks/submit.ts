@@ -8,11 +8,11 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import { locateAgent } from "../federation/locate-agent.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import { priceOf } from "../routing/price.ts";
-import { chooseExecutors } from "../routing/choose-executors.ts";
+import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
 import { newId } from "../runtime.ts";
-import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { takePlace } from "./counters.ts";
 import { admitToken } from "./delegated.ts";
@@ -34,7 +34,7 @@ type Submit = Operations["submitTask"];
  * then is anything routed. `route` is called with a task that is stored.
  */
 export async function submit(
-  services: Pick<Services, "storage" | "runtime" | "config" | "log" | "connections" | "trustGraph">,
+  services: ChooseServices,
   route: (task: TaskRow) => void,
   { targetId, body, caller, keep }: Submission,
 ): Promise<Answer<Submit>> {
@@ -123,16 +123,21 @@ export async function submit(
 
 /** Scored routing where capabilities are asked for, and the target itself after or instead of it. */
 async function executorsFor(
-  services: Pick<Services, "storage" | "runtime" | "connections" | "trustGraph">,
+  services: ChooseServices,
   targetId: string,
   payerId: string | null,
   body: SubmitTaskBody,
 ): Promise<{ attempts: [Attempt, ...Attempt[]]; choice: RoutingChoice | null }> {
   const required = body.required_capabilities ?? [];
-  const target = {
+  const local = {
     agent_id: targetId,
     charge: await priceOf(services.storage.read, targetId, required),
   };
+  const { federation } = services;
+  const target =
+    federation === undefined || body.delegation_token !== undefined
+      ? local
+      : ((await locateAgent({ ...services, federation }, targetId, required)) ?? local);
   // Only its delegate may use a token, so nobody else is looked for.
   if (required.length === 0 || body.delegation_token !== undefined) {
     return { attempts: [target], choice: null };

@@ -1,5 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
+import type { Via } from "../federation/remote-candidates.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { TaskRow } from "../storage/tables.ts";
 
@@ -7,6 +8,8 @@ import type { TaskRow } from "../storage/tables.ts";
 export interface Attempt {
   readonly agent_id: string;
   readonly charge: number;
+  /** How a task comes to an agent of another relay. */
+  readonly via?: Via;
 }
 
 /** A task as its participants see it. */
@@ -36,9 +39,16 @@ export function taskOf(row: TaskRow): Task {
 /** Submitter, target and assigned executor may see a task. */
 export function isParticipant(
   caller: Caller,
-  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to">,
+  task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "attempts" | "attempt">,
 ): boolean {
-  return actsFor(caller, [task.submitted_by, task.agent_id, task.assigned_to]);
+  const workers = isAbroad(task) ? [] : [task.agent_id, task.assigned_to];
+  return actsFor(caller, [task.submitted_by, ...workers]);
+}
+
+/** Whether its executor is another relay's agent: who has that id here is somebody else. */
+export function isAbroad(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
+  // Of most tasks no attempt leads anywhere else.
+  return task.attempts.includes('"via":') && attemptsOf(task)[task.attempt]?.via !== undefined;
 }
 
 /** Who has the task now: the agent that routing chose, else its target. */

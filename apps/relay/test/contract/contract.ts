@@ -5,6 +5,8 @@ import { credentialsContract } from "./credentials.ts";
 import { cardsContract } from "./cards.ts";
 import { freezeContract } from "./freeze.ts";
 import { devicesContract } from "./devices.ts";
+import { federationAdminContract } from "./federation-admin.ts";
+import { federationContract } from "./federation.ts";
 import { keysContract } from "./keys.ts";
 import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
@@ -36,5 +38,7 @@ export const contract: Contract<OperationName> = {
   ...credentialsContract,
   ...ledgerContract,
   ...receiptsContract,
+  ...federationContract,
+  ...federationAdminContract,
   ...recordsContract,
 };

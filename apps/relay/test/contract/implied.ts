@@ -17,6 +17,8 @@ import {
   type RequestOptions,
   type TestRelay,
 } from "../test-relay.ts";
+import { fakePeer, type FakePeer } from "../fake-peer.ts";
+import { federated } from "./federation.ts";
 import { pathOf, samples, unknownId } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
 
@@ -32,21 +34,26 @@ export interface Stage {
   readonly frozen: TestRelay;
   /** Where the operator has used the key "taken" in every operation. */
   readonly keyed: Edited;
+  /** A relay that has a peer. */
+  readonly peered: { readonly t: TestRelay; readonly peer: FakePeer };
+  /** The same, and the peer may make three requests a minute, of which its handshake was two. */
+  readonly narrowPeered: { readonly t: TestRelay; readonly peer: FakePeer };
   close(): Promise<void>;
 }
 
 export async function openStage(): Promise<Stage> {
-  const t = await startTestRelay();
-  const narrow = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "0.000001" });
-  const draining = await startTestRelay();
+  const t = await startTestRelay(federated);
+  const narrow = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "0.000001" });
+  const draining = await startTestRelay(federated);
   draining.relay.drain();
-  const frozen = await startTestRelay();
+  const frozen = await startTestRelay(federated);
   await frozen.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
   const agent = await t.agent();
   const path = `/api/v1/agents/${agent.agentId}/revoke-tokens`;
   await t.asMaster("POST", path, { jtis: ["revoked"] });
   const revoked = await openEdited(revocationOf);
   const keyed = await openEdited(() => usedKeys);
+  const [peered, narrowPeered] = [await openPeered("0"), await openPeered("0.1")];
   return {
     t,
     agent,
@@ -55,12 +62,38 @@ export async function openStage(): Promise<Stage> {
     draining,
     frozen,
     keyed,
+    peered,
+    narrowPeered,
     async close() {
       await Promise.all(
-        [t, revoked, narrow, draining, frozen, keyed].map((relay) => relay.close()),
+        [t, revoked, narrow, draining, frozen, keyed, peered.t, narrowPeered.t].map((relay) =>
+          relay.close(),
+        ),
       );
     },
   };
+}
+
+async function openPeered(AGENT_RATE_LIMIT_SCALE: string) {
+  const t = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE });
+  return { t, peer: await fakePeer(t).befriend() };
+}
+
+/** A request that a peer has truly signed. */
+async function askSigned(
+  { peer }: Stage["peered"],
+  name: OperationName,
+  change: Record<string, unknown>,
+): Promise<Reply> {
+  const path = pathOf(name);
+  const { body } = samples[name];
+  if (body === undefined) return peer.get(path);
+  return peer.post(path, {
+    ...body,
+    relay_id: peer.relayId,
+    public_key: peer.publicKey,
+    ...change,
+  });
 }
 
 const usedKeys = (Object.keys(operations) as OperationName[])
@@ -155,7 +188,24 @@ export const implied: Partial<Record<Code, Provoke>> = {
   },
   "idempotency.key_reused": ({ keyed: { t } }, name) => withKey(t, name, "taken"),
 
-  "rate.exceeded": async ({ narrow }, name) => {
+  "federation.signature_invalid": ({ t }, name) => ask(t, name),
+  "federation.timestamp_expired": ({ t, peered }, name) => {
+    const { method } = operations[name];
+    const headers = peered.peer.headers(method, pathOf(name), {}, t.clock.now() - 300_001);
+    return ask(t, name, { headers });
+  },
+  "federation.wrong_receiver": async ({ peered }, name) => {
+    const peer = name === "confirmPeer" ? fakePeer(peered.t) : peered.peer;
+    if (name === "confirmPeer") await peer.propose();
+    const timestamp = peered.t.clock.now();
+    return askSigned({ ...peered, peer }, name, { to: unknownId, timestamp });
+  },
+
+  "rate.exceeded": async ({ narrow, narrowPeered }, name) => {
+    if ((operations[name].auth as string) === "peer" && operations[name].tier === null) {
+      await askSigned(narrowPeered, name, {});
+      return askSigned(narrowPeered, name, {});
+    }
     await ask(narrow, name);
     return ask(narrow, name);
   },

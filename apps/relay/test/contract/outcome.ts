@@ -30,9 +30,10 @@ export function configured(env: Record<string, string>, run: Case): Case {
 export function edited(
   sqlFor: (agent: TestAgent) => string,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
+  env: Record<string, string> = {},
 ): Case {
   return async () => {
-    const state = await openEdited(sqlFor);
+    const state = await openEdited(sqlFor, env);
     try {
       return await run(state.t, state.agent);
     } finally {

@@ -29,6 +29,71 @@ const credential = {
   },
 };
 
+const relay = {
+  relay_id: unknownId,
+  public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+  endpoint_url: "http://127.0.0.1:1",
+  display_name: "beta",
+};
+const signature = "A".repeat(86);
+const notice = { relay_id: unknownId, timestamp: 1, signature };
+const forwarded = { task_id: unknownId, origin_relay: unknownId };
+
+const federationSamples = {
+  relayIdentity: {},
+  proposePeer: { body: { ...relay, nonce_a: "0".repeat(64) } },
+  confirmPeer: { body: { relay_id: unknownId, challenge_response: signature } },
+  peerHeartbeat: { body: { ...notice, agent_count: 1 } },
+  removeSelf: { body: notice },
+  listPeers: {},
+  forwardDiscovery: {
+    body: {
+      capability: "summarise",
+      hop_count: 0,
+      max_hops: 3,
+      visited: [],
+      query_id: unknownId,
+      origin_relay: unknownId,
+    },
+  },
+  forwardTask: {
+    body: {
+      ...forwarded,
+      target_agent: unknownId,
+      task_payload: { prompt: "work" },
+      budget: { amount: 1, currency: "USD" },
+      signature,
+    },
+  },
+  returnResult: {
+    body: { ...forwarded, receipt: {}, public_key: relay.public_key, attestation: {} },
+  },
+  forwardSettlement: {
+    body: {
+      ...forwarded,
+      settlement_id: unknownId,
+      agent_id: unknownId,
+      receipt_hash: "0".repeat(64),
+      gross_amount: 1,
+      fee_rate: 0.05,
+      fee_amount: 0.05,
+      amount: 0.95,
+      currency: "USD",
+      settled_at: 1,
+      signature,
+    },
+  },
+  listBooked: { query: "limit=10" },
+  addPeer: { body: { endpoint_url: "http://127.0.0.1:1" } },
+  listFederationPeers: {},
+  setPeerCredit: { body: { credit_limit: 1 } },
+  removePeer: {},
+  settlePeer: { body: { amount: 1, direction: "sent", reference: "wire 1" } },
+  listOutbox: { query: "limit=10" },
+  retryOutbox: {},
+  giveUpOutbox: { body: { reason: "lost" } },
+} as const satisfies Record<string, Sample>;
+
 /** A well-formed request for every operation; whether it is allowed is another matter. */
 export const samples: { readonly [N in OperationName]: Sample } = {
   health: {},
@@ -240,6 +305,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getState: {},
   listAudit: { query: "limit=10" },
   listReceipts: { query: "limit=10" },
+  ...federationSamples,
   getReceipt: {},
 };
 

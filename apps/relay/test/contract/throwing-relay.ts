@@ -30,6 +30,7 @@ export function throwingRelay(error: Error) {
     served: () => {},
     draining: () => false,
     frozen: () => false,
+    isOff: () => false,
   });
   return {
     lines,

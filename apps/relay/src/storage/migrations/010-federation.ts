@@ -39,7 +39,7 @@ CREATE TABLE federation_inbound (
   settlement TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX federation_inbound_due ON federation_inbound (due_at) WHERE due_at IS NOT NULL;
-CREATE UNIQUE INDEX federation_inbound_settled ON federation_inbound (relay_id, settlement_id)
+CREATE INDEX federation_inbound_settled ON federation_inbound (relay_id, settlement_id)
   WHERE settlement_id IS NOT NULL;
 
 CREATE TABLE federation_outbox (

@@ -1,0 +1,34 @@
+import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
+import type { Runtime } from "../runtime.ts";
+import type { Reader, Tx } from "../storage/storage.ts";
+import type { SettlementRow } from "../storage/tables.ts";
+import { post, type PostedRow } from "./post.ts";
+import { findAccount, insertSettlement } from "./store.ts";
+
+/** What this relay owes another, in micro-units; below 0 what that one owes. */
+export async function clearingBalance(read: Reader, relayId: string): Promise<Micro> {
+  return asMicro((await findAccount(read, accountOf.peer(relayId)))?.balance ?? 0);
+}
+
+/** Moves what a rule between relays has decided; it is covered, so anything else is a bug. */
+export async function postClearing(
+  tx: Tx,
+  runtime: Runtime,
+  postings: readonly Posting[],
+  entry: { readonly taskId: string; readonly description: string },
+): Promise<readonly PostedRow[]> {
+  if (postings.length === 0) return [];
+  const { taskId, description } = entry;
+  const posted = await post(tx, runtime, postings, { reference: taskId, description });
+  if (posted.ok) return posted.rows;
+  throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
+}
+
+/** Notes what was paid for a task that passed between relays. */
+export async function recordSettlement(
+  tx: Tx,
+  settlement: Omit<SettlementRow, "postings">,
+  rows: readonly PostedRow[],
+): Promise<void> {
+  await insertSettlement(tx, { ...settlement, postings: JSON.stringify(rows) });
+}

@@ -1,0 +1,113 @@
+import { canonicalize } from "@agent/crypto";
+import {
+  judgeResultOf,
+  takeResult,
+  verifyResultAsync,
+  type OutboundTask,
+  type TaskResult,
+  type VerifiedResult,
+} from "@agent/federation-protocol";
+import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import type { FederationPeerRow } from "../storage/tables.ts";
+import { complete } from "../tasks/complete.ts";
+import { announceStanding } from "../tasks/count-task.ts";
+import { findTask } from "../tasks/store.ts";
+import { recordOutcome } from "../trust/record-outcome.ts";
+import type { FederationServices } from "./federation.ts";
+import { finishForPeer } from "./finish-inbound.ts";
+import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { isFromPeer } from "./parties.ts";
+import { changeReserved } from "./peer-store.ts";
+import { passOn } from "./refusal.ts";
+import { settleThroughPeer } from "./settle-through-peer.ts";
+
+type Result = Answer<Operations["returnResult"]> | Refusal<"federation.wrong_sender">;
+
+/**
+ * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went
+ * out, and the peer's word on it. Then one transaction ends the task, as for a local receipt, and
+ * notes what is to be settled with the peer. `body` is the message as it came.
+ */
+export async function acceptResult(
+  services: FederationServices,
+  from: FederationPeerRow,
+  message: TaskResult,
+  body: unknown,
+): Promise<Result> {
+  const { storage, identity, federation } = services;
+  const { task_id } = message;
+  const outbound = await findOutbound(storage.read, task_id);
+  if (outbound === undefined) return refuse("result.task_not_found");
+  if (outbound.task.peerId !== from.relay_id) return refuse("result.wrong_peer");
+  const verified = await verifyResultAsync(body, {
+    task: outbound.task,
+    self: identity.relayId,
+    peer: { relayId: from.relay_id, publicKey: from.public_key },
+  });
+  if (!verified.ok) {
+    const { code, detail } = verified;
+    const keyless = code === "result.key_mismatch" || detail === "receipt.key_missing";
+    const event = keyless
+      ? "federation.receipt_key_missing"
+      : "federation.receipt_signature_invalid";
+    federation.log.warn(event, { correlationId: task_id, relay_id: from.relay_id, code, detail });
+    return passOn(verified);
+  }
+  const stored = await store(services, from, outbound.task, verified);
+  if ("code" in stored) return stored;
+  return stored.task.state === "relaying"
+    ? { status: 202, body: { status: "pending" } }
+    : { status: 200, body: { status: "accepted" } };
+}
+
+async function store(
+  services: FederationServices,
+  from: FederationPeerRow,
+  { taskId }: OutboundTask,
+  { receipt, receiptHash, attestation }: VerifiedResult,
+) {
+  const { storage, runtime, identity, log, waiters, trustGraph, federation } = services;
+  const done = await storage.transaction(async (tx) => {
+    const now = runtime.now();
+    const outbound = await findOutbound(tx, taskId);
+    const judged = judgeResultOf(outbound?.task ?? null, { from: from.relay_id, receiptHash, now });
+    if (!judged.ok) return passOn(judged);
+    if (outbound === undefined || judged.repeated) {
+      return { ok: true as const, task: judged.task, ended: undefined };
+    }
+    const row = await findTask(tx, taskId);
+    if (row === undefined) return refuse("result.task_not_found");
+    const relayed = isFromPeer(row);
+    const task = takeResult(judged.task, { status: receipt.status, receiptHash }, { relayed });
+    await putOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
+    // What a completed task costs stays reserved until it is settled.
+    if (receipt.status !== "completed") await changeReserved(tx, from.relay_id, 0 - task.terms.net);
+    const ended = await complete(
+      tx,
+      services,
+      row,
+      { receipt, hash: receiptHash, text: canonicalize(receipt), bound: true },
+      relayed ? finishForPeer : settleThroughPeer,
+    );
+    if (!ended.ok) return refuse("result.task_not_found");
+    const peerTrust = await recordOutcome(tx, {
+      delegatorId: identity.relayId,
+      executorId: from.relay_id,
+      status: receipt.status,
+      latencyMs: now - ended.task.submitted_at,
+      priced: ended.task.allocation_id !== null,
+      now,
+    });
+    return { ok: true as const, task, ended, peerTrust };
+  });
+  if (!done.ok) return done;
+  if (done.ended !== undefined) {
+    const { agent_id, status } = receipt;
+    log.info("receipt.verified", { correlationId: taskId, agent_id, status });
+    announceStanding(services, taskId, done.ended.standing);
+    if (done.peerTrust !== undefined) trustGraph.update(done.peerTrust.record);
+    waiters.changed(taskId);
+    federation.wake();
+  }
+  return done;
+}

@@ -1,0 +1,86 @@
+import {
+  admitPeer,
+  answerProposal,
+  concludeHandshake,
+  propose,
+  RelayIdentitySchema,
+} from "@agent/federation-protocol";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import * as v from "valibot";
+import { activatePeer, policyOf, standingOf } from "./admission.ts";
+import { addressed, callPeer, type PeerAddress, type PeerReply } from "./call-peer.ts";
+import type { FederationServices } from "./federation.ts";
+import { ownIntroduction } from "./introduction.ts";
+import { operatorView } from "./peer-view.ts";
+import { passOn } from "./refusal.ts";
+
+type Added = Answer<Operations["addPeer"]>;
+
+/** Runs a whole handshake from this side; only its success leaves anything behind. */
+export async function addPeer(services: FederationServices, endpointUrl: string): Promise<Added> {
+  const { storage, identity, runtime, config, federation } = services;
+  const unknown = { relay_id: identity.relayId, endpoint_url: endpointUrl };
+  const asked = await callPeer(services, unknown, {
+    method: "GET",
+    path: "/federation/v1/identity",
+    timeoutMs: limits.federationProbeMs,
+  });
+  const told = v.safeParse(RelayIdentitySchema, asked.body);
+  if (!told.success) return refuse("peer.unreachable");
+  const { agent_id: relayId, public_key: publicKey } = told.output;
+  const self = ownIntroduction(services);
+  const standing = await standingOf(storage.read, relayId);
+  const admitted = admitPeer({ relayId, publicKey }, policyOf(config), { self, ...standing });
+  if (!admitted.ok) return passOn(admitted);
+
+  const address: PeerAddress = { relay_id: relayId, endpoint_url: endpointUrl };
+  const ask = (step: string, message: object) =>
+    callPeer(services, address, {
+      method: "POST",
+      path: `/federation/v1/peer/${step}`,
+      body: addressed(services, address, message),
+    });
+  const proposed = propose(self, runtime.randomBytes(32));
+  const answer = await ask("propose", proposed.message);
+  if (!succeeded(answer)) return failure(answer);
+  const confirming = answerProposal(proposed.state, answer.body, {
+    expected: { relayId, publicKey },
+    secretKey: identity.secretKey,
+  });
+  if (!confirming.ok) return broken(confirming);
+  const confirmed = await ask("confirm", confirming.message);
+  if (!succeeded(confirmed)) return failure(confirmed);
+  const concluded = concludeHandshake(confirming.state, confirmed.body);
+  if (!concluded.ok) return broken(concluded);
+
+  // Where it says it can be reached is its own word; where it was reached is known.
+  const peer = { ...concluded.peer, endpointUrl };
+  const row = await storage.transaction((tx) => activatePeer(tx, config, peer, { added: true }));
+  federation.log.info("federation.peer.active", { relay_id: relayId });
+  return { status: 200, body: await operatorView(services, row) };
+}
+
+function succeeded({ delivery }: PeerReply): boolean {
+  return delivery.kind === "answered" && delivery.status === 200;
+}
+
+function failure({ delivery, code }: PeerReply): Added {
+  return delivery.kind === "answered" ? refuse("peer.refused", code) : refuse("peer.unreachable");
+}
+
+/** What came back was no answer of the protocol, or none of that relay. */
+function broken({
+  code,
+  detail,
+}: {
+  readonly code:
+    | "federation.malformed"
+    | "peer.identity_mismatch"
+    | "peer.challenge_invalid"
+    | "peer.not_pending";
+  readonly detail?: string;
+}): Added {
+  return code === "peer.identity_mismatch" || code === "peer.challenge_invalid"
+    ? refuse(code, detail)
+    : refuse("peer.refused");
+}

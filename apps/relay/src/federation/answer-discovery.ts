@@ -1,0 +1,23 @@
+import { mergeEntries, planQuery, toAnswer, type Discovery } from "@agent/federation-protocol";
+import { limits, type Answer, type Operations } from "@agent/wire";
+import { askPeers } from "./discover-remote.ts";
+import type { FederationServices } from "./federation.ts";
+import { searchLocally } from "./local-search.ts";
+
+/** Answers a peer's query: its own visible agents first, then those that its peers tell of. */
+export async function answerDiscovery(
+  services: FederationServices,
+  message: Discovery,
+): Promise<Answer<Operations["forwardDiscovery"]>> {
+  const { federation, identity, runtime, config } = services;
+  const isNew = federation.queries.take(message.query_id, runtime.now());
+  const { search, query, pass } = planQuery(message, {
+    self: identity.relayId,
+    isNew,
+    maxHops: config.federation.maxHops,
+  });
+  const local = search ? await searchLocally(services, query) : [];
+  const remote = pass === null ? [] : (await askPeers(services, pass)).map(toAnswer);
+  const agents = mergeEntries([local, remote]).slice(0, query.limit ?? limits.pageMax);
+  return { status: 200, body: { agents } };
+}

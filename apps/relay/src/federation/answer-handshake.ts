@@ -1,0 +1,89 @@
+import {
+  answerToProposal,
+  hasLapsed,
+  judgeConfirmation,
+  type PendingPeer,
+  type Proposal,
+  RelayIdentitySchema,
+} from "@agent/federation-protocol";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import * as v from "valibot";
+import { activatePeer, policyOf, standingOf } from "./admission.ts";
+import { callPeer } from "./call-peer.ts";
+import type { FederationServices } from "./federation.ts";
+import { ownIntroduction } from "./introduction.ts";
+import { passOn } from "./refusal.ts";
+
+/** Answers a proposal whose signature held under the key in it; nothing is stored before its confirmation. */
+export async function answerPropose(
+  services: FederationServices,
+  proposal: Proposal,
+): Promise<Answer<Operations["proposePeer"]>> {
+  const { federation, identity, runtime, config, storage } = services;
+  const standing = await standingOf(storage.read, proposal.relay_id);
+  const answered = answerToProposal(proposal, {
+    self: ownIntroduction(services),
+    policy: policyOf(config),
+    standingOf: () => standing,
+    nonce: runtime.randomBytes(32),
+    secretKey: identity.secretKey,
+    now: runtime.now(),
+  });
+  if (!answered.ok) return passOn(answered);
+  if (await deniesIdentity(services, answered.pending)) return refuse("peer.identity_mismatch");
+  keepPending(federation.pending, answered.pending, runtime.now());
+  return { status: 200, body: answered.answer };
+}
+
+/** Whether the relay at the endpoint says that it is another; one that cannot be asked says nothing. */
+async function deniesIdentity(
+  services: FederationServices,
+  { peer }: PendingPeer,
+): Promise<boolean> {
+  const reply = await callPeer(
+    services,
+    { relay_id: peer.relayId, endpoint_url: peer.endpointUrl },
+    { method: "GET", path: "/federation/v1/identity", timeoutMs: limits.federationProbeMs },
+  );
+  const told = v.safeParse(RelayIdentitySchema, reply.body);
+  if (!told.success) return false;
+  return told.output.public_key !== peer.publicKey || told.output.agent_id !== peer.relayId;
+}
+
+/** Strangers can begin handshakes; those that they never finish are few and soon forgotten. */
+function keepPending(pending: Map<string, PendingPeer>, added: PendingPeer, now: number): void {
+  for (const [relayId, waiting] of pending) {
+    if (hasLapsed(waiting, now)) pending.delete(relayId);
+  }
+  const [oldest] = pending.keys();
+  if (pending.size >= limits.federationProposals && oldest !== undefined) pending.delete(oldest);
+  pending.delete(added.peer.relayId);
+  pending.set(added.peer.relayId, added);
+}
+
+/** Whatever is wrong with a confirmation ends the handshake (specification, "Relay peer"). */
+export async function answerConfirm(
+  services: FederationServices,
+  relayId: string,
+  confirmation: unknown,
+): Promise<Answer<Operations["confirmPeer"]>> {
+  const { federation, runtime, config, storage } = services;
+  const judged = judgeConfirmation(
+    federation.pending.get(relayId) ?? null,
+    confirmation,
+    runtime.now(),
+  );
+  federation.pending.delete(relayId);
+  if (!judged.ok) return passOn(judged);
+  const refused = await storage.transaction(async (tx) => {
+    // Others may have become peers since it was proposed.
+    const { known, livePeers } = await standingOf(tx, relayId);
+    const isLive = known?.state === "active" || known?.state === "suspended";
+    if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");
+    await activatePeer(tx, config, judged.peer, { added: false });
+    return undefined;
+  });
+  if (refused !== undefined) return refused;
+  federation.log.info("federation.peer.active", { relay_id: relayId });
+  return { status: 200, body: judged.answer };
+}

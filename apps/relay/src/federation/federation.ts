@@ -1,0 +1,79 @@
+import {
+  OnceWithin,
+  retrySchedule,
+  type PendingPeer,
+  type RetrySchedule,
+} from "@agent/federation-protocol";
+import { FEDERATION_LIMITS } from "@agent/federation-protocol";
+import type { Config } from "../config.ts";
+import type { Log } from "../http/log.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import { createRemoteAgents, type RemoteAgents } from "./remote-agents.ts";
+
+/** What a relay that federates keeps in memory; what must survive a restart is in the database. */
+export interface Federation {
+  readonly endpointUrl: string;
+  /** Signatures that open a door once. */
+  readonly signatures: OnceWithin;
+  /** Queries that were answered. */
+  readonly queries: OnceWithin;
+  /** Proposals that wait for their confirmation, by relay id. */
+  readonly pending: Map<string, PendingPeer>;
+  /** Agents that peers have told of. */
+  readonly remote: RemoteAgents;
+  readonly schedule: RetrySchedule;
+  /** Its lines say that they are of the federation. */
+  readonly log: Log;
+  /** The time to sign a notice with: it only grows. */
+  readonly noticeTime: () => number;
+  /** Has what is due looked for at once; without it the next tick does. */
+  readonly wake: () => void;
+  /** Says who looks. */
+  readonly onWake: (look: () => void) => void;
+}
+
+/** The parts of a relay that federates. */
+export type FederationServices = Pick<
+  Services,
+  | "config"
+  | "runtime"
+  | "log"
+  | "storage"
+  | "identity"
+  | "connections"
+  | "waiters"
+  | "egress"
+  | "trustGraph"
+> & {
+  readonly federation: Federation;
+};
+
+/** Undefined while federation is off. */
+export function createFederation(
+  { endpointUrl, retryScale }: Config["federation"],
+  runtime: Pick<Runtime, "now">,
+  log: Log,
+): Federation | undefined {
+  if (endpointUrl === undefined) return undefined;
+  let lastNotice = 0;
+  let look = () => {};
+  return {
+    endpointUrl,
+    // A signed time may be as far ahead as behind.
+    signatures: new OnceWithin(2 * FEDERATION_LIMITS.timestampAgeMs),
+    queries: new OnceWithin(FEDERATION_LIMITS.queryMemoryMs),
+    pending: new Map(),
+    remote: createRemoteAgents(runtime.now),
+    schedule: retrySchedule(retryScale),
+    log: log.child({ service: "federation" }),
+    noticeTime() {
+      lastNotice = Math.max(runtime.now(), lastNotice + 1);
+      return lastNotice;
+    },
+    wake: () => look(),
+    onWake(listener) {
+      look = listener;
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { asMicro, fromMicro } from "@agent/budget";
+import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
+import { LATENCY_HALF_MS } from "@agent/routing-semiring";
+import { limits, type ListingBody } from "@agent/wire";
+import { capabilitiesOf } from "../agents/listing.ts";
+import { availabilityOf, isOnline } from "../agents/online.ts";
+import { visibleProfiles, type ProfileRow } from "../agents/profile-store.ts";
+import { priceIn } from "../routing/price.ts";
+import { levelName, scoreOf, UNKNOWN } from "../trust/levels.ts";
+import type { FederationServices } from "./federation.ts";
+
+type Needs = Pick<
+  FederationServices,
+  "storage" | "runtime" | "connections" | "identity" | "config"
+>;
+
+/** The agents of this relay that peers may know of. */
+export async function searchLocally(
+  services: Needs,
+  { capability = "", q = "", limit = limits.pageMax }: AgentQuery,
+): Promise<RemoteAgent[]> {
+  const rows = await visibleProfiles(services.storage.read, {
+    reader: "",
+    capability,
+    text: q,
+    after: "",
+    limit,
+  });
+  return rows.flatMap((row) => entryOf(services, row, capability === "" ? [] : [capability]));
+}
+
+/** An agent as peers see it: without endpoint, and without whatever is not said of it here. */
+function entryOf(
+  { runtime, connections, identity, config }: Needs,
+  row: ProfileRow,
+  required: readonly string[],
+): RemoteAgent[] {
+  // Without a key nobody could tell its receipts from another's.
+  if (row.public_key === null) return [];
+  const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const metadata = JSON.parse(row.metadata) as { name?: unknown };
+  const level = row.payers_level ?? UNKNOWN;
+  const online = isOnline(row, connections, runtime.now());
+  return [
+    {
+      agent_id: row.agent_id,
+      public_key: row.public_key,
+      name: typeof metadata.name === "string" ? metadata.name.slice(0, limits.shortText) : "",
+      description: listing?.description ?? "",
+      capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+      pricing: listing?.pricing ?? [],
+      trust_level: levelName(level),
+      trust: scoreOf(level),
+      cost: listing === undefined ? null : fromMicro(asMicro(priceIn(listing.pricing, required))),
+      availability: availabilityOf(online, listing),
+      latency_ms: latencyOf(row, listing),
+      source_relay: identity.relayId,
+      relay_name: config.identity.relayName,
+      hop_distance: 0,
+    },
+  ];
+}
+
+/** Measured, else promised, else what is assumed where nothing is known. */
+function latencyOf(row: ProfileRow, listing: ListingBody | undefined): number {
+  const measured = row.paid_successes ? (row.paid_latency_ms ?? 0) / row.paid_successes : undefined;
+  return Math.min(measured ?? listing?.sla?.max_latency_ms ?? LATENCY_HALF_MS, 1e9);
+}

@@ -1,0 +1,24 @@
+import { findAgent } from "../agents/store.ts";
+import type { Attempt } from "../tasks/view.ts";
+import { discoverRemote } from "./discover-remote.ts";
+import type { FederationServices } from "./federation.ts";
+import { priceOfRemote, viaOf } from "./remote-candidates.ts";
+
+/** How a task comes to an agent that this relay does not know itself; undefined if nobody else does. */
+export async function locateAgent(
+  services: FederationServices,
+  agentId: string,
+  required: readonly string[],
+): Promise<Attempt | undefined> {
+  const { storage, federation } = services;
+  if ((await findAgent(storage.read, agentId)) !== undefined) return undefined;
+  const known =
+    federation.remote.get(agentId) ??
+    (await discoverRemote(services, { q: agentId })).find(({ agent_id }) => agent_id === agentId);
+  if (known === undefined) return undefined;
+  return {
+    agent_id: agentId,
+    charge: priceOfRemote(known, required),
+    via: viaOf(services, known),
+  };
+}

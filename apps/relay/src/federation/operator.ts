@@ -1,0 +1,161 @@
+import { asMicro, fromMicro, toMicro } from "@agent/budget";
+import { giveUp, movePeer, outsidePayment, redrive } from "@agent/federation-protocol";
+import {
+  limits,
+  refuse,
+  type Answer,
+  type BodyOf,
+  type Operations,
+  type QueryOf,
+} from "@agent/wire";
+import { clearingBalance, postClearing } from "../budget/clearing.ts";
+import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { change } from "./deliver-settlement.ts";
+import type { FederationServices } from "./federation.ts";
+import { takePayment } from "./hold-store.ts";
+import { tellRemoval } from "./notices.ts";
+import { findOutbox, listOutbox, type OutboxEntry } from "./outbox-store.ts";
+import { lifeOf, rowWith } from "./peer-life.ts";
+import { findPeer, listPeers, putPeer } from "./peer-store.ts";
+import { operatorView, pendingView } from "./peer-view.ts";
+
+export async function listForOperator(
+  services: FederationServices,
+): Promise<Answer<Operations["listFederationPeers"]>> {
+  const known = await listPeers(services.storage.read);
+  const peers = await Promise.all(known.map((row) => operatorView(services, row)));
+  const ids = new Set(known.map(({ relay_id }) => relay_id));
+  const pending = [...services.federation.pending.values()]
+    .filter(({ peer }) => !ids.has(peer.relayId))
+    .map(pendingView);
+  return { status: 200, body: { peers: [...peers, ...pending] } };
+}
+
+/** How much this relay and a peer may come to owe each other. */
+export async function setCredit(
+  services: FederationServices,
+  relayId: string,
+  creditLimit: number,
+): Promise<Answer<Operations["setPeerCredit"]>> {
+  const row = await services.storage.transaction(async (tx) => {
+    const before = await findPeer(tx, relayId);
+    if (before === undefined || before.state === "removed") return undefined;
+    const after = { ...before, credit_limit: toMicro(creditLimit) };
+    await putPeer(tx, after);
+    return after;
+  });
+  if (row === undefined) return refuse("peer.not_found");
+  return { status: 200, body: await operatorView(services, row) };
+}
+
+/** Ends a peering on this side at once; the other side is told, and learns it else by its own heartbeats. */
+export async function removePeer(
+  services: FederationServices,
+  relayId: string,
+): Promise<Answer<Operations["removePeer"]>> {
+  const { storage, federation } = services;
+  const removed = await storage.transaction(async (tx) => {
+    const before = await findPeer(tx, relayId);
+    if (before === undefined || before.state === "removed") return undefined;
+    await putPeer(tx, rowWith(before, movePeer(lifeOf(before), { type: "removal" })));
+    return before;
+  });
+  if (removed === undefined) return refuse("peer.not_found");
+  federation.remote.forget(relayId);
+  federation.log.info("federation.peer.removed", { relay_id: relayId });
+  await tellRemoval(services, removed);
+  return { status: 200, body: { relay_id: relayId, state: "removed" } };
+}
+
+/** Records what relays paid each other outside, once per reference. */
+export async function settleOutside(
+  { storage, runtime }: FederationServices,
+  relayId: string,
+  { amount, direction, reference }: BodyOf<Operations["settlePeer"]>,
+): Promise<Answer<Operations["settlePeer"]>> {
+  return storage.transaction(async (tx) => {
+    // A peering may be over and still something owed.
+    if ((await findPeer(tx, relayId)) === undefined) return refuse("peer.not_found");
+    const isNew = await takePayment(tx, { relay_id: relayId, reference });
+    if (isNew) {
+      const paid = direction === "sent" ? ("paid" as const) : direction;
+      const postings = outsidePayment({
+        peerId: relayId,
+        direction: paid,
+        amount: toMicro(amount),
+      });
+      await postClearing(tx, runtime, postings, { taskId: reference, description: direction });
+    }
+    const position = fromMicro(await clearingBalance(tx, relayId));
+    return { status: 200 as const, body: { relay_id: relayId, position, idempotent: !isNew } };
+  });
+}
+
+export async function outboxPage(
+  { storage }: FederationServices,
+  query: QueryOf<Operations["listOutbox"]>,
+): Promise<Answer<Operations["listOutbox"]>> {
+  const cursor = decodeCursor(query.cursor);
+  if (!cursor.ok) return cursor;
+  const limit = query.limit ?? limits.pageDefault;
+  const before = cursor.value ?? "~";
+  const rows = await listOutbox(storage.read, { state: query.state ?? "", before, limit });
+  return {
+    status: 200,
+    body: {
+      settlements: rows.map(viewOf),
+      next_cursor: encodeCursor(rows, limit, ({ settlement }) => settlement.settlementId),
+    },
+  };
+}
+
+/** Begins the attempts of a settlement anew: the peer books one id once, so nothing is paid twice. */
+export function retryOutbox(
+  services: FederationServices,
+  settlementId: string,
+): Promise<Answer<Operations["retryOutbox"]>> {
+  return decide(services, settlementId, (settlement) =>
+    redrive(settlement, services.runtime.now()),
+  );
+}
+
+/** The operator knows that nothing was paid, or takes the loss: the hold goes back. */
+export function giveUpOutbox(
+  services: FederationServices,
+  settlementId: string,
+  reason: string,
+): Promise<Answer<Operations["giveUpOutbox"]>> {
+  return decide(services, settlementId, giveUp, reason);
+}
+
+async function decide(
+  services: FederationServices,
+  settlementId: string,
+  move: Parameters<typeof change>[3],
+  reason: string | null = null,
+): Promise<Answer<Operations["retryOutbox"]>> {
+  const entry = await findOutbox(services.storage.read, settlementId);
+  if (entry === undefined) return refuse("outbox.not_found");
+  if (entry.settlement.resolution !== "held") return refuse("outbox.not_open");
+  const after = await change(services, settlementId, reason, move);
+  services.federation.wake();
+  return { status: 200, body: viewOf(after ?? entry) };
+}
+
+function viewOf({ settlement, createdAt, endedAt, lastError }: OutboxEntry) {
+  const { settlementId, taskId, peerId, agentId, terms, state, resolution } = settlement;
+  return {
+    settlement_id: settlementId,
+    task_id: taskId,
+    relay_id: peerId,
+    agent_id: agentId,
+    amount: fromMicro(asMicro(terms.net)),
+    state,
+    refunded: resolution === "refunded",
+    attempts: settlement.attempts,
+    next_attempt_at: settlement.dueAt,
+    last_error: lastError,
+    created_at: createdAt,
+    ended_at: endedAt,
+  };
+}

@@ -1,0 +1,23 @@
+const prefix = "relay:";
+
+/** How a task's row names the relay that it came from: as its payer, which is no agent. */
+export function payerOf(relayId: string): string {
+  return `${prefix}${relayId}`;
+}
+
+/** Whether a task came from another relay. */
+export function isFromPeer({ submitted_by }: { readonly submitted_by: string | null }): boolean {
+  return submitted_by?.startsWith(prefix) === true;
+}
+
+const claimPrefix = "relay ";
+
+/** How a task's row says that a peer has it. */
+export function claimOf(relayId: string): string {
+  return `${claimPrefix}${relayId}`;
+}
+
+/** Whether a task was handed to another relay. */
+export function isWithPeer({ claimed_by }: { readonly claimed_by: string | null }): boolean {
+  return claimed_by?.startsWith(claimPrefix) === true;
+}

@@ -1,0 +1,104 @@
+import {
+  judgeEnvelope,
+  readClaim,
+  verifyRequestAsync,
+  type FederationRefusal,
+} from "@agent/federation-protocol";
+import { limits, refuse, type Operation, type Refusal } from "@agent/wire";
+import type { RequestContext } from "../http/mount.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationServices } from "./federation.ts";
+import { findPeer } from "./peer-store.ts";
+
+/** What every operation between relays may refuse before its own rules are asked. */
+export type GateCode =
+  | "server.draining"
+  | "rate.exceeded"
+  | "federation.signature_invalid"
+  | "federation.timestamp_expired"
+  | "federation.wrong_receiver"
+  | "federation.wrong_sender"
+  | "federation.replayed"
+  | "peer.suspended"
+  | "peer.not_pending";
+
+/** A request whose signature holds. */
+export interface PeerRequest {
+  readonly ok: true;
+  readonly relayId: string;
+  /** Undefined during a handshake. */
+  readonly peer: FederationPeerRow | undefined;
+  /** The body as it was sent, unknown members included. */
+  readonly body: unknown;
+  /** False for a signature of nothing but `{}`, which is not bound to what is asked. */
+  readonly bound: boolean;
+}
+
+export interface Door {
+  readonly operation: Operation;
+  /** Where the key is found of a relay that is no peer yet; a peer's is on record. */
+  readonly keyOf?: (relayId: string, body: unknown) => string | undefined;
+  /** What is said to a relay that has none. */
+  readonly unknown?: "peer.not_pending";
+  /** No id in the body keeps it from being used again, so its signature does. */
+  readonly once?: true;
+  /** Closed to a peer that is suspended. */
+  readonly activeOnly?: true;
+}
+
+/**
+ * Holds a request between relays to its headers: signature, age, receiver, replay, and then the
+ * sender's rate. Nobody's rate is used up by whoever only claims to be that relay.
+ */
+export async function passGate(
+  services: FederationServices,
+  { limiter, draining }: { readonly limiter: RateLimiter; readonly draining: () => boolean },
+  { operation, keyOf, unknown, once, activeOnly }: Door,
+  { headers, text, path }: Pick<RequestContext, "headers" | "text" | "path">,
+): Promise<PeerRequest | Refusal<GateCode>> {
+  const { storage, runtime, identity, federation } = services;
+  if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
+  const now = runtime.now();
+  const read = readClaim((name) => headers.get(name), now);
+  if (!read.ok) return told(read);
+  const { claim } = read;
+  const body: unknown = operation.body === undefined ? undefined : JSON.parse(text || "{}");
+
+  const peer = await findPeer(storage.read, claim.relayId);
+  const isLive = peer?.state === "active" || peer?.state === "suspended";
+  const key = keyOf === undefined ? isLive && peer.public_key : keyOf(claim.relayId, body);
+  // Who is no peer has no key, and is told no more than that.
+  if (key === undefined || key === false) return refuse(unknown ?? "federation.signature_invalid");
+  const request = {
+    method: operation.method,
+    path,
+    to: identity.relayId,
+    ...(body !== undefined && { body }),
+  };
+  const verified = await verifyRequestAsync(request, claim, key);
+  if (!verified.ok) return told(verified);
+  const rate = limiter.take(
+    limits.federationRequests,
+    limits.rateWindowMs,
+    `peer ${claim.relayId}`,
+  );
+  if (!rate.allowed) {
+    return { ...refuse("rate.exceeded"), retryAfterSeconds: rate.retryAfterSeconds };
+  }
+  const envelope = judgeEnvelope((body ?? {}) as Parameters<typeof judgeEnvelope>[0], {
+    self: identity.relayId,
+    now,
+  });
+  if (!envelope.ok) return told(envelope);
+  if (once && verified.bound && !federation.signatures.take(claim.signature, now)) {
+    return refuse("federation.replayed");
+  }
+  if (activeOnly && peer?.state !== "active") return refuse("peer.suspended");
+  return { ok: true, relayId: claim.relayId, peer, body, bound: verified.bound };
+}
+
+/** The rules of a request's form are held by the contract, so of those only these are left. */
+function told({ code, detail }: FederationRefusal): Refusal<GateCode> {
+  return refuse(code as GateCode, detail);
+}

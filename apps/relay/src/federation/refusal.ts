@@ -1,0 +1,15 @@
+import type { FederationCode, FederationRefusal } from "@agent/federation-protocol";
+import { refuse, type Refusal } from "@agent/wire";
+
+/** What a peer may be told of; a malformed message does not come this far. */
+type Told<C extends FederationCode> = Exclude<C, "federation.malformed">;
+
+/** A refusal of the protocol as one of the contract. */
+export function passOn<C extends FederationCode>({
+  code,
+  detail,
+}: FederationRefusal<C>): Refusal<Told<C>> {
+  // The contract's schemas are the protocol's own, and they were held before.
+  if (code === "federation.malformed") throw new Error(`a message was malformed: ${detail}`);
+  return refuse(code as Told<C>, detail);
+}

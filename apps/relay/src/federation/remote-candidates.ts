@@ -1,0 +1,72 @@
+import { asMicro, fromMicro, type Micro } from "@agent/budget";
+import { routeTo, type KnownAgent } from "@agent/federation-protocol";
+import type { Candidate } from "@agent/routing-semiring";
+import { priceIn } from "../routing/price.ts";
+import { discoverRemote } from "./discover-remote.ts";
+import type { FederationServices } from "./federation.ts";
+
+/** How a task comes to an agent of another relay. */
+export interface Via {
+  /** The peer that it is handed to. */
+  readonly relay_id: string;
+  /** The agent's key as the peer told it. */
+  readonly public_key: string;
+  /** From `self` to the agent. */
+  readonly route: readonly string[];
+}
+
+/** An agent of another relay, ready to compete with local ones. */
+export interface RemoteCandidate {
+  readonly candidate: Candidate;
+  readonly via: Via;
+}
+
+/** Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). */
+export async function remoteCandidates(
+  services: FederationServices,
+  required: readonly string[],
+  isBlocked: (agentId: string) => boolean,
+): Promise<RemoteCandidate[]> {
+  const [capability] = required;
+  if (capability === undefined) return [];
+  const agents = await discoverRemote(services, { capability });
+  return agents.map((agent) => ({
+    candidate: candidateOf(services, agent, required, isBlocked(agent.agent_id)),
+    via: viaOf(services, agent),
+  }));
+}
+
+export function viaOf({ identity }: Pick<FederationServices, "identity">, agent: KnownAgent): Via {
+  const { path } = routeTo(agent, { self: identity.relayId, passingCost: nothing });
+  return { relay_id: agent.via, public_key: agent.public_key, route: path };
+}
+
+export function priceOfRemote(agent: KnownAgent, required: readonly string[]): Micro {
+  return priceIn(agent.pricing, required);
+}
+
+// The fees of the relays come out of the price, so passing them costs the payer nothing.
+const nothing = asMicro(0);
+
+function candidateOf(
+  { identity }: Pick<FederationServices, "identity">,
+  agent: KnownAgent,
+  required: readonly string[],
+  blocked: boolean,
+): Candidate {
+  return {
+    agent_id: agent.agent_id,
+    capabilities: agent.capabilities,
+    unit_cost: fromMicro(priceOfRemote(agent, required)),
+    trust_score: agent.trust,
+    blocked,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+    // That of the whole way is the route's.
+    listing_latency_ms: 0,
+    online: agent.availability === 1,
+    availability_guarantee: Math.min(1, agent.availability * 2),
+    route: routeTo(agent, { self: identity.relayId, passingCost: nothing }),
+  };
+}

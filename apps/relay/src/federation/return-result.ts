@@ -1,0 +1,111 @@
+import {
+  beginReturn,
+  concludeRelayed,
+  endReturn,
+  expireInbound,
+  isReturnDue,
+  type InboundTask,
+} from "@agent/federation-protocol";
+import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
+import type { Tx } from "../storage/storage.ts";
+import { findReceipt } from "../tasks/store.ts";
+import { addressed, callPeer } from "./call-peer.ts";
+import type { FederationServices } from "./federation.ts";
+import { releaseInbound } from "./finish-inbound.ts";
+import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
+import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { changeReserved, findPeer } from "./peer-store.ts";
+
+/** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
+export async function returnResult(services: FederationServices, taskId: string): Promise<void> {
+  const { storage, runtime, federation } = services;
+  const begun = await storage.transaction(async (tx) => {
+    const inbound = await findInbound(tx, taskId);
+    if (inbound === undefined) return undefined;
+    const now = runtime.now();
+    if (isReturnDue(inbound.task, now)) {
+      const task = beginReturn(inbound.task, federation.schedule, now);
+      await putInbound(tx, { ...inbound, task });
+      return { ...inbound, task };
+    }
+    await move(tx, services, inbound, expireInbound(inbound.task, now));
+    return undefined;
+  });
+  if (begun === undefined) return;
+  const [peer, archived] = await Promise.all([
+    findPeer(storage.read, begun.task.peerId),
+    findReceipt(storage.read, taskId),
+  ]);
+  if (peer === undefined || archived === undefined) return;
+  const reply = await callPeer(services, peer, {
+    method: "POST",
+    path: "/federation/v1/task/result",
+    body: addressed(services, peer, resultOf(services, begun, archived)),
+  });
+  const task = await storage.transaction(async (tx) => {
+    const inbound = await findInbound(tx, taskId);
+    return inbound && move(tx, services, inbound, endReturn(inbound.task, reply.delivery));
+  });
+  federation.log.info("federation.result.returned", {
+    correlationId: taskId,
+    relay_id: peer.relay_id,
+    state: task?.state,
+    code: reply.code,
+  });
+}
+
+/** The receipt, with this relay's own word on it: each hop is between two relays. */
+function resultOf(
+  { identity, runtime }: FederationServices,
+  { task, publicKey }: Inbound,
+  archived: { readonly body: string; readonly receipt_hash: string; readonly received_at: number },
+) {
+  const { relayId, secretKey } = identity;
+  const attestation = signAttestation(
+    {
+      relay_id: relayId,
+      task_id: task.taskId,
+      receipt_hash: archived.receipt_hash,
+      received_at: archived.received_at,
+      attested_at: Math.max(runtime.now(), archived.received_at),
+    },
+    secretKey,
+  );
+  const receipt = JSON.parse(archived.body) as ExecutionReceipt;
+  return {
+    task_id: task.taskId,
+    origin_relay: relayId,
+    receipt,
+    public_key: publicKey ?? receipt.public_key,
+    attestation,
+  };
+}
+
+/** Stores a change with what follows from it: a released hold, a relayed result that is final. */
+async function move(
+  tx: Tx,
+  { runtime }: FederationServices,
+  inbound: Inbound,
+  task: InboundTask,
+): Promise<InboundTask> {
+  if (task === inbound.task) return task;
+  await putInbound(tx, { ...inbound, task });
+  if (inbound.task.hold === "open" && task.hold === "released") {
+    await releaseInbound(tx, runtime, task);
+  }
+  const isFinal = task.state !== "returning" && task.state !== "running";
+  if (isFinal) await concludeRelay(tx, task.taskId, task.state !== "void");
+  return task;
+}
+
+/** What the relay before this one says of a result is what this one says to the relay behind it. */
+export async function concludeRelay(tx: Tx, taskId: string, accepted: boolean): Promise<void> {
+  const relayed = await findOutbound(tx, taskId);
+  if (relayed?.task.state !== "relaying") return;
+  const task = concludeRelayed(relayed.task, accepted);
+  await putOutbound(tx, { ...relayed, task });
+  // Nothing will be paid on for it.
+  if (!accepted && task.receiptStatus === "completed") {
+    await changeReserved(tx, task.peerId, 0 - task.terms.net);
+  }
+}

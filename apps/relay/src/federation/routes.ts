@@ -1,0 +1,199 @@
+import {
+  operations,
+  refuse,
+  type Answer,
+  type Operation,
+  type OperationName,
+  type Operations,
+  type Refusal,
+} from "@agent/wire";
+import type { Handler, Handlers } from "../http/mount.ts";
+import type { RateLimiter } from "../http/rate-limit.ts";
+import type { Services } from "../services.ts";
+import type { FederationPeerRow } from "../storage/tables.ts";
+import { acceptResult } from "./accept-result.ts";
+import { addPeer } from "./add-peer.ts";
+import { answerDiscovery } from "./answer-discovery.ts";
+import { answerConfirm, answerPropose } from "./answer-handshake.ts";
+import { bookSettlement } from "./book-settlement.ts";
+import type { FederationServices } from "./federation.ts";
+import { listBooked } from "./list-booked.ts";
+import { answerHeartbeat, answerRemoval } from "./notices.ts";
+import {
+  giveUpOutbox,
+  listForOperator,
+  outboxPage,
+  removePeer,
+  retryOutbox,
+  setCredit,
+  settleOutside,
+} from "./operator.ts";
+import { passGate, type Door, type GateCode, type PeerRequest } from "./peer-gate.ts";
+import { listPeers } from "./peer-store.ts";
+import { peerEntry } from "./peer-view.ts";
+import { takeTask } from "./take-task.ts";
+
+type FederationName =
+  | "relayIdentity"
+  | "proposePeer"
+  | "confirmPeer"
+  | "peerHeartbeat"
+  | "removeSelf"
+  | "listPeers"
+  | "forwardDiscovery"
+  | "forwardTask"
+  | "returnResult"
+  | "forwardSettlement"
+  | "listBooked"
+  | "addPeer"
+  | "listFederationPeers"
+  | "setPeerCredit"
+  | "removePeer"
+  | "settlePeer"
+  | "listOutbox"
+  | "retryOutbox"
+  | "giveUpOutbox";
+
+interface GateParts {
+  readonly limiter: RateLimiter;
+  readonly draining: () => boolean;
+}
+
+type FederationHandlers = Pick<Handlers, FederationName>;
+
+/** The doors between relays and those of the operator; the former do not exist while federation is off. */
+export function federationHandlers(services: Services, parts: GateParts): FederationHandlers {
+  const federated = (): FederationServices | undefined =>
+    services.federation === undefined
+      ? undefined
+      : { ...services, federation: services.federation };
+
+  /** A door for signed requests of relays. */
+  function signed<N extends FederationName>(
+    name: N,
+    door: Omit<Door, "operation">,
+    handle: (
+      needs: FederationServices,
+      request: PeerRequest,
+      input: Parameters<Handler<Operations[N]>>[0],
+    ) => Promise<Answer<Operations[N]> | Refusal<GateCode>>,
+  ): Handler<Operations[N]> {
+    const operation: Operation = operations[name satisfies OperationName];
+    return async (input, context) => {
+      const needs = federated();
+      if (needs === undefined) return refuse("route.not_found") as never;
+      const request = await passGate(needs, parts, { ...door, operation }, context);
+      // Every row of a signed operation implies what the gate refuses with.
+      if (!request.ok) return request as never;
+      return (await handle(needs, request, input)) as Answer<Operations[N]>;
+    };
+  }
+
+  /** A door for peers, who are known. */
+  function forPeers<N extends FederationName>(
+    name: N,
+    door: Omit<Door, "operation" | "keyOf">,
+    handle: (
+      needs: FederationServices,
+      peer: FederationPeerRow,
+      request: PeerRequest,
+      input: Parameters<Handler<Operations[N]>>[0],
+    ) => Promise<Answer<Operations[N]> | Refusal<GateCode>>,
+  ): Handler<Operations[N]> {
+    return signed(name, door, (needs, request, input) => {
+      if (request.peer === undefined) throw new Error("a peer without a record passed the gate");
+      return handle(needs, request.peer, request, input);
+    });
+  }
+
+  /** A door for the operator. */
+  function operated<N extends FederationName>(
+    _name: N,
+    handle: (
+      needs: FederationServices,
+      input: Parameters<Handler<Operations[N]>>[0],
+    ) => Promise<Answer<Operations[N]>>,
+  ): Handler<Operations[N]> {
+    return (input) => {
+      const needs = federated();
+      return needs === undefined ? (refuse("federation.disabled") as never) : handle(needs, input);
+    };
+  }
+
+  const { route } = services.router;
+  const memberOf = (body: unknown, name: string): string | undefined => {
+    const value = (body as Record<string, unknown>)[name];
+    return typeof value === "string" ? value : undefined;
+  };
+
+  return {
+    relayIdentity: () => {
+      const { identity } = services;
+      if (services.federation === undefined) return refuse("route.not_found") as never;
+      const { relayId: agent_id, publicKey: public_key, did } = identity;
+      return { status: 200, body: { agent_id, public_key, did } };
+    },
+    proposePeer: signed(
+      "proposePeer",
+      { once: true, keyOf: (_, body) => memberOf(body, "public_key") },
+      async (needs, { relayId }, { body }) =>
+        body.relay_id === relayId ? answerPropose(needs, body) : refuse("federation.wrong_sender"),
+    ),
+    confirmPeer: signed(
+      "confirmPeer",
+      {
+        once: true,
+        unknown: "peer.not_pending",
+        keyOf: (relayId) => services.federation?.pending.get(relayId)?.peer.publicKey,
+      },
+      (needs, { relayId, body }) => answerConfirm(needs, relayId, body),
+    ),
+    peerHeartbeat: forPeers("peerHeartbeat", {}, (needs, peer, { body }) =>
+      answerHeartbeat(needs, peer, body),
+    ),
+    removeSelf: forPeers("removeSelf", {}, (needs, peer, { body }) =>
+      answerRemoval(needs, peer, body),
+    ),
+    listPeers: forPeers("listPeers", { once: true }, async (needs) => {
+      const rows = await listPeers(needs.storage.read);
+      const peers = await Promise.all(rows.map((row) => peerEntry(needs, row)));
+      return { status: 200, body: { peers } };
+    }),
+    forwardDiscovery: forPeers(
+      "forwardDiscovery",
+      { activeOnly: true },
+      (needs, _peer, _request, { body }) => answerDiscovery(needs, body),
+    ),
+    forwardTask: forPeers(
+      "forwardTask",
+      { activeOnly: true },
+      (needs, peer, { body: sent }, { body }) => takeTask(needs, peer, body, sent, route),
+    ),
+    returnResult: forPeers("returnResult", {}, (needs, peer, request, { body }) =>
+      acceptResult(needs, peer, body, request.body),
+    ),
+    forwardSettlement: forPeers("forwardSettlement", {}, (needs, peer, { body }) =>
+      bookSettlement(needs, peer, body),
+    ),
+    listBooked: forPeers("listBooked", { once: true }, (needs, peer, { bound }, { query }) =>
+      listBooked(needs, peer, query, bound),
+    ),
+
+    addPeer: operated("addPeer", (needs, { body }) => addPeer(needs, body.endpoint_url)),
+    listFederationPeers: operated("listFederationPeers", (needs) => listForOperator(needs)),
+    setPeerCredit: operated("setPeerCredit", (needs, { params, body }) =>
+      setCredit(needs, params.relayId, body.credit_limit),
+    ),
+    removePeer: operated("removePeer", (needs, { params }) => removePeer(needs, params.relayId)),
+    settlePeer: operated("settlePeer", (needs, { params, body }) =>
+      settleOutside(needs, params.relayId, body),
+    ),
+    listOutbox: operated("listOutbox", (needs, { query }) => outboxPage(needs, query)),
+    retryOutbox: operated("retryOutbox", (needs, { params }) =>
+      retryOutbox(needs, params.settlementId),
+    ),
+    giveUpOutbox: operated("giveUpOutbox", (needs, { params, body }) =>
+      giveUpOutbox(needs, params.settlementId, body.reason),
+    ),
+  };
+}

@@ -1,0 +1,49 @@
+import { openSettlement } from "@agent/federation-protocol";
+import { releaseHold } from "../budget/hold.ts";
+import type { Settleable } from "../budget/settle.ts";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import type { TaskRow } from "../storage/tables.ts";
+import { keepHold } from "./hold-store.ts";
+import { findOutbound } from "./outbound-store.ts";
+import { putOutbox } from "./outbox-store.ts";
+
+/**
+ * Notes what is to be paid for a task that a peer has done. The payer is charged when the peer has it
+ * on its books: until then the money lies in the task's hold, and nothing is settled.
+ */
+export async function settleThroughPeer(
+  tx: Tx,
+  { runtime }: Pick<Services, "runtime">,
+  task: Pick<TaskRow, "task_id" | "submitted_by" | "allocation_id" | "locked">,
+  { receiptHash, status }: Settleable,
+): Promise<{ readonly ok: true; readonly settlement: undefined }> {
+  const { task_id, submitted_by: payerId, allocation_id: allocationId } = task;
+  const done = { ok: true, settlement: undefined } as const;
+  if (payerId === null || allocationId === null) return done;
+  if (status !== "completed") {
+    await releaseHold(tx, runtime, task, status);
+    return done;
+  }
+  const outbound = await findOutbound(tx, task_id);
+  if (outbound === undefined) throw new Error(`task ${task_id} was sent to no peer`);
+  const now = runtime.now();
+  const settlement = openSettlement(
+    { ...outbound.task, receiptHash },
+    { settlementId: newId(runtime), now, refundable: true },
+  );
+  const { locked } = task;
+  await putOutbox(tx, {
+    settlement,
+    payerId,
+    locked,
+    allocationId,
+    createdAt: now,
+    endedAt: null,
+    lastError: null,
+    version: 0,
+  });
+  await keepHold(tx, { task_id, amount: locked });
+  return done;
+}

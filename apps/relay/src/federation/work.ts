@@ -1,0 +1,81 @@
+import { limits } from "@agent/wire";
+import { deliverSettlement } from "./deliver-settlement.ts";
+import type { Services } from "../services.ts";
+import type { FederationServices } from "./federation.ts";
+import { resendForward } from "./forward-task.ts";
+import { dueInbound } from "./inbound-store.ts";
+import { beatPeers } from "./notices.ts";
+import { dueOutbound } from "./outbound-store.ts";
+import { dueOutbox } from "./outbox-store.ts";
+import { returnResult } from "./return-result.ts";
+
+/** What a relay that federates does by itself; nobody who asks for it waits for a peer. */
+export interface FederationWork {
+  /** Begins all deliveries that are due. */
+  readonly deliver: () => Promise<void>;
+  readonly heartbeat: () => void;
+  /** Begins nothing from now on. */
+  readonly stop: () => void;
+  /** Resolves when what was begun has ended. */
+  readonly idle: () => Promise<void>;
+}
+
+/** Undefined while federation is off. */
+export function startFederationWork(services: Services): FederationWork | undefined {
+  const { federation, router } = services;
+  return federation && createFederationWork({ ...services, federation }, router.takeBack);
+}
+
+/** `reroute` is told of a task that certainly did not arrive. */
+function createFederationWork(
+  services: FederationServices,
+  reroute: (taskId: string) => void,
+): FederationWork {
+  const { storage, runtime, federation } = services;
+  const underWay = new Map<string, Promise<void>>();
+  let stopped = false;
+
+  /** One of a name at a time. */
+  function begin(name: string, work: () => Promise<void>): void {
+    if (stopped || underWay.has(name)) return;
+    const running = work()
+      .catch((error: unknown) =>
+        federation.log.error("federation.work_failed", { work: name, error: String(error) }),
+      )
+      .finally(() => underWay.delete(name));
+    underWay.set(name, running);
+  }
+
+  async function deliver(): Promise<void> {
+    if (stopped) return;
+    const now = runtime.now();
+    const room = limits.federationDeliveries - underWay.size;
+    if (room <= 0) return;
+    const [forwards, results, settlements] = await Promise.all([
+      dueOutbound(storage.read, now, room),
+      dueInbound(storage.read, now, room),
+      dueOutbox(storage.read, now, room),
+    ]);
+    for (const { task_id } of forwards) {
+      begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute));
+    }
+    for (const { task_id } of results) {
+      begin(`result ${task_id}`, () => returnResult(services, task_id));
+    }
+    for (const { settlement_id } of settlements) {
+      begin(`settlement ${settlement_id}`, () => deliverSettlement(services, settlement_id));
+    }
+  }
+
+  federation.onWake(() => begin("deliver", deliver));
+  return {
+    deliver,
+    heartbeat: () => begin("heartbeat", () => beatPeers(services)),
+    stop() {
+      stopped = true;
+    },
+    async idle() {
+      while (underWay.size > 0) await Promise.all(underWay.values());
+    },
+  };
+}

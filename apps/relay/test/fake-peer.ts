@@ -1,0 +1,161 @@
+import { bytesToHex, generateKeyPair, sign, signJson, toBase64Url, uuidV7 } from "@agent/crypto";
+import { createHeartbeat, createRemoval, signRequest } from "@agent/federation-protocol";
+import { signAttestation, receiptHash, type ExecutionReceipt } from "@agent/receipts";
+import { seededRandom } from "@agent/testkit";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+/** Nothing answers here. */
+const nowhere = "http://127.0.0.1:1";
+
+/** Whoever can sign as a relay, for better or worse. */
+export interface FakePeer {
+  readonly relayId: string;
+  readonly publicKey: string;
+  readonly secretKey: Uint8Array;
+  readonly endpointUrl: string;
+  /** Headers as an honest relay signs them. */
+  headers(method: string, path: string, body?: object, at?: number): Record<string, string>;
+  post(path: string, body: object, headers?: Record<string, string>): Promise<Reply>;
+  get(path: string, headers?: Record<string, string>): Promise<Reply>;
+  /** The members that introduce it. */
+  introduction(): {
+    relay_id: string;
+    public_key: string;
+    endpoint_url: string;
+    display_name: string;
+  };
+  propose(change?: object): Promise<Reply>;
+  /** The answer to a nonce, as the initiator gives it. */
+  answer(nonce: unknown): string;
+  /** The whole handshake. */
+  befriend(): Promise<FakePeer>;
+  heartbeat(timestamp?: number, change?: object): Promise<Reply>;
+  remove(timestamp?: number): Promise<Reply>;
+  /** The body of task/forward. */
+  forwardOf(change?: object): Record<string, unknown>;
+  forward(change?: object): Promise<Reply>;
+  /** The body of task/result, attested by this peer. */
+  resultOf(receipt: ExecutionReceipt, change?: object): Record<string, unknown>;
+  settlementOf(change: object): Record<string, unknown>;
+}
+
+let made = 0;
+
+export function fakePeer(
+  t: Pick<TestRelay, "clock" | "request" | "relay">,
+  endpointUrl = nowhere,
+): FakePeer {
+  made += 1;
+  const random = seededRandom(50_000 + made);
+  const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
+  const { now } = t.clock;
+  const relayId = uuidV7(now(), random.randomBytes(10));
+  const to = t.relay.relayId;
+  const freshId = () => uuidV7(now(), random.randomBytes(10));
+  const envelope = () => ({ timestamp: now(), to });
+  let notices = now();
+
+  const peer: FakePeer = {
+    relayId,
+    publicKey: bytesToHex(publicKey),
+    secretKey,
+    endpointUrl,
+    headers: (method, path, body, at = now()) =>
+      signRequest(
+        { method, path, to, ...(body !== undefined && { body }) },
+        { relayId, secretKey, now: at },
+      ),
+    post: (path, body, headers) =>
+      t.request("POST", path, { body, headers: headers ?? peer.headers("POST", path, body) }),
+    get: (path, headers) =>
+      t.request("GET", path, { headers: headers ?? peer.headers("GET", path) }),
+    introduction: () => ({
+      relay_id: relayId,
+      public_key: bytesToHex(publicKey),
+      endpoint_url: endpointUrl,
+      display_name: "fake",
+    }),
+    propose: (change = {}) =>
+      peer.post("/federation/v1/peer/propose", {
+        ...peer.introduction(),
+        nonce_a: bytesToHex(random.randomBytes(32)),
+        ...envelope(),
+        ...change,
+      }),
+    answer: (nonce) => toBase64Url(sign(`${relayId}:${String(nonce)}`, secretKey)),
+    async befriend() {
+      const { body } = await peer.propose();
+      const confirmed = await peer.post("/federation/v1/peer/confirm", {
+        relay_id: relayId,
+        challenge_response: peer.answer(body["nonce_b"]),
+        ...envelope(),
+      });
+      if (confirmed.status !== 200) throw new Error(JSON.stringify([body, confirmed.body]));
+      return peer;
+    },
+    heartbeat(timestamp, change = {}) {
+      notices = Math.max(now(), notices + 1);
+      const body = createHeartbeat(
+        { relay_id: relayId, timestamp: timestamp ?? notices, agent_count: 0, to },
+        secretKey,
+      );
+      return peer.post("/federation/v1/peer/heartbeat", { ...body, ...change });
+    },
+    remove(timestamp) {
+      notices = Math.max(now(), notices + 1);
+      const notice = { relay_id: relayId, timestamp: timestamp ?? notices, to };
+      return peer.post("/federation/v1/peer/remove", createRemoval(notice, secretKey));
+    },
+    forwardOf: (change = {}) =>
+      signJson(
+        {
+          task_id: freshId(),
+          origin_relay: relayId,
+          target_agent: freshId(),
+          task_payload: { prompt: "work", required_capabilities: ["summarise"] },
+          budget: { amount: 0.95, currency: "USD" },
+          routing_choice: { composite: 0.5, path: ["self", `relay:${relayId}`, `relay:${to}`] },
+          expires_at: now() + 600_000,
+          ...envelope(),
+          ...change,
+        },
+        secretKey,
+      ),
+    forward: (change) => peer.post("/federation/v1/task/forward", peer.forwardOf(change)),
+    resultOf: (receipt, change = {}) => ({
+      task_id: receipt.task_id,
+      origin_relay: relayId,
+      receipt,
+      public_key: receipt.public_key,
+      attestation: signAttestation(
+        {
+          relay_id: relayId,
+          task_id: receipt.task_id,
+          receipt_hash: receiptHash(receipt),
+          received_at: now(),
+          attested_at: now(),
+        },
+        secretKey,
+      ),
+      ...envelope(),
+      ...change,
+    }),
+    settlementOf: (change) =>
+      signJson(
+        {
+          settlement_id: freshId(),
+          origin_relay: relayId,
+          gross_amount: 1,
+          fee_rate: 0.05,
+          fee_amount: 0.05,
+          amount: 0.95,
+          currency: "USD",
+          settled_at: now(),
+          ...envelope(),
+          ...change,
+        },
+        secretKey,
+      ),
+  };
+  return peer;
+}

@@ -1,0 +1,49 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+}
+
+export interface Answering {
+  readonly url: string;
+  /** Every request that came, in order. */
+  readonly asked: Asked[];
+  close(): Promise<void>;
+}
+
+/** A server on loopback that answers as it is told; undefined: the connection breaks. */
+export async function answering(
+  reply: (asked: Asked, response: ServerResponse) => unknown,
+): Promise<Answering> {
+  const asked: Asked[] = [];
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString();
+    const one: Asked = {
+      method: request.method ?? "",
+      path: request.url ?? "",
+      body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
+    };
+    asked.push(one);
+    const body: unknown = await reply(one, response);
+    if (response.headersSent) return;
+    if (body === undefined) return void request.socket.destroy();
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(body));
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { PeerEntrySchema } from "@agent/federation-protocol";
+import * as v from "valibot";
+import { amount, money, nextCursor, page, price, shortText } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+/** A peer as the operator sees it; money in USD. */
+export const FederationPeer = v.object({
+  ...PeerEntrySchema.entries,
+  /** The most that either side may come to owe the other. */
+  credit_limit: money,
+  /** What this relay owes the peer; below 0 what the peer owes. */
+  position: money,
+  /** What tasks that are under way to the peer may add. */
+  reserved: money,
+});
+export type FederationPeer = v.InferOutput<typeof FederationPeer>;
+
+/** A settlement on its way to a peer. */
+export const OutboxEntry = v.object({
+  settlement_id: v.string(),
+  task_id: v.string(),
+  relay_id: v.string(),
+  agent_id: v.string(),
+  amount: money,
+  state: v.picklist(["pending", "completed", "failed"]),
+  /** Failed, and the hold went back to whoever paid. */
+  refunded: v.boolean(),
+  attempts: v.number(),
+  next_attempt_at: v.nullable(v.number()),
+  last_error: v.nullable(v.string()),
+  created_at: v.number(),
+  ended_at: v.nullable(v.number()),
+});
+export type OutboxEntry = v.InferOutput<typeof OutboxEntry>;
+
+const outboxRow = {
+  section: "Operator",
+  auth: "master",
+  tier: "write",
+  ok: { 200: OutboxEntry },
+  refusals: ["federation.disabled", "outbox.not_found", "outbox.not_open"],
+} as const;
+
+export const federationAdmin = {
+  addPeer: operation({
+    method: "POST",
+    path: "/api/v1/admin/federation/peers",
+    summary: "Peer with the relay at an address: the whole handshake, from this side.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    body: v.object({ endpoint_url: PeerEntrySchema.entries.endpoint_url }),
+    ok: { 200: FederationPeer },
+    refusals: [
+      "federation.disabled",
+      "peer.own_identity",
+      "peer.blocked",
+      "peer.not_allowed",
+      "peer.exists",
+      "peer.key_changed",
+      "peer.limit_reached",
+      "peer.identity_mismatch",
+      "peer.challenge_invalid",
+      "peer.unreachable",
+      "peer.refused",
+    ],
+  }),
+  listFederationPeers: operation({
+    method: "GET",
+    path: "/api/v1/admin/federation/peers",
+    summary: "All peers with what is owed.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    ok: { 200: v.object({ peers: v.array(FederationPeer) }) },
+    refusals: ["federation.disabled"],
+  }),
+  setPeerCredit: operation({
+    method: "PUT",
+    path: "/api/v1/admin/federation/peers/:relayId",
+    summary: "Say how much a peer and this relay may come to owe each other.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    body: v.object({ credit_limit: price }),
+    ok: { 200: FederationPeer },
+    refusals: ["federation.disabled", "peer.not_found"],
+  }),
+  removePeer: operation({
+    method: "DELETE",
+    path: "/api/v1/admin/federation/peers/:relayId",
+    summary: "End a peering; the peer is told if it can be reached.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    ok: { 200: v.object({ relay_id: v.string(), state: v.literal("removed") }) },
+    refusals: ["federation.disabled", "peer.not_found"],
+  }),
+  settlePeer: operation({
+    method: "POST",
+    path: "/api/v1/admin/federation/peers/:relayId/settle",
+    summary: "Record what relays paid each other outside, once per reference.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    body: v.object({
+      amount,
+      direction: v.picklist(["sent", "received"]),
+      reference: v.pipe(shortText, v.minLength(1, "has to be non-empty")),
+    }),
+    ok: {
+      200: v.object({ relay_id: v.string(), position: money, idempotent: v.boolean() }),
+    },
+    refusals: ["federation.disabled", "peer.not_found"],
+  }),
+  listOutbox: operation({
+    method: "GET",
+    path: "/api/v1/admin/federation/outbox",
+    summary: "Settlements on their way to peers, newest first.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object({ state: v.optional(OutboxEntry.entries.state), ...page }),
+    ok: { 200: v.object({ settlements: v.array(OutboxEntry), next_cursor: nextCursor }) },
+    refusals: ["federation.disabled", "request.invalid"],
+  }),
+  retryOutbox: operation({
+    ...outboxRow,
+    method: "POST",
+    path: "/api/v1/admin/federation/outbox/:settlementId/retry",
+    summary: "Begin the attempts of a settlement anew.",
+  }),
+  giveUpOutbox: operation({
+    ...outboxRow,
+    method: "POST",
+    path: "/api/v1/admin/federation/outbox/:settlementId/give-up",
+    summary: "End a settlement that failed: the hold goes back to whoever paid.",
+    body: v.object({ reason: v.pipe(shortText, v.minLength(1, "has to be non-empty")) }),
+  }),
+} as const;
