@@ -1,4 +1,4 @@
-import { uuidV7 } from "@agent/crypto";
+import { bytesToHex } from "@agent/crypto";
 import { callerKey, trustOf } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
@@ -31,10 +31,14 @@ export function createGuard(parts: {
   runtime: Runtime;
 }): Guard {
   const { gate, approvals, audit, runtime } = parts;
+  // Several runs, and several agents, may write into one file.
+  const run = bytesToHex(runtime.randomBytes(8));
+  let calls = 0;
 
   return (call) => {
     const settled = settle(call, gate(call));
-    const callId = uuidV7(runtime.now(), runtime.randomBytes(10));
+    calls += 1;
+    const callId = `${run}-${calls}`;
     const { tool, caller, task, argsHash } = call;
     try {
       audit.write({
