@@ -23,6 +23,7 @@ import { marketHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
 import { taskHandlers } from "./tasks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
+import { visibilityHandlers } from "./visibility/routes.ts";
 
 /** A relay as a function from requests to answers; sockets, clock and process are main.ts's. */
 export interface Relay {
@@ -63,6 +64,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     ...credentialHandlers(services),
     ...ledgerHandlers(services),
     ...recordHandlers(services),
+    ...visibilityHandlers(services),
     ...federationHandlers(services, { limiter, draining: isDraining }),
   };
 

@@ -31,6 +31,9 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  visibilityQueries: 20,
+  probeTimeoutMs: 2_000,
+
   planSteps: 500,
   recordBatch: 100,
   eventCharacters: 16_384,

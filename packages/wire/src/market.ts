@@ -3,17 +3,20 @@ import { capability, page, priceText } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { CapabilityPrice } from "./registry.ts";
 
+/** The six factors of a score, 0 to 1 each, higher is better. */
+export const SubScores = v.object({
+  trust: v.number(),
+  success_rate: v.number(),
+  latency: v.number(),
+  price_efficiency: v.number(),
+  capability_match: v.number(),
+  availability: v.number(),
+});
+
 export const MarketCandidate = v.object({
   agent_id: v.string(),
   composite_score: v.number(),
-  sub_scores: v.object({
-    trust: v.number(),
-    success_rate: v.number(),
-    latency: v.number(),
-    price_efficiency: v.number(),
-    capability_match: v.number(),
-    availability: v.number(),
-  }),
+  sub_scores: SubScores,
   selected: v.boolean(),
   online: v.boolean(),
   affordable: v.boolean(),

@@ -22,6 +22,7 @@ import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
 import { Statement } from "./statement.ts";
 import { RoutingChoice, Task } from "./tasks.ts";
 import { TrustRecord } from "./trust.ts";
+import { Visibility } from "./visibility.ts";
 import { Withdrawal } from "./withdrawals.ts";
 
 type Json = { [member: string]: unknown };
@@ -51,6 +52,7 @@ const named = {
   AgentState,
   AuditEntry,
   MarketCandidate,
+  Visibility,
   TrustRecord,
   VerifiableCredential: VerifiableCredentialSchema,
   StoredCredential,

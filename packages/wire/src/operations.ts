@@ -22,12 +22,14 @@ import { statement } from "./statement.ts";
 import { system } from "./system.ts";
 import { tasks } from "./tasks.ts";
 import { trust } from "./trust.ts";
+import { visibility } from "./visibility.ts";
 import { withdrawals } from "./withdrawals.ts";
 
 /** The whole HTTP contract of a relay. The order is the order in which paths are matched. */
 export const operations = {
   ...system,
   ...registry,
+  ...visibility,
   ...devices,
   ...keys,
   ...pairing,

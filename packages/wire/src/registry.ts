@@ -77,8 +77,8 @@ export const RegisterBody = v.object({
   succession,
 });
 
-/** One thing that was looked at when an agent registered. */
-const Check = v.object({ check: v.string(), ok: v.boolean(), detail: v.string() });
+/** One thing that was looked at for an agent's owner. */
+export const Check = v.object({ check: v.string(), ok: v.boolean(), detail: v.string() });
 
 export const CapabilityPrice = v.object({
   capability,

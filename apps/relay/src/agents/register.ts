@@ -1,6 +1,7 @@
-import { refuse, type Answer, type BodyOf, type ListingBody, type Operations } from "@agent/wire";
+import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
+import { checksOf } from "../visibility/checks.ts";
 import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
 import { deleteListing, findListing } from "./listing-store.ts";
 import { reindex } from "./listing.ts";
@@ -53,33 +54,9 @@ export async function register(
   if (!result.ok) return result;
   if (result.decision !== undefined) forgetOldKey(services, agent_id, result.decision);
 
-  const checks = [
-    {
-      check: "key",
-      ok: result.agent.public_key !== null,
-      detail: result.agent.public_key === null ? "no key: bootstrap first" : "bound",
-    },
-    {
-      check: "endpoint_url",
-      ok: address.ok,
-      detail: address.ok ? "may be called" : "the relay will not call this address",
-    },
-    {
-      check: "listing",
-      ok: result.listing !== undefined,
-      detail:
-        result.listing === undefined
-          ? "no listing: the agent is free"
-          : priceText(result.listing.body),
-    },
-  ];
+  const checks = await checksOf(services, result.agent, result.listing);
   // A registration is kept: its freshness decays instead (docs/decisions.md, 3).
   return { status: 200, body: { registered: true, agent_id, expires_at: null, checks } };
-}
-
-function priceText(listing: string): string {
-  const { pricing } = JSON.parse(listing) as ListingBody;
-  return pricing.some((entry) => entry.unit_cost > 0) ? "paid" : "free";
 }
 
 /** A sign of life. */

@@ -190,6 +190,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   freeze: { body: { reason: "an audit" } },
   unfreeze: {},
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
+  getVisibility: {},
   listDevices: { query: "limit=10" },
   revokeDevice: {},
   revokeAgent: { agentId: nobodyId, body: { reason: "lost" } },

@@ -1,0 +1,37 @@
+import { limits, type Visibility } from "@agent/wire";
+import type { Services } from "../services.ts";
+import type { AgentRow } from "../storage/tables.ts";
+
+/**
+ * Asks the server of an agent's endpoint how it is, as the specification's agent server tells at
+ * `/health`. Any answer shows that it can be reached; what it says beyond its agent's id stays unsaid.
+ */
+export async function reachCheck(
+  { egress }: Pick<Services, "egress">,
+  { agent_id, endpoint_url }: Pick<AgentRow, "agent_id" | "endpoint_url">,
+): Promise<Visibility["checks"]> {
+  const check = "endpoint";
+  if (endpoint_url === null || !egress.checkUrl(endpoint_url).ok) return [];
+  let answer: Response;
+  try {
+    const health = new URL("/health", endpoint_url);
+    answer = await egress.withTimeout(limits.probeTimeoutMs)(health);
+  } catch {
+    return [{ check, ok: false, detail: "unreachable" }];
+  }
+  const named = await agentNamedIn(answer);
+  if (named === undefined) return [{ check, ok: true, detail: "reachable" }];
+  return named === agent_id
+    ? [{ check, ok: true, detail: "reachable, and answers as this agent" }]
+    : [{ check, ok: false, detail: "reachable, and answers as another agent" }];
+}
+
+async function agentNamedIn(answer: Response): Promise<string | undefined> {
+  try {
+    const body: unknown = await answer.json();
+    const named = (body as { agent_id?: unknown } | null)?.agent_id;
+    return typeof named === "string" ? named : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,175 @@
+import type { TestAgent } from "@agent/testkit";
+import type { MarketCandidate, Visibility } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { httpEndpoint, type Endpoint } from "../../test/endpoint.ts";
+import { buyer, delegate, list, seller } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { likelyMeant } from "./spelling.ts";
+
+let t: TestRelay;
+beforeEach(async () => {
+  t = await startTestRelay();
+});
+afterEach(() => t.close());
+
+async function shown(agent: TestAgent): Promise<Visibility> {
+  const { body } = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/visibility`);
+  return body as unknown as Visibility;
+}
+
+const checkOf = async (agent: TestAgent, name: string) =>
+  (await shown(agent)).checks.find(({ check }) => check === name);
+
+async function register(agent: TestAgent, endpoint_url: string, capabilities = ["summarise"]) {
+  const body = { agent_id: agent.agentId, endpoint_url, capabilities };
+  const reply = await t.as(agent, "POST", "/api/v1/agents/register", body);
+  expect(reply.status).toBe(200);
+  return reply.body["checks"] as Visibility["checks"];
+}
+
+test("an agent is shown at the rank at which a stranger's query shows it", async () => {
+  const [dear, cheap, middle] = [await t.worker(9), await t.worker(1), await t.worker(3)];
+  const boss = await buyer(t, 10);
+  const task = await delegate(t, boss, middle);
+  await t.as(middle, "POST", `${task.path}/result`, receiptOf(middle, task));
+  const asked = await t.as(
+    await t.agent(),
+    "GET",
+    "/api/v1/market/candidates?capability=summarise",
+  );
+  const candidates = asked.body["candidates"] as MarketCandidate[];
+  for (const agent of [dear, cheap, middle]) {
+    const place = candidates.findIndex(({ agent_id }) => agent_id === agent.agentId);
+    const { composite_score, sub_scores } = candidates[place]!;
+    expect((await shown(agent)).queries).toEqual([
+      { capability: "summarise", rank: place + 1, of: 3, composite_score, sub_scores },
+    ]);
+  }
+});
+
+describe("an owner is told what to mend:", () => {
+  test("nothing known but a key", async () => {
+    const { checks, queries, hints } = await shown(await t.agent());
+    expect(queries).toEqual([]);
+    expect(checks.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([
+      "endpoint_url",
+      "listing",
+    ]);
+    expect(hints.join(" ")).toMatch(/Register.*Name capabilities.*Connect/);
+  });
+
+  test("nothing, of an agent that is all in order", async () => {
+    const agent = await t.agent();
+    const endpoint = await httpEndpoint((_, response) =>
+      response.end(JSON.stringify({ status: "ok", agent_id: agent.agentId })),
+    );
+    await list(t, agent, 1);
+    await register(agent, `${endpoint.url}/mcp`);
+    const { checks, hints } = await shown(agent);
+    expect(checks.every(({ ok }) => ok)).toBe(true);
+    expect(hints).toEqual([]);
+    expect(endpoint.asked.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /health"]);
+    await endpoint.close();
+  });
+
+  test("a price for what is not offered", async () => {
+    const agent = await t.agent();
+    const pricing = [{ capability: "translate", unit_cost: 1 }];
+    const body = { capabilities: ["summarise"], pricing };
+    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, body);
+    expect(await checkOf(agent, "listing")).toMatchObject({ ok: false });
+  });
+
+  test("silence, which counts as offline", async () => {
+    const agent = await t.worker(1);
+    expect((await shown(agent)).hints.join()).not.toContain("offline");
+    await t.clock.advance(40 * 60_000);
+    expect((await shown(agent)).hints.join()).toContain("dormant and counts as offline");
+  });
+
+  test("a capability that others spell in another way, at registration already", async () => {
+    await seller(t, 1);
+    await seller(t, 1);
+    const odd = await t.agent();
+    const told = {
+      check: "capabilities",
+      ok: false,
+      detail: 'offers "Summarize", while others offer "summarise"',
+    };
+    expect(await register(odd, "http://127.0.0.1:1", ["Summarize"])).toContainEqual(told);
+    expect(await checkOf(odd, "capabilities")).toEqual(told);
+  });
+});
+
+describe("the endpoint", () => {
+  let endpoint: Endpoint;
+  afterEach(() => endpoint.close());
+
+  test.each<[string, string, object]>([
+    ["of another agent", '{"agent_id":"another"}', { ok: false, detail: /answers as another/ }],
+    ["that says nothing of an agent", "<html>", { ok: true, detail: /^reachable$/ }],
+    ["that answers null", "null", { ok: true, detail: /^reachable$/ }],
+  ])("%s is told apart, without repeating what it answered", async (_, text, expected) => {
+    endpoint = await httpEndpoint((__, response) => response.end(text));
+    const agent = await t.agent();
+    await register(agent, endpoint.url);
+    const found = await checkOf(agent, "endpoint");
+    const { ok, detail } = expected as { ok: boolean; detail: RegExp };
+    expect(found?.ok).toBe(ok);
+    expect(found?.detail).toMatch(detail);
+  });
+
+  test("that cannot be reached is named as such", async () => {
+    endpoint = await httpEndpoint((_, response) => response.destroy());
+    const agent = await t.agent();
+    await register(agent, endpoint.url);
+    expect(await checkOf(agent, "endpoint")).toMatchObject({ ok: false, detail: "unreachable" });
+  });
+
+  test("at an address that the relay will not call is not called", async () => {
+    endpoint = await httpEndpoint((_, response) => response.end());
+    const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
+    const agent = await strict.agent();
+    const body = { agent_id: agent.agentId, endpoint_url: endpoint.url, capabilities: [] };
+    await strict.as(agent, "POST", "/api/v1/agents/register", body);
+    await strict.as(agent, "GET", `/api/v1/agents/${agent.agentId}/visibility`);
+    expect(endpoint.asked).toEqual([]);
+    await strict.close();
+  });
+});
+
+describe("of spellings", () => {
+  const offers = new Map([
+    ["summarise", 5],
+    ["add", 5],
+    ["code-review", 3],
+    ["translate", 1],
+  ]);
+
+  test.each([
+    ["summarize", "summarise"],
+    ["sumarise", "summarise"],
+    ["summarisee", "summarise"],
+    ["SUMMARISE", "summarise"],
+    ["code_review", "code-review"],
+    ["Code Review", "code-review"],
+  ])("%s is probably %s", (given, meant) => {
+    expect(likelyMeant(given, offers)).toBe(meant);
+  });
+
+  test.each(["summarise", "translate", "and", "summary", "translated-text", ""])(
+    "%s is what it is",
+    (given) => {
+      expect(likelyMeant(given, offers)).toBeUndefined();
+    },
+  );
+
+  test("the more common of two is right", () => {
+    const both = new Map([
+      ["colour", 2],
+      ["color", 3],
+    ]);
+    expect(likelyMeant("colour", both)).toBe("color");
+    expect(likelyMeant("color", both)).toBeUndefined();
+  });
+});
