@@ -3,7 +3,6 @@ import {
   createMcpHandler,
   isJsonContentType,
   isLegacyRequest,
-  readRequestBody,
   validateHostHeader,
   validateOriginHeader,
   type Server,
@@ -13,6 +12,7 @@ import { callerKey } from "../caller.ts";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
 import { approvalRoutes } from "./approvals.ts";
+import { readBody } from "./body.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { toAuthInfo } from "./caller-info.ts";
 import { rpcRefusal } from "./refusals.ts";
@@ -79,8 +79,8 @@ export function createHttpApp(options: {
     if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
       return refuse(c, "request.media_type");
     }
-    const body = await readRequestBody(request, limits.requestBytes);
-    if (body.tooLarge) return refuse(c, "request.too_large");
+    const body = await readBody(request, limits.requestBytes);
+    if (!body.ok) return refuse(c, "request.too_large");
     const parsed = parseJson(body.text);
     if (!parsed.ok)
       return rpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });

@@ -1,7 +1,7 @@
-import { readRequestBody } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
 import * as v from "valibot";
 import type { Approval, Approvals } from "../policy/approvals.ts";
+import { readBody } from "./body.ts";
 import { refuse, type HttpEnv } from "./refuse.ts";
 
 const Decision = v.object({ decision: v.picklist(["approve", "deny"]) });
@@ -15,8 +15,8 @@ export function approvalRoutes(approvals: Approvals): Hono<HttpEnv> {
   );
   routes.get("/", (c) => c.json({ approvals: approvals.list().map(toJson) }));
   routes.post("/:approvalId", async (c) => {
-    const body = await readRequestBody(c.req.raw, bodyBytes);
-    const parsed = v.safeParse(Decision, body.tooLarge ? undefined : parseJson(body.text));
+    const body = await readBody(c.req.raw, bodyBytes);
+    const parsed = v.safeParse(Decision, body.ok ? parseJson(body.text) : undefined);
     if (!parsed.success) return refuse(c, "request.invalid");
     const status = parsed.output.decision === "approve" ? "approved" : "denied";
     const decided = approvals.decide(c.req.param("approvalId"), status);

@@ -38,7 +38,7 @@ type OpenResult =
 /** Opens the audit log; without a path it goes into the ordinary one. */
 export function openAudit(
   path: string | undefined,
-  runtime: Pick<Runtime, "now" | "log">,
+  runtime: Pick<Runtime, "now" | "log" | "schedule">,
 ): OpenResult {
   if (path === undefined) return { ok: true, audit: auditToLog(runtime) };
   try {
@@ -56,14 +56,44 @@ export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
   };
 }
 
-/** JSON lines behind what the file already holds; it is readable for its owner only. */
-function auditToFile(path: string, { now }: Pick<Runtime, "now">): Audit {
+const flushMs = 1_000;
+
+/**
+ * JSON lines behind what the file already holds; it is readable for its owner only. A decision is written
+ * at once; how a call ended is kept back for the next line, or a second.
+ */
+function auditToFile(path: string, runtime: Pick<Runtime, "now" | "log" | "schedule">): Audit {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(path, "a", 0o600);
+  let ends = "";
+  let cancelFlush = () => {};
+
+  function append(text: string): void {
+    cancelFlush();
+    const lines = ends + text;
+    ends = "";
+    if (lines !== "") writeSync(file, lines);
+  }
+
+  function flush(): void {
+    try {
+      append("");
+    } catch (cause) {
+      runtime.log("error", "audit.failed", { cause: String(cause) });
+    }
+  }
+
   return {
     write(line) {
-      writeSync(file, `${JSON.stringify({ ts: new Date(now()).toISOString(), ...line })}\n`);
+      const ts = new Date(runtime.now()).toISOString();
+      const text = `${JSON.stringify({ ts, ...line })}\n`;
+      if (line.event === "tool.decided") return append(text);
+      if (ends === "") cancelFlush = runtime.schedule(flushMs, flush);
+      ends += text;
     },
-    close: () => closeSync(file),
+    close() {
+      flush();
+      closeSync(file);
+    },
   };
 }

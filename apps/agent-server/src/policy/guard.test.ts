@@ -36,7 +36,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+/** What the log holds when nothing is kept back any more. */
 async function audited(): Promise<Record<string, unknown>[]> {
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
   const lines = (await readFile(path, "utf8")).trim().split("\n");
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
