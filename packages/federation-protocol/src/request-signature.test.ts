@@ -30,9 +30,10 @@ function signedClaim(signed: SignedRequest = request): RequestClaim {
 
 describe("A request between relays", () => {
   it("carries its sender, a base64url signature and an ISO 8601 time", () => {
-    expect(signRequest(request, signer)).toEqual({
+    const headers = signRequest(request, signer);
+    expect(headers["X-Relay-Signature"]).toMatch(/^[A-Za-z0-9_-]{86}$/);
+    expect(headers).toMatchObject({
       "X-Relay-Id": alpha.id,
-      "X-Relay-Signature": expect.stringMatching(/^[A-Za-z0-9_-]{86}$/),
       "X-Relay-Timestamp": "2025-10-09T08:53:20.000Z",
     });
   });

@@ -118,7 +118,7 @@ describe("The initiator goes no further when", () => {
     });
   });
 
-  it("it is answered with its own identity", () => {
+  it("the answer has its own identity", () => {
     const self = introductionOf(alpha);
     const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
     const answer = { ...answered().answer, relay_id: alpha.id, public_key: alpha.publicKey };

@@ -102,6 +102,11 @@ function* tasksHaveOneState(relays: readonly SimRelay[]): Iterable<string> {
       }
     }
     for (const { task } of relay.store.outbound.values()) {
+      const before = relay.store.inbound.get(task.taskId)?.task.state;
+      const after = task.state === "refused" ? "void" : task.state;
+      if (before !== undefined && before !== after) {
+        yield `${relay.name}: ${task.taskId} came as ${before} and went on as ${after}`;
+      }
       const isFinal = ["completed", "failed", "denied"].includes(task.state);
       const receiver = byId.get(task.peerId)?.store.inbound.get(task.taskId)?.task;
       if (isFinal && receiver?.state !== task.state) {

@@ -150,10 +150,10 @@ function startWeather(
   const usual = showers(random);
   links.weather = usual;
   for (let i = random.below(6); i > 0; i -= 1) {
-    const at = random.below(WEATHER_MS - 5 * MINUTE);
+    const at = random.below(WEATHER_MS - 10 * MINUTE);
     const worse = storm(random);
     queue.after(at, () => (links.weather = worse));
-    queue.after(at + MINUTE + random.below(4 * MINUTE), () => (links.weather = usual));
+    queue.after(at + (2 + random.below(8)) * MINUTE, () => (links.weather = usual));
   }
   for (let i = random.below(6); i > 0; i -= 1) {
     const relay = random.pick(relays as [SimRelay]);
@@ -213,7 +213,7 @@ function storm(random: SeededRandom): Weather {
     loseAnswer: 0.5 * random.next(),
     duplicate: 0.1,
     slow: 0.1,
-    verySlow: 0.6 * random.next(),
+    verySlow: 0.9 * random.next(),
     misreport: 0,
   };
 }

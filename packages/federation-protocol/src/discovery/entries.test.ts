@@ -1,0 +1,93 @@
+import { describe, expect, it } from "vitest";
+import { alpha, beta, gamma, worker } from "../../test/parties.ts";
+import { mergeEntries, takeEntries, toAnswer } from "./entries.ts";
+
+const entry = {
+  agent_id: worker.id,
+  public_key: worker.publicKey,
+  capabilities: ["sum"],
+  trust: 0.6,
+  latency_ms: 40,
+  cost: 1,
+  source_relay: beta.id,
+  hop_distance: 0,
+};
+const context = {
+  peer: { relayId: beta.id, trust: 0.5, latencyMs: 60 },
+  self: alpha.id,
+  isOwn: () => false,
+};
+const take = (...agents: readonly unknown[]) => takeEntries({ agents }, context);
+
+describe("An entry of a peer's answer", () => {
+  it("has its trust multiplied by the peer's and the peer's latency added", () => {
+    expect(take(entry)).toEqual([
+      expect.objectContaining({ trust: 0.3, latency_ms: 100, via: beta.id, hop_distance: 1 }),
+    ]);
+  });
+
+  it.each([
+    [{ hop_distance: 0 }, 1],
+    [{ hop_distance: -1 }, 1],
+    [{ hop_distance: 1 }, 1],
+    [{ source_relay: undefined }, 1],
+    [{ source_relay: gamma.id, hop_distance: 1 }, 2],
+    [{ source_relay: gamma.id, hop_distance: 0 }, 2],
+    [{ source_relay: gamma.id, hop_distance: -5 }, 2],
+    [{ source_relay: gamma.id, hop_distance: 0.5 }, 2],
+    [{ source_relay: gamma.id, hop_distance: 2 }, 3],
+  ])("that claims %o is %s hops away (F12)", (change, distance) => {
+    expect(take({ ...entry, ...change })[0]?.hop_distance).toBe(distance);
+  });
+
+  it.each<[string, unknown]>([
+    ["trust above 1 (F21)", { ...entry, trust: 1.5 }],
+    ["trust that is no number (F21)", { ...entry, trust: "1" }],
+    ["infinite latency", { ...entry, latency_ms: Infinity }],
+    ["a negative price", { ...entry, cost: -1 }],
+    ["an id that is no UUID", { ...entry, agent_id: "worker" }],
+    ["no key", { ...entry, public_key: undefined }],
+    ["nothing", null],
+    ["an agent that this relay is the source of", { ...entry, source_relay: alpha.id }],
+  ])("with %s is left out, and spoils no other", (_, bad) => {
+    expect(take(bad, entry)).toHaveLength(1);
+  });
+
+  it("of an agent of this relay is left out: its own entry wins (F12)", () => {
+    const isOwn = (id: string) => id === worker.id;
+    expect(takeEntries({ agents: [entry] }, { ...context, isOwn })).toEqual([]);
+  });
+
+  it("beyond the first 200 is left out (F12)", () => {
+    expect(take(...Array.from({ length: 100_000 }, () => entry))).toHaveLength(200);
+  });
+
+  it("is handed on without what only this relay knows", () => {
+    const [known] = take({ ...entry, secret: "x" });
+    expect(known && Object.keys(toAnswer(known))).not.toContain("via");
+    expect(known && Object.keys(toAnswer(known))).not.toContain("secret");
+  });
+});
+
+describe("Entries of one agent", () => {
+  const [direct] = take(entry);
+  const far = takeEntries(
+    { agents: [{ ...entry, source_relay: beta.id, hop_distance: 0, trust: 1 }] },
+    { ...context, peer: { relayId: gamma.id, trust: 1, latencyMs: 1 } },
+  )[0];
+
+  it("become one, of the least distance, in whichever order they came", () => {
+    if (!direct || !far) throw new Error("no entries");
+    expect(far.hop_distance).toBe(2);
+    expect(mergeEntries([[far], [direct]])).toEqual([direct]);
+    expect(mergeEntries([[direct], [far]])).toEqual([direct]);
+  });
+
+  it("at one distance become the most trusted one, then the one by the first relay", () => {
+    if (!direct) throw new Error("no entry");
+    const trusted = { ...direct, trust: 0.9, via: gamma.id };
+    expect(mergeEntries([[direct], [trusted]])).toEqual([trusted]);
+    const same = { ...direct, via: gamma.id };
+    expect(mergeEntries([[same], [direct]])).toEqual([direct]);
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import { alpha, beta, gamma, TASK } from "../../test/parties.ts";
+import type { Discovery } from "../messages/discovery.ts";
+import { OnceWithin } from "../once-within.ts";
+import { beginQuery, peersToAsk, planQuery } from "./query.ts";
+
+const begun = beginQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });
+const context = { self: beta.id, isNew: true };
+
+it("A query starts at hop 0 with its own relay visited, and the ceiling of 3 hops", () => {
+  expect(begun).toEqual({
+    capability: "sum",
+    hop_count: 0,
+    max_hops: 3,
+    visited: [alpha.id],
+    query_id: TASK,
+    origin_relay: alpha.id,
+  });
+  expect(beginQuery({}, { self: alpha.id, queryId: TASK, maxHops: 99 }).max_hops).toBe(3);
+});
+
+describe("A peer's query (F11)", () => {
+  it("is searched for and passed on, one hop further and through this relay", () => {
+    const { search, query, pass } = planQuery(begun, context);
+    expect(search).toBe(true);
+    expect(query).toEqual({ capability: "sum", limit: 200 });
+    expect(pass).toEqual({
+      ...begun,
+      limit: 200,
+      hop_count: 1,
+      visited: [alpha.id, beta.id],
+    });
+  });
+
+  it.each<[string, Partial<Discovery>, Partial<typeof context>]>([
+    ["that has visited this relay", { visited: [alpha.id, beta.id] }, {}],
+    ["that has used up its hops", { hop_count: 3 }, {}],
+    ["that claims a higher ceiling", { hop_count: 3, max_hops: 99 }, {}],
+    ["that asks for no hops", { max_hops: 0 }, {}],
+    ["that was processed before", {}, { isNew: false }],
+  ])("%s is not passed on", (_, change, known) => {
+    expect(planQuery({ ...begun, ...change }, { ...context, ...known }).pass).toBeNull();
+  });
+
+  it("that was processed before is answered with nothing", () => {
+    expect(planQuery(begun, { ...context, isNew: false }).search).toBe(false);
+  });
+
+  it("may have its members in a nested query, and loses unknown ones", () => {
+    const { capability: _, ...plain } = begun;
+    const nested = { ...plain, query: { q: "x", limit: 5 }, extra: "prompt" } as Discovery;
+    expect(planQuery(nested, context).pass).toEqual({
+      ...plain,
+      q: "x",
+      limit: 5,
+      hop_count: 1,
+      visited: [alpha.id, beta.id],
+    });
+  });
+
+  it.each([
+    [0, 1],
+    [5, 5],
+    [100_000, 200],
+  ])("with the limit %s is answered with at most %s entries", (limit, most) => {
+    expect(planQuery({ ...begun, limit }, context).query.limit).toBe(most);
+  });
+});
+
+it("In a ring of three relays each passes a query on at most once (F11)", () => {
+  const ring = [alpha, beta, gamma].map(({ id }) => id);
+  const seen = new Map(ring.map((id) => [id, new OnceWithin(30_000)]));
+  const passed: string[] = [];
+  seen.get(alpha.id)?.take(TASK, 0);
+  let waiting: [from: string, message: Discovery][] = [[alpha.id, begun]];
+  while (waiting.length > 0) {
+    waiting = waiting.flatMap(([from, message]) => {
+      passed.push(from);
+      const asked = peersToAsk(
+        ring.filter((id) => id !== from),
+        message,
+      );
+      return asked.flatMap((self): [string, Discovery][] => {
+        const isNew = seen.get(self)?.take(message.query_id, 0) ?? false;
+        const { pass } = planQuery(message, { self, isNew });
+        return pass === null ? [] : [[self, pass]];
+      });
+    });
+  }
+  expect(passed.toSorted()).toEqual(ring.toSorted());
+});

@@ -1,0 +1,51 @@
+import { asMicro } from "@agent/budget";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { alpha, beta, gamma, worker } from "../../test/parties.ts";
+import { takeEntries } from "./entries.ts";
+import { relayNode, relaysOf, routeTo } from "./route.ts";
+
+const entry = {
+  agent_id: worker.id,
+  public_key: worker.publicKey,
+  capabilities: [],
+  trust: 0.8,
+  latency_ms: 40,
+  availability: 0.9,
+};
+
+function known(change: object, trust = 0.5) {
+  const peer = { relayId: beta.id, trust, latencyMs: 10 };
+  const context = { peer, self: alpha.id, isOwn: () => false };
+  const [agent] = takeEntries({ agents: [{ ...entry, ...change }] }, context);
+  if (agent === undefined) throw new Error("not taken");
+  return agent;
+}
+
+const options = { self: alpha.id, passingCost: asMicro(50_000) };
+
+it("A route goes from this relay over the peer to the agent, with the figures of the whole way", () => {
+  expect(routeTo(known({}), options)).toEqual({
+    path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
+    trust: 0.4,
+    cost: 0.05,
+    latency: 50,
+    reliability: 0.9,
+  });
+});
+
+it("A route to an agent of a relay further on names that relay as well", () => {
+  const { path } = routeTo(known({ source_relay: gamma.id, hop_distance: 1 }), options);
+  expect(relaysOf(path)).toEqual([alpha.id, beta.id, gamma.id]);
+  expect(path.slice(1, -1)).toEqual(relaysOf(path).map(relayNode));
+});
+
+it("The trust of a route is never above that of any part of it (F21)", () => {
+  const share = fc.double({ min: 0, max: 1, noNaN: true });
+  fc.assert(
+    fc.property(share, share, (peer, agent) => {
+      const { trust } = routeTo(known({ trust: agent }, peer), options);
+      expect(trust).toBeLessThanOrEqual(Math.min(peer, agent));
+    }),
+  );
+});

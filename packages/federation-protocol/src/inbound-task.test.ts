@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { NOW, SCHEDULE, takenTask } from "../test/parties.ts";
+import type { Delivery } from "./delivery.ts";
+import {
+  acknowledged,
+  beginReturn,
+  endReturn,
+  expireInbound,
+  finishInbound,
+  type InboundState,
+  isReturnDue,
+} from "./inbound-task.ts";
+import type { ReceiptStatus } from "./outbound-task.ts";
+
+const finished = (status: ReceiptStatus = "completed") =>
+  finishInbound(takenTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
+const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
+
+describe("A task that a peer sent", () => {
+  it("holds what the peer will owe, until it is known that nothing is", () => {
+    expect(takenTask().hold).toBe("open");
+    expect(finished().hold).toBe("open");
+    expect(finished("failed").hold).toBe("released");
+    expect(finished("denied").hold).toBe("released");
+  });
+
+  it("is finished by one receipt", () => {
+    const again = finishInbound(
+      finished(),
+      { status: "failed", receiptHash: "cd" },
+      { now: NOW, ...SCHEDULE },
+    );
+    expect(again).toEqual(finished());
+  });
+
+  it("that still runs expires, and its hold is released", () => {
+    const task = takenTask();
+    expect(expireInbound(task, task.expiresAt - 1)).toBe(task);
+    expect(expireInbound(task, task.expiresAt)).toMatchObject({ state: "void", hold: "released" });
+    expect(expireInbound(finished(), task.expiresAt).state).toBe("returning");
+  });
+
+  it("that nobody settles keeps its state, and loses its hold in the end", () => {
+    const task = finished();
+    expect(expireInbound(task, task.holdUntil - 1).hold).toBe("open");
+    expect(expireInbound(task, task.holdUntil)).toEqual({ ...task, hold: "released" });
+    const settled = { ...task, hold: "settled" as const };
+    expect(expireInbound(settled, Infinity).hold).toBe("settled");
+  });
+
+  it("holds longer than its sender tries to settle it", () => {
+    const tries = SCHEDULE.pauses.reduce((sum, pause) => sum + pause, SCHEDULE.settleDownMs);
+    expect(finished().holdUntil - NOW).toBeGreaterThan(tries);
+  });
+});
+
+describe("A result that is returned", () => {
+  it.each<[string, Delivery, InboundState]>([
+    ["accepted", answered(200), "completed"],
+    ["passed on, and not answered there yet", answered(202), "returning"],
+    ["for a task that is not there any more", answered(404), "void"],
+    ["of a relay that the task was taken from", answered(403, "result.wrong_peer"), "void"],
+    ["after another receipt", answered(409), "void"],
+    ["refused for the time being", answered(403), "returning"],
+    [
+      "refused by a relay that does not federate now",
+      answered(404, "route.not_found"),
+      "returning",
+    ],
+    ["answered by a failure", answered(500), "returning"],
+    ["lost", { kind: "unknown" }, "returning"],
+    ["never sent", { kind: "unreachable" }, "returning"],
+  ])("and is %s leaves the task as it has to", (_, delivery, state) => {
+    const task = endReturn(beginReturn(finished(), SCHEDULE, NOW), delivery);
+    expect(task.state).toBe(state);
+    expect(task.hold).toBe(state === "void" ? "released" : "open");
+    expect(isReturnDue(task, Infinity)).toBe(state === "returning");
+  });
+
+  it("is tried at once, then after 30 s, 2 min, 8 min, 32 min and every 2 h", () => {
+    let task = finished();
+    expect(isReturnDue(task, NOW)).toBe(true);
+    const pauses = Array.from({ length: 7 }, () => {
+      task = beginReturn(task, SCHEDULE, 0);
+      return task.dueAt;
+    });
+    expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, 7_200_000, 7_200_000]);
+  });
+
+  it("is not taken back by a later answer", () => {
+    const task = endReturn(finished(), answered(200));
+    expect(endReturn(task, answered(404))).toBe(task);
+  });
+
+  it("counts as taken when its peer settles it", () => {
+    expect(acknowledged(finished())).toMatchObject({ state: "completed", dueAt: null });
+    expect(acknowledged(takenTask())).toEqual(takenTask());
+  });
+});

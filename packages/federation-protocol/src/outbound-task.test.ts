@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { beta, gamma, NOW, SCHEDULE, sentTask } from "../test/parties.ts";
+import type { Delivery } from "./delivery.ts";
+import {
+  beginForward,
+  concludeRelayed,
+  endForward,
+  expireOutbound,
+  isForwardDue,
+  judgeResultOf,
+  type OutboundState,
+  payableOf,
+  takeResult,
+} from "./outbound-task.ts";
+
+const answered = (status: number): Delivery => ({ kind: "answered", status });
+const unknown: Delivery = { kind: "unknown" };
+const unreachable: Delivery = { kind: "unreachable" };
+const completed = { status: "completed", receiptHash: "ab" } as const;
+
+/** A task after attempts that ended so. */
+function attempted(...deliveries: readonly Delivery[]) {
+  return deliveries.reduce((task, delivery) => {
+    return endForward(beginForward(task, SCHEDULE, NOW), task, delivery);
+  }, sentTask());
+}
+
+describe("A task that is sent to a peer", () => {
+  it.each<[string, readonly Delivery[], OutboundState]>([
+    ["a taken forward", [answered(202)], "forwarded"],
+    ["a known task id", [answered(409)], "forwarded"],
+    ["a refusal", [answered(402)], "refused"],
+    ["no connection", [unreachable], "refused"],
+    ["overload", [answered(503)], "refused"],
+    ["a lost answer", [unknown], "forwarding"],
+    ["a failure of the peer", [answered(500)], "forwarding"],
+    ["a lost answer and a known id", [unknown, answered(409)], "forwarded"],
+    [
+      "a lost answer and a refusal: the first copy may still be taken",
+      [unknown, answered(402)],
+      "forwarding",
+    ],
+    ["a lost answer and no connection", [unknown, unreachable], "forwarding"],
+  ])("after %s stands as it has to", (_, deliveries, state) => {
+    expect(attempted(...deliveries).state).toBe(state);
+  });
+
+  it("is sent again while its fate is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+    let task = sentTask({ expiresAt: Infinity });
+    const pauses: (number | null)[] = [];
+    for (let attempt = 0; attempt < 6; attempt += 1) {
+      task = endForward(beginForward(task, SCHEDULE, 0), task, unknown);
+      pauses.push(task.dueAt);
+    }
+    expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, null]);
+    expect(isForwardDue(task, Infinity)).toBe(false);
+  });
+
+  it("is sent neither before its time nor after its end", () => {
+    const task = attempted(unknown);
+    expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isForwardDue(task, now))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(isForwardDue({ ...task, expiresAt: NOW + 30_000 }, NOW + 30_000)).toBe(false);
+  });
+
+  it("may have arrived when the relay crashed before it heard the end", () => {
+    const begun = beginForward(sentTask(), SCHEDULE, NOW);
+    expect(endForward(beginForward(begun, SCHEDULE, NOW), begun, unreachable).state).toBe(
+      "forwarding",
+    );
+  });
+
+  it("is not moved by an answer that comes late", () => {
+    const done = takeResult(sentTask(), completed, { relayed: false });
+    expect(endForward(done, sentTask(), answered(404))).toBe(done);
+  });
+
+  it.each([
+    ["forwarding", "void"],
+    ["forwarded", "void"],
+    ["relaying", "relaying"],
+    ["completed", "completed"],
+  ] as const)("that is %s becomes %s when its time is over", (state, after) => {
+    const task = sentTask({ state });
+    expect(expireOutbound(task, task.expiresAt).state).toBe(after);
+    expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
+  });
+
+  it("adds to what is owed as long as it is open", () => {
+    const states: OutboundState[] = [
+      "forwarding",
+      "forwarded",
+      "relaying",
+      "refused",
+      "completed",
+      "void",
+    ];
+    expect(states.map((state) => payableOf(sentTask({ state })))).toEqual([
+      950_000, 950_000, 950_000, 0, 0, 0,
+    ]);
+  });
+});
+
+describe("A result", () => {
+  const from = beta.id;
+  const judge = (task: Parameters<typeof judgeResultOf>[0], change: object = {}) =>
+    judgeResultOf(task, { from, receiptHash: "ab", now: NOW, ...change });
+
+  it.each<OutboundState>(["forwarding", "forwarded"])(
+    "is looked at while the task is %s",
+    (state) => {
+      expect(judge(sentTask({ state }))).toMatchObject({ ok: true, repeated: false });
+    },
+  );
+
+  it("of the same receipt is a repetition, also after the task's end", () => {
+    const task = takeResult(sentTask(), completed, { relayed: false });
+    expect(task.state).toBe("completed");
+    expect(judge(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
+  });
+
+  it.each([
+    ["for a task that was never sent", null, {}, "result.task_not_found"],
+    [
+      "of a peer that the task was not sent to",
+      sentTask(),
+      { from: gamma.id },
+      "result.wrong_peer",
+    ],
+    [
+      "of another peer, again",
+      sentTask({ receiptHash: "ab" }),
+      { from: gamma.id },
+      "result.wrong_peer",
+    ],
+    ["after the task's end", sentTask(), { now: NOW + 900_000 }, "result.task_not_found"],
+    [
+      "for a void task",
+      sentTask({ state: "void", receiptHash: "ab" }),
+      {},
+      "result.task_not_found",
+    ],
+    ["for a task that went elsewhere", sentTask({ state: "refused" }), {}, "result.task_not_found"],
+    ["with another receipt", sentTask({ receiptHash: "cd" }), {}, "result.already_finished"],
+  ])("%s is refused", (_, task, change, code) => {
+    expect(judge(task, change)).toEqual({ ok: false, code });
+  });
+
+  it.each([
+    [true, "completed"],
+    [false, "void"],
+  ])("that a relay in the middle passed back, taken there: %s, is then %s", (accepted, state) => {
+    const relaying = takeResult(sentTask(), completed, { relayed: true });
+    expect(relaying.state).toBe("relaying");
+    const concluded = concludeRelayed(relaying, accepted);
+    expect(concluded.state).toBe(state);
+    expect(concludeRelayed(concluded, !accepted)).toBe(concluded);
+  });
+});

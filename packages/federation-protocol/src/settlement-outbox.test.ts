@@ -1,0 +1,197 @@
+import { describe, expect, it } from "vitest";
+import { NOW, SCHEDULE, sentTask } from "../test/parties.ts";
+import type { Delivery } from "./delivery.ts";
+import type { SettlementList } from "./messages/settlement.ts";
+import { retrySchedule } from "./retry-schedule.ts";
+import {
+  beginAsk,
+  beginAttempt,
+  endAsk,
+  endAttempt,
+  giveUp,
+  nextStep,
+  openSettlement,
+  type OutgoingSettlement,
+  payableOfSettlement,
+  redrive,
+} from "./settlement-outbox.ts";
+
+const unknown: Delivery = { kind: "unknown" };
+const unreachable: Delivery = { kind: "unreachable" };
+const answered = (status: number): Delivery => ({ kind: "answered", status });
+const completed = { ...sentTask({ state: "completed" }), receiptHash: "ab".repeat(32) };
+const settlementId = "0199c800-0000-7000-8000-000000000002";
+
+const open = (refundable = true) =>
+  openSettlement(completed, { settlementId, now: NOW, refundable });
+const booked = {
+  settlements: [{ settlement_id: settlementId, task_id: completed.taskId }],
+} as unknown as SettlementList;
+const nothing: SettlementList = { settlements: [] };
+
+/** Each attempt at its time, ending as given; the settlement and the time at the end. */
+function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
+  let now = settlement.dueAt ?? NOW;
+  const after = ends.reduce((state, end) => {
+    now = state.dueAt ?? now;
+    expect(nextStep(state, now - 1)).toBeNull();
+    expect(nextStep(state, now)).toBe("forward");
+    return endAttempt(beginAttempt(state, SCHEDULE, now), end, { ...SCHEDULE, now });
+  }, settlement);
+  return { after, now };
+}
+
+function ask(settlement: OutgoingSettlement, list: SettlementList | null) {
+  const now = settlement.dueAt ?? NOW;
+  expect(nextStep(settlement, now)).toBe("ask");
+  return endAsk(beginAsk(settlement, SCHEDULE, now), list, now);
+}
+
+const six = <T>(end: T) => Array.from({ length: 6 }, () => end);
+const exhausted = (refundable = true) => run(open(refundable), ...six(unknown)).after;
+
+describe("A settlement in the outbox", () => {
+  it("is sent at once, then after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
+    const times: number[] = [];
+    let settlement = open();
+    while (settlement.phase === "forwarding") {
+      const now = settlement.dueAt ?? 0;
+      times.push(now - NOW);
+      settlement = beginAttempt(settlement, SCHEDULE, now);
+    }
+    expect(times).toEqual([0, 30_000, 150_000, 630_000, 2_550_000, 9_750_000]);
+  });
+
+  it.each([0, 1, 4, 5])("is completed by a confirmation after %s lost answers", (lost) => {
+    const { after } = run(open(), ...Array.from({ length: lost }, () => unknown), answered(200));
+    expect(after).toMatchObject({ state: "completed", resolution: "paid", dueAt: null });
+  });
+
+  it.each([202, 402, 403, 429, 500, 503])("goes on after an answer of %s", (status) => {
+    expect(run(open(), answered(status)).after).toMatchObject({
+      state: "pending",
+      phase: "forwarding",
+    });
+  });
+
+  it.each([400, 404, 409])(
+    "is sent no more after an answer of %s, and asked for later",
+    (status) => {
+      const { after, now } = run(open(), unknown, answered(status));
+      expect(after).toMatchObject({ state: "pending", phase: "asking", dueAt: now + 600_001 });
+    },
+  );
+
+  it("is never refunded on a lost answer: 10 minutes after the last attempt the peer is asked (F17)", () => {
+    const { after, now } = run(open(), ...six(unknown));
+    expect(after).toMatchObject({ state: "pending", phase: "asking", resolution: null });
+    expect(nextStep(after, now + 600_000)).toBeNull();
+    expect(nextStep(after, now + 600_001)).toBe("ask");
+  });
+
+  it.each([
+    ["booked it", booked, "completed", "paid"],
+    ["did not book it", nothing, "failed", "refunded"],
+  ] as const)("is decided when the peer says that it %s (F17)", (_, list, state, resolution) => {
+    expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
+  });
+
+  it("is not decided by a settlement of another id or task", () => {
+    const others = [
+      { settlement_id: "other", task_id: completed.taskId },
+      { settlement_id: settlementId, task_id: "other" },
+    ];
+    const list = { settlements: others } as unknown as SettlementList;
+    expect(ask(exhausted(), list).resolution).toBe("refunded");
+  });
+
+  it("is held for the operator when the peer cannot be asked three times", () => {
+    const once = ask(exhausted(), null);
+    expect(once).toMatchObject({ state: "pending", resolution: null });
+    const thrice = ask(ask(once, null), null);
+    expect(thrice).toMatchObject({ state: "failed", resolution: "held", dueAt: null });
+    expect(payableOfSettlement(thrice)).toBe(950_000);
+  });
+
+  it("is refunded without asking when no attempt ever got a connection", () => {
+    expect(run(open(), ...six(unreachable)).after).toMatchObject({
+      state: "failed",
+      resolution: "refunded",
+    });
+  });
+
+  it("has to be asked for when a single attempt may have arrived", () => {
+    const { after } = run(open(), unknown, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking" });
+  });
+
+  it("may have arrived when the relay crashed before it heard the end", () => {
+    const crashed = beginAttempt(open(), SCHEDULE, NOW);
+    const { after } = run(crashed, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking" });
+  });
+
+  it("is not paid by a confirmation after its money went back (F17)", () => {
+    const refunded = ask(exhausted(), nothing);
+    expect(endAttempt(refunded, answered(200), { ...SCHEDULE, now: NOW })).toBe(refunded);
+    expect(endAttempt(refunded, unknown, { ...SCHEDULE, now: NOW })).toBe(refunded);
+    expect(endAsk(refunded, booked, NOW)).toBe(refunded);
+  });
+});
+
+describe("The operator", () => {
+  const held = ask(ask(ask(exhausted(), null), null), null);
+
+  it("starts a held settlement anew, without forgetting that it may have arrived", () => {
+    const again = redrive(held, NOW);
+    expect(again).toMatchObject({ state: "pending", resolution: null, dueAt: NOW });
+    expect(run(again, ...six(unreachable)).after).toMatchObject({
+      phase: "asking",
+      state: "pending",
+    });
+    expect(run(again, answered(200)).after.resolution).toBe("paid");
+  });
+
+  it("gives a held settlement up, and its payer is refunded", () => {
+    expect(giveUp(held)).toMatchObject({ state: "failed", resolution: "refunded" });
+    expect(payableOfSettlement(giveUp(held))).toBe(0);
+  });
+
+  it("hears of a payment that was confirmed after all", () => {
+    expect(endAttempt(held, answered(200), { ...SCHEDULE, now: NOW }).resolution).toBe("paid");
+  });
+
+  it.each([
+    ["pending", open()],
+    ["paid", run(open(), answered(200)).after],
+    ["refunded", ask(exhausted(), nothing)],
+  ])("cannot change one that is %s", (_, settlement) => {
+    expect(redrive(settlement, NOW)).toBe(settlement);
+    expect(giveUp(settlement)).toBe(settlement);
+  });
+});
+
+describe("A relay in the middle", () => {
+  it("was paid for the task, and so tries anew where an origin would refund", () => {
+    const anew = ask(exhausted(false), nothing);
+    expect(anew).toMatchObject({ state: "pending", phase: "forwarding", rounds: 1 });
+    expect(run(anew, answered(200)).after.resolution).toBe("paid");
+  });
+
+  it("leaves it to the operator after three rounds", () => {
+    const rounds = [1, 2, 3].reduce(
+      (settlement) => ask(run(settlement, ...six(unknown)).after, nothing),
+      open(false),
+    );
+    expect(rounds).toMatchObject({ state: "failed", resolution: "held" });
+  });
+});
+
+it("A scale shortens every time alike", () => {
+  expect(retrySchedule(0.001)).toEqual({
+    pauses: [30, 120, 480, 1_920, 7_200],
+    lifetimeMs: 300,
+    settleDownMs: 600,
+    holdMs: 2 * (9_750 + 600),
+  });
+});

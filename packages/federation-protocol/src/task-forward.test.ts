@@ -1,0 +1,140 @@
+import { asMicro } from "@agent/budget";
+import { signJson } from "@agent/crypto";
+import { describe, expect, it } from "vitest";
+import { alpha, beta, forwardOf, gamma, NOW, TERMS, worker } from "../test/parties.ts";
+import { TaskForwardSchema } from "./messages/task.ts";
+import { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
+import { type ForwardContext, judgeForward } from "./task-forward.ts";
+
+const context: ForwardContext = {
+  from: alpha.id,
+  self: beta.id,
+  now: NOW,
+  isKnown: false,
+  worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
+  feeRate: 0.05,
+  clearing: { balance: asMicro(0), limit: asMicro(1_000_000_000) },
+};
+
+const read = (body: unknown) => readSignedMessage(TaskForwardSchema, body, alpha.publicKey);
+
+describe("The body of a forward", () => {
+  it("holds under its sender's key, unknown members included", async () => {
+    const body = signJson({ ...forwardOf(), trace: "x" }, alpha.secretKey);
+    expect(read(body)).toMatchObject({ ok: true });
+    expect(await readSignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(
+      read(body),
+    );
+  });
+
+  it.each<[string, object]>([
+    ["changed", { task_id: "other" }],
+    ["added to", { trace: "x" }],
+  ])("is refused when it was %s after signing (F2)", async (_, change) => {
+    const refused = { ok: false, code: "federation.signature_invalid" };
+    const body = { ...forwardOf(), ...change };
+    expect(read(body)).toEqual(refused);
+    expect(await readSignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(refused);
+    expect(readSignedMessage(TaskForwardSchema, forwardOf(), "no key")).toEqual(refused);
+  });
+
+  it.each([
+    [{ amount: -1, currency: "USD" }],
+    [{ amount: Number.NaN, currency: "USD" }],
+    [{ amount: Infinity, currency: "USD" }],
+    [{ amount: "1", currency: "USD" }],
+    [{ amount: 0.0000001, currency: "USD" }],
+    [{ amount: 1, currency: "EUR" }],
+    [undefined],
+  ])("is malformed with the budget %o (F14)", (budget) => {
+    expect(read({ ...forwardOf(), budget })).toMatchObject({
+      ok: false,
+      code: "federation.malformed",
+    });
+  });
+
+  it("is malformed as the body of another message (F5)", () => {
+    expect(read(signJson({ relay_id: alpha.id, timestamp: NOW }, alpha.secretKey)).ok).toBe(false);
+  });
+});
+
+describe("A forwarded task", () => {
+  it("is taken for what the receiver will be paid", () => {
+    expect(judgeForward(forwardOf(), context)).toEqual({ ok: true, amount: 950_000 });
+  });
+
+  it.each<[string, Partial<Parameters<typeof forwardOf>[0]>, Partial<ForwardContext>, string]>([
+    ["in another relay's name", { self: gamma.id }, {}, "federation.wrong_sender"],
+    ["with an id that is known (F13)", {}, { isKnown: true }, "forward.duplicate"],
+    [
+      "with a known id and an old time (F4)",
+      {},
+      { isKnown: true, now: NOW + 300_001 },
+      "forward.duplicate",
+    ],
+    ["that was made 5 minutes ago", {}, { now: NOW + 300_001 }, "federation.timestamp_expired"],
+    [
+      "that has passed this relay",
+      { path: [`relay:${beta.id}`, `relay:${alpha.id}`] },
+      {},
+      "forward.looped",
+    ],
+    ["whose time is over", { expiresAt: NOW }, {}, "forward.expired"],
+    [
+      "for an agent that is unknown or hidden (F14)",
+      {},
+      { worker: null },
+      "forward.agent_not_found",
+    ],
+    ["for another key of the agent", { publicKey: gamma.publicKey }, {}, "forward.key_mismatch"],
+    ["for less than the price (F14)", { amount: asMicro(949_999) }, {}, "forward.underpaid"],
+    ["for nothing, of a paid agent (F14)", { amount: asMicro(0) }, {}, "forward.underpaid"],
+    [
+      "beyond the credit limit",
+      {},
+      { clearing: { balance: asMicro(0), limit: asMicro(949_999) } },
+      "clearing.limit_exceeded",
+    ],
+    [
+      "of a peer that owes too much already",
+      {},
+      { clearing: { balance: asMicro(-100_000), limit: asMicro(1_000_000) } },
+      "clearing.limit_exceeded",
+    ],
+  ])("%s is refused", (_, order, change, code) => {
+    expect(judgeForward(forwardOf(order), { ...context, ...change })).toEqual({ ok: false, code });
+  });
+
+  it("may cost less the more relays took their fee, but no more than three are believed", () => {
+    const path = (relays: number) => [
+      ...Array.from({ length: relays - 1 }, () => `relay:${gamma.id}`),
+      `relay:${alpha.id}`,
+    ];
+    const isEnough = (amount: number, relays: number) =>
+      judgeForward(forwardOf({ amount: asMicro(amount), path: path(relays) }), context).ok;
+    expect([isEnough(902_500, 2), isEnough(902_499, 2)]).toEqual([true, false]);
+    expect([isEnough(857_375, 3), isEnough(857_374, 3)]).toEqual([true, false]);
+    expect(isEnough(857_374, 16)).toBe(false);
+  });
+
+  it("that is free needs no credit", () => {
+    const free = { publicKeys: null, price: asMicro(0) };
+    const clearing = { balance: asMicro(-5), limit: asMicro(0) };
+    const judged = judgeForward(forwardOf({ amount: asMicro(0) }), {
+      ...context,
+      worker: free,
+      clearing,
+    });
+    expect(judged).toEqual({ ok: true, amount: 0 });
+  });
+
+  it("that a peer has paid ahead needs no credit", () => {
+    const clearing = { balance: TERMS.net, limit: asMicro(0) };
+    expect(judgeForward(forwardOf(), { ...context, clearing }).ok).toBe(true);
+  });
+
+  it("need not carry what only our relays send", () => {
+    const { public_key: _, expires_at: __, timestamp: ___, to: ____, ...bare } = forwardOf();
+    expect(judgeForward({ ...bare, routing_choice: null }, context).ok).toBe(true);
+  });
+});
