@@ -1,21 +1,21 @@
-import { connectSocket, type AgentSocket, type CallRefusal } from "@agent/client";
+import { connectSocket, type AgentSocket } from "@agent/client";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
-import { retryDelayMs } from "./backoff.ts";
 import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
-import { announce, join, type JoinResult, type Membership, type Profile } from "./join.ts";
+import type { JoinResult, Membership, Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
 import { pacedSend } from "./paced-send.ts";
 import { createReceiptPost } from "./post-receipt.ts";
 import { receiptFolder, type Parcel, type ReceiptStore } from "./receipt-store.ts";
+import { notJoined, stayJoined } from "./stay-joined.ts";
 
 export interface HomeOptions {
   readonly url: string;
@@ -44,47 +44,36 @@ export interface Home extends HomeLink {
   stop(graceMs: number): Promise<void>;
 }
 
-const rejoinCapMs = 30_000;
-
 /** Reads what the last run left to be delivered; nothing is sent before `start`. */
 export async function openHome(options: HomeOptions): Promise<Home> {
-  const { identity, runtime, syncIntervalMs, url } = options;
+  const { identity, runtime, url } = options;
   const { agentId } = identity;
-  let membership: Membership | undefined;
   let socket: AgentSocket | undefined;
   let intake: Intake | undefined;
-  let endpointUrl: string | undefined;
-  let rejoined = false;
-  let failures = 0;
-  let cycling = false;
   let stopped = false;
-  let cancelNext = () => {};
   let cancelHousekeeping = () => {};
 
-  const current = () => membership;
+  const delegations = countTries();
+  const heartbeats = countTries();
+  const member = stayJoined(options, {
+    heartbeats,
+    joined() {
+      connect();
+      void credentials.handIn();
+    },
+    /** A look for work that the socket did not bring. */
+    async synced({ client }) {
+      const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
+      if (open.ok) for (const task of open.body.tasks) intake?.take(task);
+    },
+  });
+  const { membership } = member;
+  const credentials = createCredentialKeeper({ identity, membership, runtime });
   const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
-  const receipts = createReceiptPost({ send, client: () => membership?.client, runtime });
+  const receipts = createReceiptPost({ send, client: () => membership()?.client, runtime });
   const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ post: receipts.post, store, runtime });
   const left = await loadLeft(store, runtime);
-  const credentials = createCredentialKeeper({ identity, membership: current, runtime });
-  const delegations = countTries();
-  const heartbeats = countTries();
-
-  async function tryToJoin(): Promise<JoinResult> {
-    const result = await join({ ...options, endpointUrl });
-    if (!result.ok) {
-      const { code, status, message } = result;
-      runtime.log("warn", "relay.join_failed", { code, status, reason: message });
-      return result;
-    }
-    failures = 0;
-    membership = result.membership;
-    runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
-    connect();
-    void credentials.handIn();
-    return result;
-  }
 
   function connect(): void {
     socket?.close();
@@ -94,14 +83,12 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       ...runtime,
       baseUrl: url,
       agentId,
-      bearer: async () => membership?.client.bearerFor("socket") ?? notJoined,
+      bearer: async () => membership()?.client.bearerFor("socket") ?? notJoined,
       onMessage(message) {
         if (message.type === "ready") {
           outbox.hurry();
-          // It may have come back from a backup that is older than this registration.
-          if (wasDown) void announceAgain();
+          member.accepted(wasDown);
           wasDown = false;
-          rejoined = false;
         }
         receipts.onMessage(message);
         intake?.onMessage(message);
@@ -112,39 +99,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       },
       onRefused: ({ code, status }) => {
         runtime.log("warn", "socket.refused", { code, status });
-        forget();
+        member.refused();
       },
     });
-  }
-
-  async function announceAgain(): Promise<void> {
-    if (membership === undefined) return;
-    const answer = await announce(membership.client, { ...options, endpointUrl });
-    if (answer.ok) return;
-    runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
-    if (forgotten.has(answer.code)) forget();
-  }
-
-  /** Joins anew: at once, but a second time in vain only when it is due. */
-  function forget(): void {
-    membership = undefined;
-    if (cycling || stopped || rejoined) return;
-    rejoined = true;
-    cancelNext();
-    void cycle();
-  }
-
-  /** Heartbeat, and a look for work that the socket did not bring. */
-  async function sync({ client }: Membership): Promise<void> {
-    const beat = await client.heartbeat({ body: { agent_id: agentId } });
-    heartbeats.count(beat.ok);
-    if (!beat.ok && forgotten.has(beat.code)) {
-      runtime.log("warn", "relay.forgot_agent", { code: beat.code });
-      membership = undefined;
-      return;
-    }
-    const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
-    if (open.ok) for (const task of open.body.tasks) intake?.take(task);
   }
 
   function housekeep(counts: () => OwnCounts): void {
@@ -159,60 +116,38 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     cancelHousekeeping = runtime.schedule(housekeepingIntervalMs, () => housekeep(counts));
   }
 
-  async function cycle(): Promise<JoinResult | undefined> {
-    cycling = true;
-    let result: JoinResult | undefined;
-    try {
-      if (membership !== undefined) await sync(membership);
-      // A relay that lost this agent is joined again at once, not a whole interval later.
-      if (membership === undefined && !stopped) result = await tryToJoin();
-    } catch (cause) {
-      runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
-    }
-    cycling = false;
-    if (stopped) return result;
-    const refused = result !== undefined && !result.ok ? result : undefined;
-    const delay =
-      refused === undefined
-        ? syncIntervalMs
-        : retryDelayMs(failures++, refused, { runtime, capMs: rejoinCapMs });
-    cancelNext = runtime.schedule(delay, () => void cycle());
-    return result;
-  }
-
   return {
-    membership: current,
-    deviceId: () => membership?.deviceId,
+    membership,
+    deviceId: () => membership()?.deviceId,
     hire: createHire({
       identity,
-      membership: current,
+      membership,
       timeoutMs: options.taskTimeoutMs,
       count: (isGood) => delegations.count(isGood),
       runtime,
     }),
     credentials,
     gradient: () => credentials.gradient(),
-    keysOf: createIssuerKeys({ membership: current, runtime }),
+    keysOf: createIssuerKeys({ membership, runtime }),
     deliver: (receipt) => outbox.deliver(receipt, agentId),
     undelivered: outbox.find,
-    findSigner: createFindSigner({ agentId, membership: current, runtime }),
-    async start({ work, counts, endpointUrl: address }) {
-      endpointUrl = address;
+    findSigner: createFindSigner({ agentId, membership, runtime }),
+    start({ work, counts, endpointUrl }) {
       housekeep(counts);
       outbox.resume(left);
       intake = createIntake({
         agentId,
-        relayId: () => membership?.relay.relayId ?? "",
+        relayId: () => membership()?.relay.relayId ?? "",
         work,
         send,
         deliver: outbox.deliver,
         runtime,
       });
-      return (await cycle()) ?? notJoined;
+      return member.start(endpointUrl);
     },
     async stop(graceMs) {
       stopped = true;
-      cancelNext();
+      member.stop();
       cancelHousekeeping();
       intake?.stop();
       await outbox.stop(graceMs);
@@ -230,18 +165,4 @@ async function loadLeft(store: ReceiptStore, { log }: Runtime): Promise<readonly
   }
 }
 
-/** Answers of a relay that no longer knows this agent, as after it lost its memory. */
-const forgotten: ReadonlySet<string> = new Set([
-  "agent.not_found",
-  "auth.device_not_authorized",
-  "auth.verification_failed",
-]);
-
 const notReady = { ok: false, code: "socket.not_ready" } as const;
-
-const notJoined: CallRefusal = {
-  ok: false,
-  code: "network.unreachable",
-  status: 0,
-  message: "The relay has not been joined yet",
-};

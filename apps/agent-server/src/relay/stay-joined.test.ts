@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { countTries } from "../gradient/counts.ts";
+import type { Log } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { newIdentity } from "../testing/identity.ts";
+import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { stayJoined } from "./stay-joined.ts";
+
+let relay: TestRelay;
+beforeAll(async () => {
+  relay = await startRelay();
+});
+afterAll(() => relay.stop());
+
+/** A member of the relay whose requests to a path can be made to fail for a while. */
+function newMember(syncIntervalMs: number) {
+  const failing = { path: "", status: 503 };
+  const asked: string[] = [];
+  const events: string[] = [];
+  const log: Log = (_, event) => void events.push(event);
+  const runtime = {
+    ...systemRuntime(log),
+    fetch: (async (input, init) => {
+      const { pathname } = new URL(input instanceof Request ? input.url : input);
+      asked.push(pathname);
+      return pathname === failing.path
+        ? new Response(null, { status: failing.status })
+        : fetch(input, init);
+    }) satisfies typeof fetch,
+  };
+  const heartbeats = countTries();
+  const identity = newIdentity();
+  const member = stayJoined(
+    {
+      url: relay.url,
+      registrationToken: undefined,
+      identity,
+      profile: {
+        name: "member",
+        description: "",
+        agentType: "service",
+        capabilities: ["x"],
+        listing: { capabilities: ["x"], pricing: [], description: "" },
+      },
+      runtime,
+      syncIntervalMs,
+    },
+    { heartbeats, joined: () => events.push("joined"), synced: async () => {} },
+  );
+  return { asked, events, failing, heartbeats, identity, member };
+}
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
+}
+
+const heartbeatPath = "/api/v1/agents/heartbeat";
+const registerPath = "/api/v1/agents/register";
+
+describe("a member", () => {
+  test("sends heartbeats and counts those that were answered", async () => {
+    const { failing, heartbeats, member } = newMember(20);
+    expect(await member.start("http://127.0.0.1:1/mcp")).toMatchObject({ ok: true });
+    await until(() => heartbeats.tries().good >= 2);
+    failing.path = heartbeatPath;
+    await until(() => heartbeats.tries().made > heartbeats.tries().good);
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+
+  test("says again what it offers after each lost connection, until that was heard", async () => {
+    const { asked, events, failing, identity, member } = newMember(20);
+    await member.start("http://127.0.0.1:1/mcp");
+    const params = { agentId: identity.agentId };
+    await relay.master.deregisterAgent({ params });
+    failing.path = registerPath;
+    member.accepted(true);
+    await until(() => events.filter((event) => event === "relay.announce_failed").length >= 2);
+    failing.path = "";
+    await until(async () => (await relay.master.getListing({ params })).ok);
+    member.stop();
+    expect(asked.filter((path) => path === registerPath).length).toBeGreaterThanOrEqual(4);
+    expect(events.filter((event) => event === "joined")).toHaveLength(1);
+  });
+
+  test("says nothing again when its first connection is made", async () => {
+    const { asked, member } = newMember(60_000);
+    await member.start("http://127.0.0.1:1/mcp");
+    const before = asked.length;
+    member.accepted(false);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(asked).toHaveLength(before);
+    member.stop();
+  });
+});
+
+describe("a member that the relay does not let in", () => {
+  test("joins anew at once, but not over and over", async () => {
+    const { events, member } = newMember(60_000);
+    const joins = () => events.filter((event) => event === "joined").length;
+    await member.start("http://127.0.0.1:1/mcp");
+    member.refused();
+    expect(member.membership()).toBeUndefined();
+    await until(() => joins() === 2);
+    member.refused();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(joins()).toBe(2);
+    member.stop();
+  });
+
+  test("does so again once it was let in meanwhile", async () => {
+    const { events, member } = newMember(60_000);
+    const joins = () => events.filter((event) => event === "joined").length;
+    await member.start("http://127.0.0.1:1/mcp");
+    for (let round = 2; round <= 4; round += 1) {
+      member.refused();
+      await until(() => joins() === round);
+      member.accepted(false);
+    }
+    expect(member.membership()).toBeDefined();
+    member.stop();
+  });
+});

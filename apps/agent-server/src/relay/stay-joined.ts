@@ -1,0 +1,140 @@
+import type { CallRefusal } from "@agent/client";
+import type { TriesCounter } from "../gradient/counts.ts";
+import { retryDelayMs } from "./backoff.ts";
+import { announce, join, type JoinOptions, type JoinResult, type Membership } from "./join.ts";
+
+export interface Member {
+  readonly membership: () => Membership | undefined;
+  /** Joins, and stays joined; resolves after the first attempt. */
+  start(endpointUrl: string | undefined): Promise<JoinResult>;
+  /** The relay let this agent's device in; `again`: after the connection was lost. */
+  accepted(again: boolean): void;
+  /** The relay does not let it in. */
+  refused(): void;
+  stop(): void;
+}
+
+const rejoinCapMs = 30_000;
+
+/**
+ * Keeps an agent a member of its relay: a heartbeat every `syncIntervalMs`, and whatever the relay lost
+ * of it once more. `joined` is told of each new membership, `synced` of each heartbeat.
+ */
+export function stayJoined(
+  options: Omit<JoinOptions, "endpointUrl"> & { readonly syncIntervalMs: number },
+  on: {
+    joined: () => void;
+    synced: (membership: Membership) => Promise<void>;
+    heartbeats: Pick<TriesCounter, "count">;
+  },
+): Member {
+  const { identity, runtime, syncIntervalMs } = options;
+  let membership: Membership | undefined;
+  let endpointUrl: string | undefined;
+  let isAnnounced = true;
+  let rejoined = false;
+  let cycling = false;
+  let failures = 0;
+  let stopped = false;
+  let cancelNext = () => {};
+
+  async function tryToJoin(): Promise<JoinResult> {
+    const result = await join({ ...options, endpointUrl });
+    if (!result.ok) {
+      const { code, status, message } = result;
+      runtime.log("warn", "relay.join_failed", { code, status, reason: message });
+      return result;
+    }
+    failures = 0;
+    isAnnounced = true;
+    membership = result.membership;
+    runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
+    on.joined();
+    return result;
+  }
+
+  /** One that came back from a backup may know the agent, but not what it offers. */
+  async function announceAgain(): Promise<void> {
+    if (membership === undefined) return;
+    const answer = await announce(membership.client, { ...options, endpointUrl });
+    isAnnounced = answer.ok;
+    if (answer.ok) return;
+    runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
+    if (forgotten.has(answer.code)) forget();
+  }
+
+  /** Joins anew: at once, but a second time in vain only when it is due. */
+  function forget(): void {
+    membership = undefined;
+    if (cycling || stopped || rejoined) return;
+    rejoined = true;
+    cancelNext();
+    void cycle();
+  }
+
+  async function sync(current: Membership): Promise<void> {
+    const beat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
+    on.heartbeats.count(beat.ok);
+    if (!beat.ok && forgotten.has(beat.code)) {
+      runtime.log("warn", "relay.forgot_agent", { code: beat.code });
+      membership = undefined;
+      return;
+    }
+    if (!isAnnounced) await announceAgain();
+    await on.synced(current);
+  }
+
+  async function cycle(): Promise<JoinResult | undefined> {
+    cycling = true;
+    let result: JoinResult | undefined;
+    try {
+      if (membership !== undefined) await sync(membership);
+      // A relay that lost this agent is joined again at once, not a whole interval later.
+      if (membership === undefined && !stopped) result = await tryToJoin();
+    } catch (cause) {
+      runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
+    }
+    cycling = false;
+    if (stopped) return result;
+    const refused = result !== undefined && !result.ok ? result : undefined;
+    const delay =
+      refused === undefined
+        ? syncIntervalMs
+        : retryDelayMs(failures++, refused, { runtime, capMs: rejoinCapMs });
+    cancelNext = runtime.schedule(delay, () => void cycle());
+    return result;
+  }
+
+  return {
+    membership: () => membership,
+    async start(address) {
+      endpointUrl = address;
+      return (await cycle()) ?? notJoined;
+    },
+    accepted(again) {
+      rejoined = false;
+      if (!again) return;
+      isAnnounced = false;
+      void announceAgain();
+    },
+    refused: forget,
+    stop() {
+      stopped = true;
+      cancelNext();
+    },
+  };
+}
+
+/** Answers of a relay that no longer knows this agent, as after it lost its memory. */
+const forgotten: ReadonlySet<string> = new Set([
+  "agent.not_found",
+  "auth.device_not_authorized",
+  "auth.verification_failed",
+]);
+
+export const notJoined: CallRefusal = {
+  ok: false,
+  code: "network.unreachable",
+  status: 0,
+  message: "The relay has not been joined yet",
+};
