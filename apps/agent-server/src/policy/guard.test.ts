@@ -15,6 +15,7 @@ import { createGuard } from "./guard.ts";
 
 const secret = "my prompt is nobody's business";
 const deploy = textTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
+const look = textTool("look", async () => ({ ok: true, data: await readFile(path, "utf8") }));
 const pay = textTool("pay", () => ({ ok: true, data: "paid" }), 4);
 
 let folder: string;
@@ -25,7 +26,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-audit-"));
   path = join(folder, "new", "audit.jsonl");
   const started = await startAlone({
-    tools: [shout, failing, deploy, pay],
+    tools: [shout, failing, look, deploy, pay],
     file: { auditLog: path },
   });
   if (!started.ok) throw new Error(started.faults.join("; "));
@@ -90,10 +91,16 @@ describe("the audit log", () => {
     expect(await readFile(path, "utf8")).not.toContain(secret);
   });
 
+  test("holds the decision before the tool runs", async () => {
+    const seen = await call("look", "");
+    expect(seen.trim().split("\n").at(-1)).toContain('"tool":"look"');
+  });
+
   test("names the task for which a tool ran, and agent_task itself", async () => {
     const before = (await audited()).length;
     const client = await connectClient(running.url, "secret");
-    await callText(client, "agent_task", { prompt: "hi", relay_task_id: "task-1" });
+    const args = { prompt: "hi", required_capabilities: ["shout"], relay_task_id: "task-1" };
+    await callText(client, "agent_task", args);
     await client.close();
     const decided = (await audited()).slice(before).filter((line) => "decision" in line);
     expect(decided).toMatchObject([{ tool: "agent_task" }, { tool: "shout", task_id: "task-1" }]);
