@@ -16,6 +16,7 @@ export interface Site extends TestRelay {
   readonly name: string;
   readonly relayId: string;
   readonly url: string;
+  readonly port: number;
   /** Ends it as a process ends; what is in its database stays. */
   stop(): Promise<void>;
 }
@@ -59,6 +60,7 @@ export async function startSite({ name, clock, seed, env, ...at }: SiteOptions):
     ...t,
     name,
     url,
+    port,
     relayId: t.relay.relayId,
     stop: () => serving.stop(0),
     close: () => serving.stop(0),

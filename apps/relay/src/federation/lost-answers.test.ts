@@ -1,0 +1,158 @@
+import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import {
+  booksOf,
+  peer,
+  positionsOf,
+  startSite,
+  submitFor,
+  taskFor,
+  until,
+  work,
+  type Site,
+} from "../../test/network.ts";
+
+let clock: ManualClock;
+let fate: (path: string) => Fate;
+let proxies: LossyProxy[];
+let a: Site;
+let b: Site;
+let boss: TestAgent;
+let worker: TestAgent;
+
+beforeEach(async () => {
+  clock = manualClock();
+  fate = () => "pass";
+  proxies = await Promise.all([0, 1].map(() => lossyProxy((path) => fate(path))));
+  [a, b] = (await Promise.all(
+    ["alpha", "beta"].map(async (name, at) => {
+      const proxy = proxies[at]!;
+      const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
+      return startSite({ name, clock, seed: at + 1, url: proxy.url, env });
+    }),
+  )) as [Site, Site];
+  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
+  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
+  await peer(a, b);
+  boss = await a.agent();
+  await a.deposit(boss, 1_000);
+  worker = await b.worker(1);
+});
+afterEach(async () => {
+  await Promise.all([a.close(), b.close()]);
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+});
+
+/** Lets the jobs of both relays run until nothing of the outbox is open, for hours if need be. */
+async function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<void> {
+  await until(async () => {
+    if (await done()) return true;
+    await clock.advance(stepMs);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "everything is settled");
+}
+
+const outbox = async (state: string) => {
+  const path = `/api/v1/admin/federation/outbox?state=${state}&limit=200`;
+  const { body } = await a.asMaster("GET", path);
+  return body["settlements"] as { settlement_id: string; state: string; refunded: boolean }[];
+};
+
+/** What lies at both relays together, the world outside left out. */
+async function moneyOf(): Promise<number> {
+  const books = await Promise.all([booksOf(a), booksOf(b)]);
+  const micro = books.flatMap(({ totals }) =>
+    ["balances", "holds", "fees", "peers"].map((kind) => Math.round((totals[kind] ?? 0) * 1e6)),
+  );
+  return micro.reduce((sum, each) => sum + each, 0) / 1e6;
+}
+
+test("F17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
+  const random = seededRandom(17);
+  fate = (path) =>
+    path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
+  const before = await moneyOf();
+  const ids: string[] = [];
+  for (let round = 0; round < 20; round += 1) {
+    const submitted = await Promise.all(Array.from({ length: 10 }, () => submitFor(a, boss)));
+    ids.push(...submitted.map(({ body }) => String(body["task_id"])));
+  }
+  expect(new Set(ids).size).toBe(200);
+  const done = new Set<string>();
+  await letTimePass(async () => {
+    const path = `/agent/${worker.agentId}/tasks?status=pending&limit=200`;
+    const { body } = await b.as(worker, "GET", path);
+    for (const task of body["tasks"] as Parameters<typeof work>[2][]) {
+      if ((await work(b, worker, task)).status === 200) done.add(task.task_id);
+    }
+    const paid = await outbox("completed");
+    return done.size === 200 && paid.length === 200;
+  });
+
+  expect(proxies.reduce((sum, proxy) => sum + proxy.lost(), 0)).toBeGreaterThan(60);
+  expect(await a.balance(boss)).toBe(800);
+  expect(await b.balance(worker)).toBe(180.5);
+  expect(await positionsOf(a)).toEqual({ [b.relayId]: 190 });
+  expect(await positionsOf(b)).toEqual({ [a.relayId]: -190 });
+  const books = await Promise.all([booksOf(a), booksOf(b)]);
+  expect(books).toMatchObject([
+    { consistent: true, totals: { holds: 0, fees: 10 } },
+    { consistent: true, totals: { holds: 0, fees: 9.5 } },
+  ]);
+  expect(await moneyOf()).toBe(before);
+  const { body } = await b.asMaster(
+    "GET",
+    `/api/v1/agents/${worker.agentId}/settlements?limit=200`,
+  );
+  const tasks = (body["settlements"] as { task_id: string }[]).map(({ task_id }) => task_id);
+  expect(new Set(tasks)).toEqual(new Set(ids));
+});
+
+describe("F17 a settlement whose answers are all lost", () => {
+  const settle = async () => {
+    await submitFor(a, boss);
+    await work(b, worker, await taskFor(b, worker));
+    await until(async () => (await outbox("pending")).length === 1, "the settlement begins");
+  };
+
+  test("is asked for, found paid and completed: nobody is refunded", async () => {
+    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+    await settle();
+    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    expect([await a.balance(boss), await b.balance(worker)]).toEqual([999, 0.9025]);
+    expect(a.logged("settlement.retry.refunded")).toEqual([]);
+  });
+
+  test("after attempts that never arrived is refunded once, and paid by nobody later", async () => {
+    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    await settle();
+    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    expect([await a.balance(boss), await b.balance(worker)]).toEqual([1_000, 0]);
+    expect(await outbox("failed")).toMatchObject([{ state: "failed", refunded: true }]);
+    expect(a.logged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
+    fate = () => "pass";
+    await letTimePass(async () => (await booksOf(b)).totals["holds"] === 0, 3_600_000);
+    expect([await a.balance(boss), await b.balance(worker)]).toEqual([1_000, 0]);
+    expect([await positionsOf(a), await positionsOf(b)]).toEqual([
+      { [b.relayId]: 0 },
+      { [a.relayId]: 0 },
+    ]);
+  });
+
+  test("and which cannot be asked for is held for the operator, who may begin again", async () => {
+    let broken = true;
+    fate = (path) => (broken && path.includes("/settlement") ? "lose-answer" : "pass");
+    await settle();
+    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    const [held] = await outbox("failed");
+    expect(held).toMatchObject({ refunded: false });
+    expect(await booksOf(a)).toMatchObject({ consistent: true, totals: { holds: 1.2 } });
+    broken = false;
+    const path = `/api/v1/admin/federation/outbox/${held?.settlement_id}/retry`;
+    expect(await a.asMaster("POST", path)).toMatchObject({ status: 200 });
+    await letTimePass(async () => (await outbox("completed")).length === 1);
+    expect([await a.balance(boss), await b.balance(worker)]).toEqual([999, 0.9025]);
+  });
+});

@@ -1,0 +1,779 @@
+import { bytesToHex, canonicalize, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
+import { receiptHash } from "@agent/receipts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import {
+  doneForPeer,
+  federated,
+  forwardedAway,
+  positionOf,
+  proposeAs,
+  queryOf,
+  relayed,
+  suspend,
+} from "../../test/contract/federation.ts";
+import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { answering } from "../../test/listening-peer.ts";
+import { booksOf, until } from "../../test/network.ts";
+import { receiptOf, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+const base = "/federation/v1";
+const settlePath = `${base}/settlement/forward`;
+const resultPath = `${base}/task/result`;
+
+let t: TestRelay;
+let peer: FakePeer;
+beforeEach(async () => {
+  t = await startTestRelay(federated);
+  peer = await fakePeer(t).befriend();
+});
+afterEach(() => t.close());
+
+/** Everything of value that an attack could change. */
+async function stateOf(relay: TestRelay = t) {
+  const { consistent, totals } = await booksOf(relay as never);
+  const { body } = await relay.asMaster("GET", "/api/v1/admin/federation/peers");
+  const outbox = await relay.asMaster("GET", "/api/v1/admin/federation/outbox");
+  expect(consistent).toBe(true);
+  return { totals, peers: body["peers"], outbox: outbox.body };
+}
+
+/** Says that an attempt is refused with a code and changes nothing. */
+async function expectHarmless(code: string, attempt: () => Promise<Reply>): Promise<Reply> {
+  const before = await stateOf();
+  const reply = await attempt();
+  expect(reply.body).toMatchObject({ code });
+  expect(reply.status).toBeGreaterThanOrEqual(400);
+  expect(reply.status).toBeLessThan(504);
+  expect(await stateOf()).toEqual(before);
+  return reply;
+}
+
+const paths = [
+  ["GET", "identity"],
+  ["POST", "peer/propose"],
+  ["POST", "peer/confirm"],
+  ["POST", "peer/heartbeat"],
+  ["POST", "peer/remove"],
+  ["GET", "peers"],
+  ["POST", "discover"],
+  ["POST", "task/forward"],
+  ["POST", "task/result"],
+  ["POST", "settlement/forward"],
+  ["GET", "settlements"],
+] as const;
+
+describe("F1 while federation is off", () => {
+  test.each(paths)("%s %s is 404, and so is any other method", async (method, path) => {
+    const off = await startTestRelay();
+    for (const verb of [method, "PUT", "DELETE"]) {
+      const body = verb === "GET" ? undefined : {};
+      expect(await off.request(verb, `${base}/${path}`, { body })).toMatchObject({
+        status: 404,
+        body: { code: "route.not_found" },
+      });
+    }
+    await off.close();
+  });
+});
+
+describe("F2 a signature that is", () => {
+  const body = () => queryOf(peer);
+  const path = `${base}/discover`;
+  const without = (name: string) => {
+    const { [name]: _, ...rest } = peer.headers("POST", path, body());
+    return rest;
+  };
+  test.each<[string, () => Record<string, string>]>([
+    ["missing", () => without("X-Relay-Signature")],
+    ["of nobody", () => without("X-Relay-Id")],
+    [
+      "another relay's",
+      () => ({ ...fakePeer(t).headers("POST", path, body()), "X-Relay-Id": peer.relayId }),
+    ],
+    ["over another body", () => peer.headers("POST", path, { ...body(), capability: "else" })],
+    ["cut short", () => ({ ...peer.headers("POST", path, body()), "X-Relay-Signature": "A" })],
+    ["of a stranger", () => fakePeer(t).headers("POST", path, body())],
+  ])("%s is refused", async (_, headers) => {
+    await expectHarmless("federation.signature_invalid", () => peer.post(path, body(), headers()));
+  });
+});
+
+describe("F3 a time in the header that is", () => {
+  const path = `${base}/discover`;
+  test.each([
+    ["over 5 minutes old", -300_001],
+    ["over 5 minutes ahead", 300_001],
+  ])("%s is refused", async (_, off) => {
+    const body = queryOf(peer);
+    const headers = peer.headers("POST", path, body, t.clock.now() + off);
+    await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
+  });
+
+  test.each(["yesterday", "", "1760000000000", "2025-10-09"])("%j is refused", async (time) => {
+    const body = queryOf(peer);
+    const headers = { ...peer.headers("POST", path, body), "X-Relay-Timestamp": time };
+    await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
+  });
+
+  test("exactly 5 minutes old is taken", async () => {
+    const body = queryOf(peer);
+    const headers = peer.headers("POST", path, body, t.clock.now() - 300_000);
+    expect(await peer.post(path, body, headers)).toMatchObject({ status: 200 });
+  });
+});
+
+describe("F4 an old body under a fresh header is stopped by its own ids:", () => {
+  test("a forwarded task is a duplicate", async () => {
+    const { forward } = await doneForPeer(t, peer);
+    await t.clock.advance(1_000);
+    await expectHarmless("forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
+  });
+
+  test("a settlement is answered as the first time and pays nothing", async () => {
+    const { settlement, worker } = await doneForPeer(t, peer);
+    const body = peer.settlementOf(settlement);
+    const first = await peer.post(settlePath, body);
+    await t.clock.advance(1_000);
+    expect((await peer.post(settlePath, body)).body).toEqual(first.body);
+    expect(await t.balance(worker)).toBe(0.9025);
+    expect(await positionOf(t, peer)).toBe(-0.95);
+  });
+
+  test("a heartbeat that is not newer than the last is stale", async () => {
+    await peer.heartbeat(t.clock.now() + 5);
+    await expectHarmless("peer.timestamp_stale", () => peer.heartbeat(t.clock.now() + 5));
+  });
+
+  test("after 5 minutes its own time is over", async () => {
+    const worker = await t.worker(1);
+    const body = peer.forwardOf({ target_agent: worker.agentId });
+    await t.clock.advance(300_001);
+    await expectHarmless("federation.timestamp_expired", () =>
+      peer.post(`${base}/task/forward`, body),
+    );
+  });
+});
+
+test("F5 a body for one endpoint is no body for another", async () => {
+  const { settlement } = await doneForPeer(t, peer);
+  const bodies: Record<string, object> = {
+    "task/forward": peer.forwardOf(),
+    "settlement/forward": peer.settlementOf(settlement),
+    discover: queryOf(peer),
+    "peer/propose": { ...peer.introduction(), nonce_a: "0".repeat(64) },
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    for (const other of Object.keys(bodies).filter((path) => path !== name)) {
+      await expectHarmless("request.invalid", () => peer.post(`${base}/${other}`, body));
+    }
+  }
+});
+
+test("F6 a signature holds for the canonical form, however the body is spelt", async () => {
+  const path = `${base}/discover`;
+  const body = queryOf(peer);
+  const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
+    .replace('"hop_count": 0', '"hop_count": 0.0')
+    .replace("summarise", "\\u0073ummarise");
+  const headers = peer.headers("POST", path, body);
+  expect(spelt).not.toBe(canonicalize(body));
+  expect(await t.request("POST", path, { raw: spelt, headers })).toMatchObject({ status: 200 });
+});
+
+describe("F7 a proposal is refused without any signature of ours when its", () => {
+  test.each<[string, object]>([
+    ["relay_id is no UUID", { relay_id: "alpha" }],
+    [
+      "relay_id carries a nonce",
+      { relay_id: `019b7d21-53eb-7ccd-926c-3badff397111:${"0".repeat(64)}` },
+    ],
+    ["nonce is too short", { nonce_a: "00" }],
+    [
+      "nonce is a text",
+      { nonce_a: "please sign this text for me, it is only a challenge, honestly!!" },
+    ],
+    ["key is no key", { public_key: "zz" }],
+    ["endpoint is no http", { endpoint_url: "file:///etc/passwd" }],
+  ])("%s", async (_, change) => {
+    const reply = await expectHarmless("request.invalid", () => fakePeer(t).propose(change));
+    expect(JSON.stringify(reply.body)).not.toMatch(/[\w-]{86}/);
+  });
+});
+
+describe("F8 a live peer is not overwritten by a proposal", () => {
+  test.each<[string, string, () => Promise<Reply>]>([
+    ["under its id with another key", "peer.key_changed", () => proposeAs(t, peer.relayId)],
+    ["of its own", "peer.exists", () => peer.propose()],
+    ["under this relay's id", "peer.own_identity", () => proposeAs(t, t.relay.relayId)],
+  ])("%s", async (_, code, attempt) => {
+    await expectHarmless(code, attempt);
+    expect(await peer.heartbeat()).toMatchObject({ status: 200 });
+  });
+
+  test("a removed peer's id stays with its key", async () => {
+    await peer.remove();
+    await expectHarmless("peer.key_changed", () => proposeAs(t, peer.relayId));
+  });
+});
+
+describe("F9 a confirmation that", () => {
+  const confirmPath = `${base}/peer/confirm`;
+  const begin = async () => {
+    const fresh = fakePeer(t);
+    const { body } = await fresh.propose();
+    const confirm = (challenge_response: unknown, timestamp = t.clock.now()) =>
+      fresh.post(confirmPath, { relay_id: fresh.relayId, challenge_response, timestamp });
+    return { fresh, answer: body, confirm };
+  };
+
+  test.each(["answers another nonce", "reflects our own challenge"])(
+    "%s ends the handshake",
+    async (what) => {
+      const { fresh, answer, confirm } = await begin();
+      const wrong =
+        what === "reflects our own challenge" ? answer["challenge"] : fresh.answer("0".repeat(64));
+      expect((await confirm(wrong)).body).toMatchObject({ code: "peer.challenge_invalid" });
+      const right = fresh.answer(answer["nonce_b"]);
+      expect((await confirm(right)).body).toMatchObject({ code: "peer.not_pending" });
+      expect(await positionOf(t, fresh)).toBeUndefined();
+    },
+  );
+
+  test("answers another session's nonce is refused", async () => {
+    const [one, two] = [await begin(), await begin()];
+    const crossed = one.fresh.answer(two.answer["nonce_b"]);
+    expect((await one.confirm(crossed)).body).toMatchObject({ code: "peer.challenge_invalid" });
+  });
+
+  test("comes twice is taken once, and one that comes first not at all", async () => {
+    const { fresh, answer, confirm } = await begin();
+    const right = fresh.answer(answer["nonce_b"]);
+    expect(await confirm(right)).toMatchObject({ status: 200, body: { status: "active" } });
+    expect((await confirm(right, t.clock.now() + 1)).body).toMatchObject({
+      code: "peer.not_pending",
+    });
+  });
+
+  test("comes after 5 minutes is too late", async () => {
+    const { fresh, answer, confirm } = await begin();
+    await t.clock.advance(300_001);
+    const right = fresh.answer(answer["nonce_b"]);
+    expect((await confirm(right)).body).toMatchObject({ code: "peer.not_pending" });
+  });
+});
+
+describe("F10 admission", () => {
+  const relayId = "019b7d21-53eb-7ccd-926c-3badff397111";
+  test.each([
+    ["a blocked peer", 403, "Peer is blocked", { AGENT_FEDERATION_BLOCKED_PEERS: relayId }],
+    [
+      "one that the allowlist does not name",
+      403,
+      "Peer is not in allowlist",
+      { AGENT_FEDERATION_ALLOWED_PEERS: "019b7d21-53eb-7ccd-926c-3badff397112" },
+    ],
+    [
+      "one more than the limit",
+      503,
+      "Maximum federation peer limit reached",
+      { AGENT_FEDERATION_MAX_PEERS: "0" },
+    ],
+  ])("refuses %s", async (_, status, error, env) => {
+    const strict = await startTestRelay({ ...federated, ...env });
+    expect(await proposeAs(strict, relayId)).toMatchObject({ status, body: { error } });
+    await strict.close();
+  });
+
+  test("gives no credit to whom nobody vouched for: free tasks only", async () => {
+    const open = await startTestRelay({
+      AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
+    });
+    const newcomer = await fakePeer(open).befriend();
+    const [paid, free] = [await open.worker(1), await open.worker(0)];
+    expect((await newcomer.forward({ target_agent: paid.agentId })).body).toMatchObject({
+      code: "clearing.limit_exceeded",
+    });
+    const budget = { amount: 0, currency: "USD" };
+    expect(await newcomer.forward({ target_agent: free.agentId, budget })).toMatchObject({
+      status: 202,
+    });
+    await open.close();
+  });
+});
+
+describe("F11 a query", () => {
+  test.each<[string, () => object, number]>([
+    ["with hops left is passed on", () => ({}), 1],
+    ["that names us among the visited is not", () => ({ visited: [t.relay.relayId] }), 0],
+    ["at its last hop is not", () => ({ hop_count: 3 }), 0],
+    ["that claims 99 hops is held to 3", () => ({ max_hops: 99, hop_count: 3 }), 0],
+    ["that visited the other peer is not", () => ({ visited: "other" }), 0],
+  ])("%s", async (_, change, passed) => {
+    const listening = await answering(() => ({ agents: [] }));
+    const other = await fakePeer(t, listening.url).befriend();
+    const { visited, ...rest } = change() as { visited?: unknown };
+    const body = queryOf(peer, {
+      ...rest,
+      ...(visited !== undefined && { visited: visited === "other" ? [other.relayId] : visited }),
+    });
+    expect(await peer.post(`${base}/discover`, body)).toMatchObject({ status: 200 });
+    const asked = listening.asked.filter(({ path }) => path.endsWith("/discover"));
+    expect(asked).toHaveLength(passed);
+    for (const { body: onward } of asked) {
+      expect(onward).toMatchObject({ hop_count: 1, max_hops: 3 });
+      expect(onward["visited"]).toContain(t.relay.relayId);
+    }
+    await listening.close();
+  });
+
+  test("that comes again within 30 s is passed on once", async () => {
+    const listening = await answering(() => ({ agents: [] }));
+    await fakePeer(t, listening.url).befriend();
+    for (const capability of ["a", "b"]) {
+      await peer.post(`${base}/discover`, queryOf(peer, { capability }));
+    }
+    expect(listening.asked.filter(({ path }) => path.endsWith("/discover"))).toHaveLength(1);
+    await listening.close();
+  });
+
+  test.each([
+    { hop_count: -1 },
+    { hop_count: 0.5 },
+    { visited: Array.from({ length: 10_000 }, () => "x") },
+  ])("of nonsense is refused: %#", async (change) => {
+    const body = queryOf(peer, change);
+    await expectHarmless("request.invalid", () => peer.post(`${base}/discover`, body));
+  });
+});
+
+describe("F12 a peer's answer to a query", () => {
+  const entry = (agentId: string, change: object = {}) => ({
+    agent_id: agentId,
+    public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+    capabilities: ["summarise"],
+    hop_distance: 0,
+    ...change,
+  });
+  const discovered = async (agents: () => unknown) => {
+    const listening = await answering(({ path }) =>
+      path.endsWith("/discover") ? { agents: agents() } : undefined,
+    );
+    await fakePeer(t, listening.url).befriend();
+    const caller = await t.agent();
+    const query = "/api/v1/agents/discover?capability=summarise&limit=200";
+    const { body } = await t.as(caller, "GET", query);
+    await listening.close();
+    return body["agents"] as { agent_id: string; hop_distance: number; source_relay: string }[];
+  };
+
+  test("counts for 200 entries at most", async () => {
+    const many = Array.from({ length: 5_000 }, (_, at) =>
+      entry(`019b7d21-53eb-7ccd-926c-${String(at).padStart(12, "0")}`),
+    );
+    expect(await discovered(() => many)).toHaveLength(200);
+  });
+
+  test("never says anything of an agent of ours", async () => {
+    const own = await t.worker(1);
+    const found = await discovered(() => [entry(own.agentId, { trust: 1 })]);
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatchObject({ hop_distance: 0, source_relay: t.relay.relayId });
+  });
+
+  test.each([0, -1, 0.5, 1e9])("is counted from here, whatever it says: %d", async (claimed) => {
+    const [found] = await discovered(() => [
+      entry("019b7d21-53eb-7ccd-926c-3badff397222", { hop_distance: claimed }),
+    ]);
+    expect(found?.hop_distance).toBe(1);
+  });
+
+  test("shows only agents that may be seen", async () => {
+    const hidden = await t.agent();
+    const register = (agent: typeof hidden, federation_visible: boolean) =>
+      t.as(agent, "POST", "/api/v1/agents/register", {
+        agent_id: agent.agentId,
+        endpoint_url: "http://127.0.0.1:1/mcp",
+        capabilities: ["summarise"],
+        federation_visible,
+      });
+    await register(hidden, false);
+    const shown = await t.agent();
+    await register(shown, true);
+    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
+    const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
+    expect(ids).toEqual([shown.agentId]);
+    expect(JSON.stringify(body)).not.toContain("127.0.0.1:1");
+    expect((await peer.forward({ target_agent: hidden.agentId })).body).toMatchObject({
+      code: "forward.agent_not_found",
+    });
+  });
+});
+
+test("F13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
+  const worker = await t.worker(1);
+  const body = peer.forwardOf({ target_agent: worker.agentId });
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => peer.post(`${base}/task/forward`, body)),
+  );
+  const statuses = replies.map(({ status }) => status);
+  expect(statuses.filter((status) => status === 202)).toHaveLength(1);
+  expect(statuses.filter((status) => status === 409)).toHaveLength(49);
+  expect((await stateOf()).totals).toMatchObject({ holds: 0.95, peers: -0.95 });
+});
+
+describe("F14 a forward", () => {
+  test("to nobody is 404", async () => {
+    await expectHarmless("forward.agent_not_found", () => peer.forward());
+  });
+
+  test.each([
+    ["below nothing", -1, "request.invalid"],
+    ["beyond all numbers", 1e10, "request.invalid"],
+    ["too fine", 0.0000001, "request.invalid"],
+    ["that is no number", "1", "request.invalid"],
+    ["of nothing for a paid agent", 0, "forward.underpaid"],
+  ])("with a budget %s is refused", async (_, amount, code) => {
+    const { agentId } = await t.worker(1);
+    const change = { target_agent: agentId, budget: { amount, currency: "USD" } };
+    await expectHarmless(code, () => peer.forward(change));
+  });
+
+  test("with a budget that overflows JSON is refused", async () => {
+    const { agentId } = await t.worker(1);
+    const body = peer.forwardOf({ target_agent: agentId });
+    const raw = JSON.stringify(body).replace('"amount":0.95', '"amount":1e999');
+    const path = `${base}/task/forward`;
+    await expectHarmless("request.invalid", () =>
+      t.request("POST", path, { raw, headers: peer.headers("POST", path, body) }),
+    );
+  });
+});
+
+describe("F15 a result", () => {
+  test("counts only with the pinned key, the whole receipt and this peer's word on it", async () => {
+    const away = await forwardedAway(t);
+    const { worker, task, receipt } = away;
+    const { post, resultOf } = away.peer;
+    const impostor = { ...t.stranger(), agentId: worker.agentId };
+    const forged = receiptOf(impostor, task);
+    const other = await fakePeer(t).befriend();
+    const { attestation: _, ...unattested } = resultOf(receipt);
+    const before = await stateOf();
+    const attempts: [string, object][] = [
+      ["result.key_mismatch", resultOf(forged)],
+      ["result.receipt_invalid", resultOf(forged, { public_key: worker.publicKey })],
+      ["result.receipt_invalid", resultOf({ ...receipt, result: "more" })],
+      ["request.invalid", unattested],
+      [
+        "result.attestation_invalid",
+        resultOf(receipt, { attestation: other.resultOf(receipt)["attestation"] }),
+      ],
+      [
+        "result.attestation_invalid",
+        resultOf(receipt, {
+          attestation: resultOf(receiptOf(worker, { ...task, task_id: peer.relayId }))[
+            "attestation"
+          ],
+        }),
+      ],
+    ];
+    for (const [code, body] of attempts) {
+      expect((await post(resultPath, body)).body).toMatchObject({ code });
+    }
+    expect((await other.post(resultPath, other.resultOf(receipt))).body).toMatchObject({
+      code: "result.wrong_peer",
+    });
+    expect(await stateOf()).toEqual(before);
+    expect(t.logged("federation.receipt_signature_invalid").length).toBeGreaterThan(0);
+    expect(t.logged("federation.receipt_key_missing").length).toBeGreaterThan(0);
+    expect(await post(resultPath, resultOf(receipt))).toMatchObject({
+      status: 200,
+      body: { status: "accepted" },
+    });
+    await away.listening.close();
+  });
+
+  test("is nobody's to deliver who only takes the worker's id here", async () => {
+    const away = await forwardedAway(t);
+    const impostor = { ...t.stranger(), agentId: away.worker.agentId };
+    const { body } = await t.request("POST", "/api/v1/agents/bootstrap", {
+      body: { agent_id: impostor.agentId, public_key: impostor.publicKey },
+    });
+    const thief = { ...impostor, deviceId: String(body["device_id"]) };
+    const path = `/agent/${away.boss.agentId}/task/${away.task.task_id}`;
+    for (const [method, at, sent] of [
+      ["POST", `${path}/result`, receiptOf(thief, away.task)],
+      ["GET", path, undefined],
+    ] as const) {
+      expect(await t.as(thief, method, at, sent)).toMatchObject({
+        status: 403,
+        body: { code: "task.not_participant" },
+      });
+    }
+    const list = await t.as(thief, "GET", `/agent/${thief.agentId}/tasks`);
+    expect(list.body).toMatchObject({ tasks: [] });
+    await away.listening.close();
+  });
+});
+
+describe("F16 a settlement", () => {
+  test.each<[string, string, (done: Awaited<ReturnType<typeof doneForPeer>>) => object]>([
+    [
+      "of a higher amount",
+      "settlement.amount_mismatch",
+      () => ({ amount: 1.95, gross_amount: 2, fee_amount: 0.05 }),
+    ],
+    ["whose parts do not add up", "settlement.amount_mismatch", () => ({ fee_amount: 0.06 })],
+    ["for another worker", "settlement.receipt_mismatch", () => ({ agent_id: peer.relayId })],
+    [
+      "for another receipt",
+      "settlement.receipt_mismatch",
+      () => ({ receipt_hash: "0".repeat(64) }),
+    ],
+    ["for a task of nobody's", "settlement.not_owed", () => ({ task_id: peer.relayId })],
+  ])("%s is refused", async (_, code, change) => {
+    const done = await doneForPeer(t, peer);
+    const body = peer.settlementOf({ ...done.settlement, ...change(done) });
+    await expectHarmless(code, () => peer.post(settlePath, body));
+  });
+
+  test("by another peer is refused", async () => {
+    const done = await doneForPeer(t, peer);
+    const other = await fakePeer(t).befriend();
+    await expectHarmless("settlement.not_owed", () =>
+      other.post(settlePath, other.settlementOf(done.settlement)),
+    );
+  });
+
+  test("before there is a receipt is refused", async () => {
+    const worker = await t.worker(1);
+    const body = peer.forwardOf({ target_agent: worker.agentId });
+    await peer.post(`${base}/task/forward`, body);
+    const early = peer.settlementOf({
+      task_id: body["task_id"],
+      agent_id: worker.agentId,
+      receipt_hash: "0".repeat(64),
+    });
+    await expectHarmless("settlement.not_completed", () => peer.post(settlePath, early));
+  });
+
+  test("that comes twice under two ids is paid once", async () => {
+    const { settlement, worker } = await doneForPeer(t, peer);
+    await peer.post(settlePath, peer.settlementOf(settlement));
+    await expectHarmless("settlement.already_settled", () =>
+      peer.post(settlePath, peer.settlementOf(settlement)),
+    );
+    expect(await t.balance(worker)).toBe(0.9025);
+  });
+
+  test("under one id for two tasks pays each once and breaks nothing", async () => {
+    const [one, two] = [await doneForPeer(t, peer), await doneForPeer(t, peer)];
+    const settlement_id = "019b7d21-53eb-7ccd-926c-3badff397333";
+    for (const { settlement } of [one, two, one]) {
+      const body = peer.settlementOf({ ...settlement, settlement_id });
+      expect(await peer.post(settlePath, body)).toMatchObject({ status: 200 });
+    }
+    expect([await t.balance(one.worker), await t.balance(two.worker)]).toEqual([0.9025, 0.9025]);
+  });
+
+  test("whose own signature is not the peer's is refused under a good header", async () => {
+    const { settlement } = await doneForPeer(t, peer);
+    const body = { ...peer.settlementOf(settlement), amount: 0.95, settled_at: 1 };
+    await expectHarmless("federation.signature_invalid", () => peer.post(settlePath, body));
+  });
+});
+
+describe("F19 heartbeats", () => {
+  test.each<[string, string, () => Promise<Reply>]>([
+    [
+      "under another key",
+      "federation.signature_invalid",
+      () => peer.heartbeat(undefined, { signature: "A".repeat(86) }),
+    ],
+    [
+      "from the future",
+      "federation.timestamp_expired",
+      () => peer.heartbeat(t.clock.now() + 300_001),
+    ],
+    [
+      "from the past",
+      "federation.timestamp_expired",
+      () => peer.heartbeat(t.clock.now() - 300_001),
+    ],
+  ])("%s are refused", async (_, code, attempt) => {
+    await expectHarmless(code, attempt);
+  });
+
+  test("missed 3 times suspend, a good one revives, 5 missed remove", async () => {
+    const stateNow = async () => {
+      const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+      const peers = body["peers"] as { relay_id: string; state: string }[];
+      return peers.find(({ relay_id }) => relay_id === peer.relayId)?.state;
+    };
+    await suspend(t, peer);
+    expect(await stateNow()).toBe("suspended");
+    expect(t.logged("federation.heartbeat.missed").map((line) => line["missed"])).toEqual([
+      1, 2, 3,
+    ]);
+    expect(t.logged("federation.peer.suspended")).toMatchObject([
+      { service: "federation", relay_id: peer.relayId },
+    ]);
+    expect((await peer.post(`${base}/discover`, queryOf(peer))).body).toMatchObject({
+      code: "peer.suspended",
+    });
+    expect(await peer.heartbeat()).toMatchObject({ status: 200 });
+    expect(await stateNow()).toBe("active");
+    await suspend(t, peer);
+    for (const left of ["suspended", undefined]) {
+      await t.clock.advance(60_000);
+      await t.relay.tick();
+      await until(async () => (await stateNow()) === left || left === "suspended");
+    }
+    await until(async () => (await stateNow()) === undefined, "the peer is removed");
+    expect((await peer.heartbeat()).body).toMatchObject({ code: "federation.signature_invalid" });
+  });
+});
+
+test("F20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and a number", async () => {
+  const { body } = await peer.heartbeat();
+  const { relay_id, timestamp, signature } = body as Record<string, string>;
+  const text = `${relay_id}${timestamp}`;
+  const identity = (await t.request("GET", `${base}/identity`)).body;
+  const key = hexToBytes(String(identity["public_key"]));
+  expect(bytesToHex(key)).toHaveLength(64);
+  expect(verify(fromBase64Url(String(signature)), text, key)).toBe(true);
+  expect(text).toMatch(/^[0-9a-f-]{36}\d+$/);
+  await expectHarmless("request.invalid", () => peer.heartbeat(undefined, { relay_id: "short" }));
+});
+
+describe("F21 the trust of a way to a remote agent", () => {
+  test.each([
+    [0.9, 0.09],
+    [1, 0.1],
+    [0, 0],
+  ])("of %d is multiplied by the peer's", async (claimed, whole) => {
+    const worker = t.stranger();
+    const listening = await answering(({ path }) =>
+      path.endsWith("/discover")
+        ? {
+            agents: [
+              {
+                agent_id: worker.agentId,
+                public_key: worker.publicKey,
+                capabilities: ["summarise"],
+                trust: claimed,
+                availability: 1,
+              },
+            ],
+          }
+        : undefined,
+    );
+    await fakePeer(t, listening.url).befriend();
+    const boss = await t.agent();
+    const { body } = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
+      prompt: "work",
+      required_capabilities: ["summarise"],
+    });
+    const choice = body["routing_choice"] as { sub_scores: { trust: number } };
+    expect(choice.sub_scores.trust).toBeCloseTo(whole, 9);
+    await listening.close();
+  });
+
+  test.each([1.5, -0.1, "1", null])("outside 0 to 1 takes the entry out: %j", async (trust) => {
+    const worker = t.stranger();
+    const listening = await answering(() => ({
+      agents: [
+        {
+          agent_id: worker.agentId,
+          public_key: worker.publicKey,
+          capabilities: ["summarise"],
+          trust,
+        },
+      ],
+    }));
+    await fakePeer(t, listening.url).befriend();
+    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
+    expect(listening.asked.map(({ path }) => path)).toContain(`${base}/discover`);
+    expect(body).toEqual({ agents: [] });
+    await listening.close();
+  });
+});
+
+describe("F22 a peer's endpoint", () => {
+  const add = (endpoint_url: string) =>
+    t.asMaster("POST", "/api/v1/admin/federation/peers", { endpoint_url });
+
+  test.each([
+    ["with a link-local address", "http://169.254.169.254"],
+    ["with credentials in it", "http://user:pass@127.0.0.1:1"],
+    ["of another scheme", "ftp://127.0.0.1"],
+  ])("%s is not asked", async (_, url) => {
+    const reply = await add(url);
+    expect(["peer.unreachable", "request.invalid"]).toContain(reply.body["code"]);
+  });
+
+  test.each<[string, Parameters<typeof answering>[0]]>([
+    [
+      "that redirects",
+      (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1" }).end(),
+    ],
+    ["that answers a flood", () => ({ flood: "x".repeat(3_000_000) })],
+    ["that breaks off", () => undefined],
+    ["that answers nonsense", () => ({ agent_id: 1 })],
+  ])("%s is no peer", async (_, reply) => {
+    const listening = await answering(reply);
+    await expectHarmless("peer.unreachable", () => add(listening.url));
+    await listening.close();
+  });
+
+  test("on a private address is not asked by a relay with a public one", async () => {
+    const open = await startTestRelay({ ...federated, AGENT_BASE_URL: "https://relay.example" });
+    const listening = await answering(() => ({}));
+    await fakePeer(open, listening.url).propose();
+    expect(listening.asked).toEqual([]);
+    await Promise.all([open.close(), listening.close()]);
+  });
+});
+
+test("F23 what is asked and who works never leaves with queries or heartbeats", async () => {
+  const secret = "the prompt that nobody else may see";
+  const listening = await answering(() => ({ agents: [] }));
+  await fakePeer(t, listening.url).befriend();
+  const [boss, worker] = [await t.agent(), await t.worker(0)];
+  await t.as(boss, "POST", `/agent/${worker.agentId}/task`, {
+    prompt: secret,
+    required_capabilities: ["summarise"],
+  });
+  await t.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
+  await t.clock.advance(60_000);
+  await t.relay.tick();
+  await until(() => listening.asked.some(({ path }) => path.endsWith("/heartbeat")));
+  const told = JSON.stringify(listening.asked);
+  expect(told).not.toContain(secret);
+  expect(told).not.toContain(boss.agentId);
+  await listening.close();
+});
+
+describe("a relay in the middle", () => {
+  test("F15 takes a result only from where the task went, and settles only for what it was paid", async () => {
+    const { origin, next, receipt, task, reply, passed } = await relayed(t);
+    expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
+    expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });
+    expect((await origin.post(resultPath, origin.resultOf(receipt))).body).toMatchObject({
+      code: "result.wrong_peer",
+    });
+    const record = {
+      task_id: task.task_id,
+      agent_id: receipt.agent_id,
+      receipt_hash: receiptHash(receipt),
+    };
+    expect((await next.post(settlePath, next.settlementOf(record))).body).toMatchObject({
+      code: "settlement.not_owed",
+    });
+    expect(await origin.post(settlePath, origin.settlementOf(record))).toMatchObject({
+      status: 200,
+      body: { fee_amount: 0.0475, net_amount: 0.9025 },
+    });
+    expect((await stateOf()).totals).toMatchObject({ fees: 0.0475, holds: 0.9025, peers: -0.95 });
+  });
+});

@@ -1,0 +1,60 @@
+import {
+  createServer,
+  request as forward,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** What becomes of a request that passes. */
+export type Fate = "pass" | "lose-answer" | "refuse";
+
+export interface LossyProxy {
+  readonly url: string;
+  /** How many answers were lost after they were made. */
+  readonly lost: () => number;
+  to(url: string): void;
+  close(): Promise<void>;
+}
+
+/** Stands in front of a relay; an answer that is lost was made, and its request had its effect. */
+export async function lossyProxy(fateOf: (path: string) => Fate): Promise<LossyProxy> {
+  let target = "http://127.0.0.1:1";
+  let lost = 0;
+  const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
+    const fate = fateOf(incoming.url ?? "");
+    if (fate === "refuse") return void incoming.socket.destroy();
+    const onward = forward(
+      `${target}${incoming.url}`,
+      { method: incoming.method ?? "GET", headers: incoming.headers },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on("data", (chunk: Buffer) => chunks.push(chunk));
+        answer.on("end", () => {
+          if (fate === "lose-answer") {
+            lost += 1;
+            return void incoming.socket.destroy();
+          }
+          outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+          outgoing.end(Buffer.concat(chunks));
+        });
+      },
+    );
+    onward.on("error", () => incoming.socket.destroy());
+    incoming.pipe(onward);
+  };
+  const server = createServer(pass);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    lost: () => lost,
+    to(url) {
+      target = url;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
