@@ -19,5 +19,11 @@ export async function answerDiscovery(
   const local = search ? await searchLocally(services, query) : [];
   const remote = pass === null ? [] : (await askPeers(services, pass)).map(toAnswer);
   const agents = mergeEntries([local, remote]).slice(0, query.limit ?? limits.pageMax);
+  federation.log.debug("federation.query.answered", {
+    query_id: message.query_id,
+    searched: search,
+    passed_on: pass !== null,
+    agents: agents.length,
+  });
   return { status: 200, body: { agents } };
 }
