@@ -1,0 +1,126 @@
+import { asMicro } from "@agent/budget";
+import { receiptHash } from "@agent/receipts";
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import {
+  alpha,
+  beta,
+  gamma,
+  introductionOf,
+  NOW,
+  receiptOf,
+  sentTask,
+  takenTask,
+  worker,
+} from "../test/parties.ts";
+import { type RefusalVector, type RequestVector, vectorText } from "../test/vectors.ts";
+import { answerToProposal } from "./handshake/responder.ts";
+import { judgeHeartbeat } from "./heartbeat.ts";
+import { SettlementForwardSchema } from "./messages/settlement.ts";
+import { TaskForwardSchema } from "./messages/task.ts";
+import { judgeRemoval } from "./removal.ts";
+import { readClaim, verifyRequest } from "./request-signature.ts";
+import { judgeSettlement } from "./settlement-forward.ts";
+import { readSignedMessage } from "./signed-message.ts";
+import { textIsSigned } from "./signed-text.ts";
+import { judgeForward } from "./task-forward.ts";
+import { verifyResult } from "./task-result.ts";
+
+const file = readFileSync(new URL("../../../vectors/federation.json", import.meta.url), "utf8");
+const { requests, refused } = JSON.parse(file) as {
+  readonly requests: readonly RequestVector[];
+  readonly refused: readonly RefusalVector[];
+};
+const keys = new Map([alpha, beta, gamma].map(({ id, publicKey }) => [id, publicKey]));
+
+it("vectors/federation.json is what these rules make (pnpm --filter @agent/federation-protocol vectors)", () => {
+  expect(file).toBe(vectorText());
+});
+
+describe("A request of the vectors", () => {
+  it.each(requests)("$name: its headers hold under the sender's key alone", (vector) => {
+    const read = readClaim((name) => vector.headers[name], NOW);
+    if (!read.ok) throw new Error(read.code);
+    const { from, signed_text } = vector;
+    expect(read.claim.relayId).toBe(from);
+    const holds = [...keys].filter(([, key]) => verifyRequest(vector, read.claim, key).ok);
+    expect(holds.map(([id]) => id)).toEqual([from]);
+    expect(textIsSigned(signed_text, read.claim.signature, keys.get(from) ?? "")).toBe(true);
+  });
+
+  it.each(requests.filter(({ inner }) => inner))(
+    "$name: its inner signature is over the text",
+    (vector) => {
+      const { member = "", text = "" } = vector.inner ?? {};
+      const signature = member
+        .split(".")
+        .reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], vector);
+      const signer = member.startsWith("answer") ? vector.to : vector.from;
+      expect(textIsSigned(text, String(signature), keys.get(signer) ?? "")).toBe(true);
+    },
+  );
+});
+
+const notice = { from: alpha.id, publicKey: alpha.publicKey, lastTimestamp: 0, now: NOW };
+const clearing = { balance: asMicro(0), limit: asMicro(1_000_000_000) };
+const settles = takenTask({
+  state: "returning",
+  receiptStatus: "completed",
+  receiptHash: receiptHash(receiptOf()),
+});
+
+/** What the relay at the other end says, by path. */
+const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
+  "peer/propose": (body) =>
+    answerToProposal(body, {
+      self: introductionOf(beta),
+      policy: { blocked: [], allowed: null, maxPeers: 50 },
+      standingOf: () => ({ known: null, livePeers: 0 }),
+      nonce: new Uint8Array(32),
+      secretKey: beta.secretKey,
+      now: NOW,
+    }),
+  "peer/heartbeat": (body) => judgeHeartbeat(body, notice),
+  "peer/remove": (body) => judgeRemoval(body, notice),
+  "task/forward": (body) => {
+    const read = readSignedMessage(TaskForwardSchema, body, alpha.publicKey);
+    if (!read.ok) return read;
+    return judgeForward(read.message, {
+      from: alpha.id,
+      self: beta.id,
+      now: NOW,
+      isKnown: false,
+      worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
+      feeRate: 0.05,
+      clearing,
+    });
+  },
+  "task/result": (body) =>
+    verifyResult(body, {
+      task: sentTask(),
+      self: alpha.id,
+      peer: { relayId: beta.id, publicKey: beta.publicKey },
+    }),
+  "settlement/forward": (body) => {
+    const read = readSignedMessage(SettlementForwardSchema, body, alpha.publicKey);
+    if (!read.ok) return read;
+    const task = read.message.task_id === settles.taskId ? settles : null;
+    return judgeSettlement(task, read.message, {
+      from: alpha.id,
+      now: NOW,
+      feeRate: 0.05,
+      clearing,
+    });
+  },
+};
+const judgeOf = (path: string) => judges[path.replace("/federation/v1/", "")];
+
+describe("A body of the vectors", () => {
+  it.each(requests.filter(({ path }) => judgeOf(path)))("is accepted: $name", ({ path, body }) => {
+    expect(judgeOf(path)?.(body)).toMatchObject({ ok: true });
+  });
+
+  it.each(refused)("is refused for $name with $code", ({ path, body, code }) => {
+    expect(judgeOf(path)?.(body)).toMatchObject({ ok: false, code });
+  });
+});

@@ -1,0 +1,375 @@
+import { asMicro } from "@agent/budget";
+import { bytesToHex, canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { receiptHash } from "@agent/receipts";
+import { answerProposal, propose } from "../src/handshake/initiator.ts";
+import { answerToProposal } from "../src/handshake/responder.ts";
+import { beginQuery } from "../src/discovery/query.ts";
+import { termsOf } from "../src/fee.ts";
+import { createHeartbeat } from "../src/heartbeat.ts";
+import { createRemoval } from "../src/removal.ts";
+import { signRequest } from "../src/request-signature.ts";
+import { createSettlement } from "../src/settlement-forward.ts";
+import { openSettlement } from "../src/settlement-outbox.ts";
+import {
+  alpha,
+  beta,
+  forwardOf,
+  gamma,
+  introductionOf,
+  NOW,
+  type Party,
+  receiptOf,
+  resultOf,
+  sentTask,
+  TASK,
+  worker,
+} from "./parties.ts";
+
+/** One request between relays, byte for byte: `signed_text` is what the signature is over. */
+export interface RequestVector {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signed_text: string;
+  readonly body?: unknown;
+  /** A signature inside the body, and the text that it is over. */
+  readonly inner?: { readonly member: string; readonly text: string };
+  readonly status: number;
+  readonly answer?: unknown;
+}
+
+/** A body that is refused at `now` by the rule of its path, and the code. */
+export interface RefusalVector {
+  readonly name: string;
+  readonly path: string;
+  readonly body: unknown;
+  readonly code: string;
+}
+
+const SETTLEMENT = "0199c800-0000-7000-8000-000000000002";
+const QUERY = "0199c800-0000-7000-8000-000000000003";
+const nonceA = new Uint8Array(32).fill(0xaa);
+const nonceB = new Uint8Array(32).fill(0xbb);
+const bound = (to: Party) => ({ timestamp: NOW, to: to.id });
+
+/** All of vectors/federation.json. */
+export function federationVectors() {
+  return {
+    note: "Between relays alpha and beta at the time `now` (ms). Seeds are Ed25519 secret keys in hex. A request's signature is over signed_text in UTF-8; inner.text is what the signature in the body is over. Every refused body is well signed unless its code says otherwise.",
+    now: NOW,
+    parties: { alpha: shown(alpha), beta: shown(beta), gamma: shown(gamma), worker: shown(worker) },
+    requests: [...handshake(), ...lifeSigns(), ...work(), ...money()],
+    refused: refused(),
+  } satisfies {
+    requests: readonly RequestVector[];
+    refused: readonly RefusalVector[];
+    [other: string]: unknown;
+  };
+}
+
+/** The file's text. */
+export function vectorText(): string {
+  return `${JSON.stringify(federationVectors(), null, 2)}\n`;
+}
+
+function shown({ id, publicKey, secretKey }: Party) {
+  const did = publicKeyToDidKey(hexToBytes(publicKey));
+  return { id, seed: bytesToHex(secretKey), public_key: publicKey, did };
+}
+
+interface Sent {
+  readonly name: string;
+  readonly path: string;
+  readonly body?: object;
+  readonly inner?: RequestVector["inner"];
+  readonly status?: number;
+  readonly answer?: unknown;
+}
+
+function request(from: Party, to: Party, sent: Sent): RequestVector {
+  const { name, body, status = 200, answer } = sent;
+  const method = body === undefined ? "GET" : "POST";
+  const path = `/federation/v1/${sent.path}`;
+  const signed = { method, path, to: to.id, ...(body && { body }) };
+  const headers = signRequest(signed, { relayId: from.id, secretKey: from.secretKey, now: NOW });
+  const timestamp = headers["X-Relay-Timestamp"];
+  return {
+    name,
+    from: from.id,
+    to: to.id,
+    method,
+    path,
+    headers,
+    signed_text: canonicalize(body ?? { method, path, timestamp, to: to.id }),
+    ...(body && { body }),
+    ...(sent.inner && { inner: sent.inner }),
+    status,
+    ...(answer !== undefined && { answer }),
+  };
+}
+
+function handshake(): RequestVector[] {
+  const { state, message } = propose(introductionOf(alpha, "alpha"), nonceA);
+  const answered = answerToProposal(message, {
+    self: introductionOf(beta, "beta"),
+    policy: { blocked: [], allowed: null, maxPeers: 50 },
+    standingOf: () => ({ known: null, livePeers: 0 }),
+    nonce: nonceB,
+    secretKey: beta.secretKey,
+    now: NOW,
+  });
+  if (!answered.ok) throw new Error(answered.code);
+  const expected = { relayId: beta.id, publicKey: beta.publicKey };
+  const confirming = answerProposal(state, answered.answer, {
+    expected,
+    secretKey: alpha.secretKey,
+  });
+  if (!confirming.ok) throw new Error(confirming.code);
+  return [
+    request(alpha, beta, {
+      name: "propose",
+      path: "peer/propose",
+      body: { ...message, ...bound(beta) },
+      inner: { member: "answer.challenge", text: `${alpha.id}:${bytesToHex(nonceA)}` },
+      answer: answered.answer,
+    }),
+    request(alpha, beta, {
+      name: "confirm",
+      path: "peer/confirm",
+      body: { ...confirming.message, ...bound(beta) },
+      inner: { member: "body.challenge_response", text: `${alpha.id}:${bytesToHex(nonceB)}` },
+      answer: { status: "active" },
+    }),
+  ];
+}
+
+function lifeSigns(): RequestVector[] {
+  const beat = (relay: Party, to: Party) =>
+    createHeartbeat(
+      { relay_id: relay.id, timestamp: NOW, agent_count: 3, to: to.id },
+      relay.secretKey,
+    );
+  const notice = { relay_id: alpha.id, timestamp: NOW, to: beta.id };
+  return [
+    request(alpha, beta, {
+      name: "heartbeat",
+      path: "peer/heartbeat",
+      body: beat(alpha, beta),
+      inner: { member: "body.signature", text: `${alpha.id}${NOW}` },
+      answer: beat(beta, alpha),
+    }),
+    request(alpha, beta, {
+      name: "removal",
+      path: "peer/remove",
+      body: createRemoval(notice, alpha.secretKey),
+      inner: { member: "body.signature", text: canonicalize(notice) },
+      answer: { status: "removed" },
+    }),
+  ];
+}
+
+const discovered = {
+  agent_id: worker.id,
+  public_key: worker.publicKey,
+  name: "Adder",
+  description: "",
+  capabilities: ["sum"],
+  pricing: [{ capability: "sum", unit_cost: 1, currency: "USD", per: "task" }],
+  trust_level: "verified",
+  trust: 0.6,
+  cost: 1,
+  availability: 1,
+  latency_ms: 40,
+  source_relay: beta.id,
+  relay_name: "beta",
+  hop_distance: 0,
+};
+
+function work(): RequestVector[] {
+  const query = beginQuery({ capability: "sum", limit: 50 }, { self: alpha.id, queryId: QUERY });
+  const forward = forwardOf();
+  return [
+    request(alpha, beta, {
+      name: "discover",
+      path: "discover",
+      body: { ...query, ...bound(beta) },
+      answer: { agents: [discovered] },
+    }),
+    request(alpha, beta, {
+      name: "forward a task",
+      path: "task/forward",
+      body: forward,
+      inner: { member: "body.signature", text: withoutSignature(forward) },
+      status: 202,
+      answer: { task_id: TASK, status: "pending" },
+    }),
+    request(beta, alpha, {
+      name: "return a result",
+      path: "task/result",
+      body: { ...resultOf(), ...bound(alpha) },
+      inner: {
+        member: "body.attestation.signature",
+        text: withoutSignature(resultOf().attestation),
+      },
+      answer: { status: "accepted" },
+    }),
+  ];
+}
+
+function settlement(change: object = {}) {
+  const task = { ...sentTask({ state: "completed" }), receiptHash: receiptHash(receiptOf()) };
+  const owed = openSettlement(task, { settlementId: SETTLEMENT, now: NOW, refundable: true });
+  const by = { self: alpha.id, secretKey: alpha.secretKey, now: NOW };
+  return createSettlement({ ...owed, ...change }, by);
+}
+
+function money(): RequestVector[] {
+  const message = settlement();
+  const { timestamp: _, to: __, signature: ___, ...members } = message;
+  return [
+    request(alpha, beta, {
+      name: "settle",
+      path: "settlement/forward",
+      body: message,
+      inner: { member: "body.signature", text: withoutSignature(message) },
+      answer: {
+        status: "settled",
+        settlement_id: SETTLEMENT,
+        fee_amount: 0.0475,
+        net_amount: 0.9025,
+      },
+    }),
+    request(alpha, beta, {
+      name: "ask whether it was booked",
+      path: `settlements?task_id=${TASK}`,
+      answer: { settlements: [{ ...members, status: "settled" }] },
+    }),
+  ];
+}
+
+function refused(): RefusalVector[] {
+  const { message } = propose(introductionOf(alpha, "alpha"), nonceA);
+  const heartbeat = createHeartbeat(
+    { relay_id: alpha.id, timestamp: NOW, agent_count: 3 },
+    alpha.secretKey,
+  );
+  const forged = receiptOf({}, gamma);
+  const rows: readonly (readonly [string, string, unknown, string])[] = [
+    [
+      "an id that is no UUID",
+      "peer/propose",
+      { ...message, relay_id: '{"a"' },
+      "federation.malformed",
+    ],
+    [
+      "a nonce of 31 bytes",
+      "peer/propose",
+      { ...message, nonce_a: "aa".repeat(31) },
+      "federation.malformed",
+    ],
+    [
+      "the receiver's own id",
+      "peer/propose",
+      { ...message, relay_id: beta.id },
+      "peer.own_identity",
+    ],
+    [
+      "a changed time",
+      "peer/heartbeat",
+      { ...heartbeat, timestamp: NOW + 1 },
+      "federation.signature_invalid",
+    ],
+    [
+      "a heartbeat of another relay",
+      "peer/heartbeat",
+      createHeartbeat({ relay_id: gamma.id, timestamp: NOW, agent_count: 3 }, alpha.secretKey),
+      "federation.wrong_sender",
+    ],
+    [
+      "a heartbeat of 5 minutes and 1 ms ago",
+      "peer/heartbeat",
+      createHeartbeat(
+        { relay_id: alpha.id, timestamp: NOW - 300_001, agent_count: 3 },
+        alpha.secretKey,
+      ),
+      "federation.timestamp_expired",
+    ],
+    [
+      "a heartbeat's signature",
+      "peer/remove",
+      { relay_id: alpha.id, timestamp: NOW, signature: heartbeat.signature },
+      "federation.signature_invalid",
+    ],
+    [
+      "a negative budget",
+      "task/forward",
+      { ...forwardOf(), budget: { amount: -1, currency: "USD" } },
+      "federation.malformed",
+    ],
+    [
+      "a changed prompt",
+      "task/forward",
+      { ...forwardOf(), task_payload: { prompt: "other" } },
+      "federation.signature_invalid",
+    ],
+    [
+      "another relay as the one that pays",
+      "task/forward",
+      forwardOf({ self: gamma.id }),
+      "federation.wrong_sender",
+    ],
+    [
+      "less than the price",
+      "task/forward",
+      forwardOf({ amount: asMicro(949_999) }),
+      "forward.underpaid",
+    ],
+    [
+      "another key of the worker",
+      "task/forward",
+      forwardOf({ publicKey: gamma.publicKey }),
+      "forward.key_mismatch",
+    ],
+    ["a time that is over", "task/forward", forwardOf({ expiresAt: NOW }), "forward.expired"],
+    [
+      "a key that came with the result",
+      "task/result",
+      { ...resultOf(forged), public_key: gamma.publicKey },
+      "result.key_mismatch",
+    ],
+    ["a receipt by another key", "task/result", resultOf(forged), "result.receipt_invalid"],
+    [
+      "an attestation of another relay",
+      "task/result",
+      resultOf(receiptOf(), gamma),
+      "result.attestation_invalid",
+    ],
+    [
+      "a higher amount",
+      "settlement/forward",
+      settlement({ terms: termsOf(asMicro(2_000_000), 0.05) }),
+      "settlement.amount_mismatch",
+    ],
+    [
+      "another receipt",
+      "settlement/forward",
+      settlement({ receiptHash: "00".repeat(32) }),
+      "settlement.receipt_mismatch",
+    ],
+    ["another task", "settlement/forward", settlement({ taskId: "other" }), "settlement.not_owed"],
+  ];
+  return rows.map(([name, path, body, code]) => ({
+    name,
+    path: `/federation/v1/${path}`,
+    body,
+    code,
+  }));
+}
+
+function withoutSignature(message: object): string {
+  const { signature: _, ...members } = message as { signature?: string };
+  return canonicalize(members);
+}
