@@ -8,7 +8,7 @@ import { directExecutor } from "./execution/direct.ts";
 import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner } from "./execution/run-task.ts";
 import { createMandates, type KeysOf } from "./execution/mandate.ts";
-import { createWork, type Work } from "./execution/work.ts";
+import { createWork, type Deliver, type Work } from "./execution/work.ts";
 import type { OwnCounts } from "./gradient/counts.ts";
 import { createTally } from "./gradient/tally.ts";
 import { identityTag } from "./identity-tag.ts";
@@ -37,7 +37,7 @@ export interface HomeLink {
   readonly hire: Hire;
   /** Of the issuers of delegation tokens. */
   readonly keysOf: KeysOf;
-  readonly deliver: (receipt: ExecutionReceipt) => void;
+  readonly deliver: Deliver;
   /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
   readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
   readonly credentials?: CredentialSource;

@@ -1,4 +1,3 @@
-import type { ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import { newAgent } from "../testing/agent.ts";
@@ -69,20 +68,23 @@ test("work without a relay stops when its caller hangs up", async () => {
   expect(await answer).toMatchObject({ receipt: { result: "The task was cancelled" } });
 });
 
-test("only a receipt that its caller does not carry to the relay is handed over for delivery", async () => {
-  const delivered: ExecutionReceipt[] = [];
+test("each receipt of a relay task is handed over for delivery, whoever asked for it", async () => {
+  const delivered: unknown[] = [];
   const { receipt } = await completed();
   const work = createWork({
     run: async () => receipt,
     readMandate: async () => ({}),
     runtime: systemRuntime(silentLog),
-    deliver: (one) => void delivered.push(one),
+    deliver: (one, target) => void delivered.push([one, target]),
   });
-  await work.accept(newWork("p", "a"), { caller: relay });
   await work.accept(newWork("p"), { caller: owner });
-  expect(delivered).toHaveLength(0);
+  expect(delivered).toEqual([]);
   await work.accept(newWork("p", "b"), { caller: owner });
-  expect(delivered).toEqual([receipt]);
+  await work.accept({ ...newWork("p", "a"), targetAgentId: "target" }, { caller: relay });
+  expect(delivered).toEqual([
+    [receipt, undefined],
+    [receipt, "target"],
+  ]);
 });
 
 test("work that was done before and is still on its way to the relay is not done again", async () => {

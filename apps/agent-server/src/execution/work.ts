@@ -12,6 +12,8 @@ export interface NewWork {
   readonly prompt: string;
   readonly requiredCapabilities: readonly string[];
   readonly relayTaskId?: string;
+  /** Whom the relay task was submitted to, which need not be the one who does it. */
+  readonly targetAgentId?: string;
   /** A value or its JSON text, not yet judged. */
   readonly delegationToken?: unknown;
   /** Milliseconds since the Unix epoch; absent: it is submitted now. */
@@ -19,6 +21,9 @@ export interface NewWork {
   readonly submittedBy?: string;
   readonly wallClockMs?: number;
 }
+
+/** Takes care that the relay gets a receipt; the target may be unknown to whoever did the work. */
+export type Deliver = (receipt: ExecutionReceipt, targetAgentId: string | undefined) => void;
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
@@ -43,8 +48,8 @@ export function createWork(parts: {
   run: RunTask;
   readMandate: ReadMandate;
   runtime: Runtime;
-  /** Told of a receipt that its caller will not carry to the relay. */
-  deliver: ((receipt: ExecutionReceipt) => void) | undefined;
+  /** Told of each receipt of a relay task: whoever asked may be gone by the time that it is there. */
+  deliver: Deliver | undefined;
   /** What was done before, in this run or the last, and is not delivered yet. */
   undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
 }): Work {
@@ -115,7 +120,7 @@ export function createWork(parts: {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };
       }
       const receipt = await answer.value;
-      if (caller.kind === "owner") deliver?.(receipt);
+      deliver?.(receipt, work.targetAgentId);
       return { ok: true, receipt };
     },
 

@@ -70,7 +70,12 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   const { membership } = member;
   const credentials = createCredentialKeeper({ identity, membership, runtime });
   const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
-  const receipts = createReceiptPost({ send, client: () => membership()?.client, runtime });
+  const receipts = createReceiptPost({
+    agentId,
+    send,
+    client: () => membership()?.client,
+    runtime,
+  });
   const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ post: receipts.post, store, runtime });
   const left = await loadLeft(store, runtime);
@@ -129,7 +134,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     credentials,
     gradient: () => credentials.gradient(),
     keysOf: createIssuerKeys({ membership, runtime }),
-    deliver: (receipt) => outbox.deliver(receipt, agentId),
+    deliver: outbox.deliver,
     undelivered: outbox.find,
     findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
@@ -140,7 +145,6 @@ export async function openHome(options: HomeOptions): Promise<Home> {
         relayId: () => membership()?.relay.relayId ?? "",
         work,
         send,
-        deliver: outbox.deliver,
         runtime,
       });
       return member.start(endpointUrl);

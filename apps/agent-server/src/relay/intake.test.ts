@@ -36,14 +36,15 @@ function newIntake(socket: SendResult = { ok: true }) {
   const started: string[] = [];
   const tokens: unknown[] = [];
   const cancelled: string[] = [];
-  const delivered: string[] = [];
+  const targets: unknown[] = [];
   const finish = new Map<string, (answer: WorkAnswer) => void>();
   const intake = createIntake({
     agentId: me,
     relayId: () => "relay",
     work: {
-      accept: ({ relayTaskId = "", delegationToken }) => {
+      accept: ({ relayTaskId = "", targetAgentId, delegationToken }) => {
         started.push(relayTaskId);
+        targets.push(targetAgentId);
         tokens.push(delegationToken);
         return new Promise((resolve) => finish.set(relayTaskId, resolve));
       },
@@ -55,16 +56,15 @@ function newIntake(socket: SendResult = { ok: true }) {
       if (socket.ok) sent.push(`${message.type} ${"task_id" in message ? message.task_id : ""}`);
       return socket;
     },
-    deliver: (receipt, target) => void delivered.push(`${receipt.task_id} to ${target}`),
     runtime: { ...systemRuntime(silentLog), ...clock },
   });
   return {
     cancelled,
     clock,
-    delivered,
     intake,
     sent,
     started,
+    targets,
     tokens,
     claimed: (id: string) => intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 }),
     end: async (id: string, answer: WorkAnswer = { ok: true, receipt: receiptFor(id) }) => {
@@ -75,15 +75,15 @@ function newIntake(socket: SendResult = { ok: true }) {
 }
 
 describe("a task that the relay assigns", () => {
-  test("is claimed first, run when the claim is granted, and delivered to its target's path", async () => {
-    const { intake, sent, started, delivered, claimed, end } = newIntake();
+  test("is claimed first, and run when the claim is granted, for its target", async () => {
+    const { intake, sent, started, targets, claimed, end } = newIntake();
     const assigned = task("t", { agent_id: "target", assigned_to: me });
     intake.onMessage({ type: "task_assigned", task: assigned, expires_at: 1 });
     expect([sent, started]).toEqual([["claim t"], []]);
     claimed("t");
     await end("t");
     expect(started).toEqual(["t"]);
-    expect(delivered).toEqual(["t to target"]);
+    expect(targets).toEqual(["target"]);
   });
 
   test("is run under the delegation token that it came with", () => {

@@ -1,4 +1,3 @@
-import type { ExecutionReceipt } from "@agent/receipts";
 import type { ServerMessage, Task } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
@@ -24,10 +23,9 @@ export function createIntake(parts: {
   relayId: () => string;
   work: Work;
   send: Send;
-  deliver: (receipt: ExecutionReceipt, targetAgentId: string) => void;
   runtime: Runtime;
 }): Intake {
-  const { agentId, work, send, deliver, runtime } = parts;
+  const { agentId, work, send, runtime } = parts;
   const queued = new Map<string, Task>();
   const claiming = new Map<string, { task: Task; cancel: () => void }>();
   const running = new Set<string>();
@@ -75,6 +73,7 @@ export function createIntake(parts: {
           prompt: task.prompt,
           requiredCapabilities: task.required_capabilities,
           relayTaskId: id,
+          targetAgentId: task.agent_id,
           submittedAt: task.submitted_at,
           ...(task.submitted_by !== null && { submittedBy: task.submitted_by }),
           ...(task.wall_clock_ms !== null && { wallClockMs: task.wall_clock_ms }),
@@ -82,8 +81,7 @@ export function createIntake(parts: {
         },
         { caller: { kind: "relay", relayId: parts.relayId() } },
       );
-      if (answer.ok) deliver(answer.receipt, task.agent_id);
-      else refuse(id, answer.error);
+      if (!answer.ok) refuse(id, answer.error);
     } catch (cause) {
       runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
       refuse(id, "The task could not be run");

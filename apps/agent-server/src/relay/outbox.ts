@@ -1,5 +1,6 @@
 import type { CallRefusal } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { Deliver } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
 import type { ReceiptPost } from "./post-receipt.ts";
@@ -7,7 +8,7 @@ import type { Parcel, ReceiptStore } from "./receipt-store.ts";
 
 export interface Outbox {
   /** Posts the receipt until the relay has it or refuses it for good, over restarts of the agent too. */
-  readonly deliver: (receipt: ExecutionReceipt, targetAgentId: string) => void;
+  readonly deliver: Deliver;
   /** Takes up what the last run of the agent left. */
   readonly resume: (left: readonly Parcel[]) => void;
   /** The receipt of a relay task that is still on its way. */

@@ -7,17 +7,21 @@ import { systemRuntime } from "../runtime.ts";
 import { receiptFor } from "../testing/receipt.ts";
 import { createReceiptPost } from "./post-receipt.ts";
 
-function posting(options: { ready: boolean; joined?: boolean }) {
+function posting(options: { ready: boolean; joined?: boolean; missing?: string }) {
   const clock = manualClock();
   const sent: ClientMessage[] = [];
   const overHttp: unknown[] = [];
   const client: Pick<RelayClient, "postResult"> = {
     postResult: async (request) => {
       overHttp.push(request.params);
+      if (request.params.agentId === options.missing) {
+        return { ok: false, code: "task.not_found", status: 404, message: "no such task" };
+      }
       return { ok: true, status: 200, body: { status: "completed" } };
     },
   };
   const receipts = createReceiptPost({
+    agentId: "self",
     send(message) {
       if (!options.ready) return { ok: false, code: "socket.not_ready" };
       sent.push(message);
@@ -46,6 +50,16 @@ describe("a receipt goes", () => {
     const { overHttp, receipts } = posting({ ready: false });
     expect(await receipts.post(receipt, "target")).toEqual({ ok: true, status: "completed" });
     expect(overHttp).toEqual([{ agentId: "target", taskId: "t" }]);
+  });
+
+  test("to its own path where the target is unknown, and waits for the socket if it is not there", async () => {
+    const own = posting({ ready: false });
+    expect(await own.receipts.post(receipt, undefined)).toMatchObject({ ok: true });
+    expect(own.overHttp).toEqual([{ agentId: "self", taskId: "t" }]);
+    const other = posting({ ready: false, missing: "self" });
+    expect(await other.receipts.post(receipt, undefined)).toMatchObject({ ok: false, status: 0 });
+    const named = posting({ ready: false, missing: "target" });
+    expect(await named.receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 404 });
   });
 
   test("over HTTP when the socket brings no answer", async () => {

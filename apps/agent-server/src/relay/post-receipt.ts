@@ -8,7 +8,7 @@ export type Posted = { readonly ok: true; readonly status: string } | CallRefusa
 
 export interface ReceiptPost {
   /** One try: over the socket where it is ready, because HTTP requests are limited per address. */
-  readonly post: (receipt: ExecutionReceipt, targetAgentId: string) => Promise<Posted>;
+  readonly post: (receipt: ExecutionReceipt, targetAgentId: string | undefined) => Promise<Posted>;
   /** Hands over what the relay says on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
 }
@@ -17,11 +17,12 @@ export interface ReceiptPost {
 const socketAnswerMs = 15_000;
 
 export function createReceiptPost(parts: {
+  agentId: string;
   send: Send;
   client: () => RelayClient | undefined;
   runtime: Runtime;
 }): ReceiptPost {
-  const { send, client, runtime } = parts;
+  const { agentId: self, send, client, runtime } = parts;
   const waiting = new Map<string, (answer: Posted | undefined) => void>();
 
   function overSocket(receipt: ExecutionReceipt): Promise<Posted | undefined> {
@@ -40,10 +41,15 @@ export function createReceiptPost(parts: {
     });
   }
 
-  async function overHttp(receipt: ExecutionReceipt, agentId: string): Promise<Posted> {
-    const params = { agentId, taskId: receipt.task_id };
+  async function overHttp(
+    receipt: ExecutionReceipt,
+    targetAgentId: string | undefined,
+  ): Promise<Posted> {
+    const params = { agentId: targetAgentId ?? self, taskId: receipt.task_id };
     const answer = await client()?.postResult({ params, body: receipt });
     if (answer === undefined) return notJoined;
+    // It may be another agent's task that was routed here; the socket needs no path.
+    if (!answer.ok && answer.status === 404 && targetAgentId === undefined) return unaddressed;
     return answer.ok ? { ok: true, status: answer.body.status } : answer;
   }
 
@@ -71,4 +77,11 @@ const notJoined: CallRefusal = {
   code: "network.unreachable",
   status: 0,
   message: "The relay has not been reached yet",
+};
+
+const unaddressed: CallRefusal = {
+  ok: false,
+  code: "network.unreachable",
+  status: 0,
+  message: "Only the socket finds the target of this task",
 };

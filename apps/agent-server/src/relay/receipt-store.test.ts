@@ -31,7 +31,8 @@ const finishedAt = (taskId: string, completed_at: number) => ({
 });
 
 test("what is kept is there for the next process, oldest first, until it is forgotten", async () => {
-  const parcels = [finishedAt("b", 1), finishedAt("c", 2), finishedAt("a", 3)];
+  const unaddressed = { ...finishedAt("c", 2), targetAgentId: undefined };
+  const parcels = [finishedAt("b", 1), unaddressed, finishedAt("a", 3)];
   for (const parcel of parcels.toReversed()) await storeOf().keep(parcel);
   expect(await storeOf().load()).toEqual(parcels);
   await storeOf().forget("b");

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { prepareFolder, writePrivately } from "../private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
-/** A receipt on its way, and the agent under whose path the relay expects it. */
+/** A receipt on its way, and the agent under whose path the relay expects it, where that is known. */
 export interface Parcel {
   readonly receipt: ExecutionReceipt;
-  readonly targetAgentId: string;
+  readonly targetAgentId: string | undefined;
 }
 
 /** Receipts that outlive the process. */
@@ -86,6 +86,7 @@ function parseFile(text: string): { relayUrl: string; parcel: Parcel } | null {
     receipt,
   } = value as Partial<Record<string, unknown>>;
   const parsed = parseReceipt(receipt);
-  if (typeof relayUrl !== "string" || typeof targetAgentId !== "string" || !parsed.ok) return null;
+  if (typeof relayUrl !== "string" || !parsed.ok) return null;
+  if (typeof targetAgentId !== "string" && targetAgentId !== undefined) return null;
   return { relayUrl, parcel: { receipt: parsed.receipt, targetAgentId } };
 }
