@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
+import { federationPrefix } from "./federation.ts";
 import { limits } from "./limits.ts";
 import { scopes, type Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -20,6 +21,7 @@ describe("the operation table", () => {
       "live",
       "openApi",
       "ready",
+      "relayIdentity",
       "relayInfo",
       "stripeWebhook",
       "verifyCredential",
@@ -28,15 +30,30 @@ describe("the operation table", () => {
 
   test("keeps deposits and the books to the operator", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
+      "addPeer",
       "completeWithdrawal",
       "deposit",
       "failWithdrawal",
       "freeze",
+      "giveUpOutbox",
       "listAllWithdrawals",
+      "listFederationPeers",
+      "listOutbox",
       "metrics",
       "reconcile",
+      "removePeer",
+      "retryOutbox",
+      "setPeerCredit",
+      "settlePeer",
       "unfreeze",
     ]);
+  });
+
+  test("opens what is between relays to relays, all of it on one prefix", () => {
+    const between = namesOf((row) => row.auth === "peer");
+    expect(namesOf(({ path }) => path.startsWith(federationPrefix)).toSorted()).toEqual(
+      [...between, "relayIdentity"].toSorted(),
+    );
   });
 
   test("lets an agent read money, trust and tasks of its own only", () => {
@@ -65,7 +82,9 @@ describe("the operation table", () => {
   });
 
   test("limits everything but the probes of an orchestrator", () => {
-    expect(namesOf((row) => row.tier === null).toSorted()).toEqual(["live", "ready"]);
+    // A peer is counted by its id, once that is known to be its own.
+    const byAddress = namesOf((row) => row.tier === null && row.auth !== "peer");
+    expect(byAddress.toSorted()).toEqual(["live", "ready"]);
   });
 
   test.each([

@@ -3,6 +3,7 @@ import { sign, toBase64Url, utf8ToBytes } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { operations, scopes, type Operation, type OperationName } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { federated } from "../../test/contract/federation.ts";
 import { pathOf, samples, unknownId } from "../../test/contract/samples.ts";
 import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
@@ -10,7 +11,7 @@ let t: TestRelay;
 let agent: TestAgent;
 let other: TestAgent;
 beforeAll(async () => {
-  t = await startTestRelay();
+  t = await startTestRelay(federated);
   [agent, other] = [await t.agent(), await t.agent()];
 });
 afterAll(() => t.close());
@@ -184,8 +185,21 @@ describe("T4, M5 access is denied by default:", () => {
     return t.request(operations[name].method, path, { token, ...(raw !== undefined && { raw }) });
   }
 
-  test.each(rows)("%s lets the operator in", async (name) => {
+  const signed = rows.filter(([, { auth }]) => auth === "peer");
+  const others = rows.filter(([, { auth }]) => auth !== "peer");
+
+  test.each(others)("%s lets the operator in", async (name) => {
     expect([401, 403]).not.toContain((await ask(name, masterToken)).status);
+  });
+
+  test.each(signed)("%s lets nobody in but relays by their signatures", async (name) => {
+    const own = await t.token(agent);
+    for (const token of [masterToken, own]) {
+      expect(await ask(name, token)).toMatchObject({
+        status: 403,
+        body: { code: "federation.signature_invalid" },
+      });
+    }
   });
 
   test.each(guarded)("%s lets an agent in, as itself and with the one scope", async (name, row) => {

@@ -1,11 +1,12 @@
 import { limits, operations, type Operation } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { federated } from "../../test/contract/federation.ts";
 import { throwingRelay } from "../../test/contract/throwing-relay.ts";
 import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeAll(async () => {
-  t = await startTestRelay();
+  t = await startTestRelay(federated);
 });
 afterAll(() => t.close());
 
