@@ -105,6 +105,10 @@ describe("a request of a session", () => {
     ["of an unknown revision", call(1), { "mcp-protocol-version": "1999-01-01" }],
     ["that takes no stream", call(1), { accept: "application/json" }],
     ["that is none", { id: 1 }, {}],
+    ["with a member of its own", { ...call(1), result: {} }, {}],
+    ["with half an id", { ...call(1), id: 0.5 }, {}],
+    ["with a list of parameters", { ...call(1), params: [] }, {}],
+    ["with meta data that are none", { ...call(1), params: { _meta: 7 } }, {}],
   ])("%s is the transport's", (_, body, headers) => {
     const session = newTransport();
     expect(ask(session, body, headers)).toBeUndefined();

@@ -53,7 +53,7 @@ function countCalls(server: Server): { ended: () => Promise<void> } {
   server.on("request", (request, response) => {
     if (request.method !== "POST") return;
     running += 1;
-    response.once("close", () => {
+    response.on("close", () => {
       running -= 1;
       if (running === 0) onEnd();
     });
