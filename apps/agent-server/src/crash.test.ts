@@ -1,7 +1,9 @@
 import { verifyReceipt } from "@agent/receipts";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgentProcess, type AgentProcess } from "./testing/agent-process.ts";
 import { newIdentity } from "./testing/identity.ts";
@@ -23,6 +25,9 @@ export const tools = [{
 let folder: string;
 let relay: TestRelay;
 let agent: AgentProcess;
+/** As the agent knows it. */
+let relayUrl: string;
+let closeProxy = () => {};
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "agent-crash-"));
   writeFileSync(join(folder, "tools.mjs"), tools);
@@ -39,6 +44,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await agent.kill("SIGKILL");
+  closeProxy();
   await relay.stop();
   rmSync(folder, { recursive: true });
 });
@@ -47,11 +53,39 @@ async function openRelay(port: number): Promise<void> {
   relay = await startRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
+/** Passes requests on to the relay, and no sockets: work comes over MCP then. */
+async function openProxy(): Promise<string> {
+  const proxy = createServer((request, response) => {
+    void text(request).then(async (body) => {
+      const { method = "GET", url = "/", headers } = request;
+      const { authorization, "content-type": type } = headers;
+      const answer = await fetch(`${relay.url}${url}`, {
+        method,
+        headers: {
+          ...(authorization !== undefined && { authorization }),
+          ...(type !== undefined && { "content-type": type }),
+        },
+        ...(body !== "" && { body }),
+      }).catch(() => new Response(null, { status: 502 }));
+      response.writeHead(answer.status, { "content-type": "application/json" });
+      response.end(await answer.text());
+    });
+  });
+  await new Promise<void>((resolve) => void proxy.listen(0, "127.0.0.1", resolve));
+  closeProxy = () => {
+    proxy.close();
+    proxy.closeAllConnections();
+  };
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new Error("no address");
+  return `http://127.0.0.1:${address.port}`;
+}
+
 async function startAgent(): Promise<void> {
   agent = startAgentProcess({
     args: ["--config", "agent.json"],
     cwd: folder,
-    env: { AGENT_SYNC_URL: relay.url, AGENT_DATA_DIR: join(folder, "data") },
+    env: { AGENT_SYNC_URL: relayUrl, AGENT_DATA_DIR: join(folder, "data") },
   });
   await agent.printed(/registered at/);
 }
@@ -110,17 +144,24 @@ async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Pro
   expect(await Promise.all(balances)).toEqual([8, 1.9]);
 }
 
-test("killed (SIGKILL) between finishing a task and delivering it, it delivers once when it is back", async () => {
-  const job = await begin();
-  const { port } = relay;
-  await relay.stop();
-  writeFileSync(join(folder, "go"), "");
-  await until(() => kept().length === 1);
-  await agent.kill("SIGKILL");
+test.each([
+  ["its socket", async () => relay.url],
+  ["MCP", openProxy],
+])(
+  "killed (SIGKILL) between finishing a task that came over %s and delivering it, it delivers once when it is back",
+  async (_, urlOf) => {
+    relayUrl = await urlOf();
+    const job = await begin();
+    const { port } = relay;
+    await relay.stop();
+    writeFileSync(join(folder, "go"), "");
+    await until(() => kept().length === 1);
+    await agent.kill("SIGKILL");
 
-  await openRelay(port);
-  await startAgent();
-  await expectPaidOnce(job);
-  expect(begun()).toBe(1);
-  expect(agent.log().match(/receipt\.delivered/g)).toHaveLength(1);
-});
+    await openRelay(port);
+    await startAgent();
+    await expectPaidOnce(job);
+    expect(begun()).toBe(1);
+    expect(agent.log().match(/receipt\.delivered/g)).toHaveLength(1);
+  },
+);
