@@ -109,6 +109,7 @@ describe("a request of a session", () => {
     ["with half an id", { ...call(1), id: 0.5 }, {}],
     ["with a list of parameters", { ...call(1), params: [] }, {}],
     ["with meta data that are none", { ...call(1), params: { _meta: 7 } }, {}],
+    ["with a reserved name misused", call(1, { "io.modelcontextprotocol/related-task": 7 }), {}],
   ])("%s is the transport's", (_, body, headers) => {
     const session = newTransport();
     expect(ask(session, body, headers)).toBeUndefined();

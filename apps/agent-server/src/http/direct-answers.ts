@@ -1,4 +1,5 @@
 import {
+  isJSONRPCRequest,
   SUPPORTED_PROTOCOL_VERSIONS,
   type AuthInfo,
   type JSONRPCMessage,
@@ -84,27 +85,11 @@ function isPlain(request: Request, body: unknown): body is JSONRPCRequest {
     (version === null || SUPPORTED_PROTOCOL_VERSIONS.includes(version)) &&
     accept.includes("application/json") &&
     accept.includes("text/event-stream") &&
-    isRequest(body) &&
+    // What is none to the library it would never answer.
+    isJSONRPCRequest(body) &&
     body.method !== "initialize" &&
     body.params?._meta?.progressToken === undefined
   );
-}
-
-/** The server checks the whole shape; a message that it does not answer would wait here for ever. */
-function isRequest(body: unknown): body is JSONRPCRequest {
-  if (!isObject(body) || body["jsonrpc"] !== "2.0" || typeof body["method"] !== "string")
-    return false;
-  const { id, params } = body;
-  if (!Object.keys(body).every((name) => memberNames.has(name))) return false;
-  if (typeof id !== "string" && !Number.isSafeInteger(id)) return false;
-  if (params === undefined) return true;
-  return isObject(params) && (params["_meta"] === undefined || isObject(params["_meta"]));
-}
-
-const memberNames: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function asEvents(
