@@ -19,7 +19,7 @@ import { pairingHandlers } from "./pairing/routes.ts";
 import { paymentHandlers } from "./payments/routes.ts";
 import { recordHandlers } from "./records/routes.ts";
 import { mountSockets } from "./realtime/upgrade.ts";
-import { marketHandlers } from "./routing/routes.ts";
+import { routingHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
 import { taskHandlers } from "./tasks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
@@ -59,7 +59,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     ...taskHandlers(services),
     ...budgetHandlers(services),
     ...paymentHandlers(services),
-    ...marketHandlers(services),
+    ...routingHandlers(services),
     ...trustHandlers(services),
     ...credentialHandlers(services),
     ...ledgerHandlers(services),

@@ -4,6 +4,7 @@ import { forgetSpentTokens } from "./identity/spend-token.ts";
 import { forgetOldPairings } from "./pairing/forget-pairings.ts";
 import { meetFacilitator } from "./payments/meet-facilitator.ts";
 import { finishPayments } from "./payments/x402-settle.ts";
+import { forgetOldDecisions } from "./routing/decision.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
@@ -26,6 +27,7 @@ const ownJobs: readonly Job[] = [
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
   { name: "forget-old-keys", everyMs: 60_000, run: forgetOldKeys },
   { name: "forget-spent-tokens", everyMs: 60_000, run: forgetSpentTokens },
+  { name: "forget-old-decisions", everyMs: 600_000, run: forgetOldDecisions },
   { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
 

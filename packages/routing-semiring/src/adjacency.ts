@@ -36,6 +36,11 @@ export class Adjacency {
     this.#chains[from] = edge;
   }
 
+  read(from: number, to: number): EdgeFigures | undefined {
+    const edge = this.#index.find(from, to);
+    return edge === NONE ? undefined : this.#edges.read(edge);
+  }
+
   /** Puts all edges into rows, once enough were added to pay for it; edge numbers change. */
   group(): void {
     if (this.#next.length <= 64 + this.#grouped / 4) return;

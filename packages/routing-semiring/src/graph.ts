@@ -76,6 +76,12 @@ export class Graph {
     }));
   }
 
+  /** What the hop `from -> to` adds; undefined when there is none. */
+  figures(from: string, to: string): EdgeFigures | undefined {
+    const [source, target] = [this.nodeOf(from), this.nodeOf(to)];
+    return source === NONE || target === NONE ? undefined : this.#adjacency.read(source, target);
+  }
+
   /** The ids by the numbers that searches work on. */
   get ids(): readonly string[] {
     return this.#ids;

@@ -10,6 +10,7 @@ export {
   type RankOptions,
   type RoutingChoice,
 } from "./rank.ts";
+export { rankAndRecord, replay, type RoutingRecord } from "./replay.ts";
 export { routesFrom, type Route, type Routes } from "./routes.ts";
 export { LATENCY_HALF_MS } from "./score.ts";
 export {

@@ -78,8 +78,23 @@ export interface Ranking {
  * order of the candidates. Weights that are negative, not finite or all 0 throw a RangeError.
  */
 export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
+  return rankingOf(decide(candidates, options), options.limit);
+}
+
+/** A decision with all that it was made of, before anything of it is shown. */
+export interface Decision {
+  readonly standings: Standings;
+  readonly places: readonly number[];
+  readonly eligible: readonly number[];
+  /** The place of the chosen candidate. */
+  readonly winner: number | undefined;
+  readonly explored: boolean;
+  readonly seed: number;
+}
+
+export function decide(candidates: readonly Candidate[], options: RankOptions): Decision {
   const { graph, from = SELF, requiredCapabilities = [], maxBudget = null } = options;
-  const { weights = DEFAULT_WEIGHTS, limit = Infinity } = options;
+  const { weights = DEFAULT_WEIGHTS } = options;
   const drive = unit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
@@ -89,11 +104,20 @@ export function rank(candidates: readonly Candidate[], options: RankOptions = {}
     { from, requiredCapabilities, maxBudget },
     shiftWeights(normaliseWeights(weights), drive),
   );
-  const byRank = (a: number, b: number) => standings.compare(a, b);
   const places = [...candidates.keys()];
   const eligible = places.filter((place) => standings.isEligible(place));
   const explored = explores(seed, drive);
-  const winner = explored ? drawOne(eligible, standings, seed) : firstOf(eligible, 1, byRank)[0];
+  const winner = explored
+    ? drawOne(eligible, standings, seed)
+    : firstOf(eligible, 1, (a, b) => standings.compare(a, b))[0];
+  return { standings, places, eligible, winner, explored, seed };
+}
+
+export function rankingOf(
+  { standings, places, eligible, winner, explored, seed }: Decision,
+  limit = Infinity,
+): Ranking {
+  const byRank = (a: number, b: number) => standings.compare(a, b);
   return {
     ranked: firstOf(places, limit, byRank).map((place) => toRow(standings, place)),
     choice: winner === undefined ? null : toChoice(standings, winner, eligible.length - 1),

@@ -70,6 +70,11 @@ export class Standings {
     return this.#nodes[place] === NONE ? 1 : this.#routes!.hops(this.#nodes[place]!);
   }
 
+  /** Whether a route through the graph leads to the candidate. */
+  isRouted(place: number): boolean {
+    return this.#nodes[place] !== NONE;
+  }
+
   /** The ids of the route; without a route through the graph the candidate is asked directly. */
   path(place: number): string[] {
     const given = this.candidate(place).route;

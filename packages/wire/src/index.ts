@@ -28,6 +28,7 @@ export { Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";
 export { MarketCandidate } from "./market.ts";
+export { RoutingRecord } from "./routing.ts";
 export { Visibility } from "./visibility.ts";
 export { FederationPeer, OutboxEntry } from "./federation-admin.ts";
 export { federationPrefix } from "./federation.ts";

@@ -31,6 +31,7 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  recordedCandidates: 1_000,
   visibilityQueries: 20,
   probeTimeoutMs: 2_000,
 

@@ -20,6 +20,7 @@ import { Pairing } from "./pairing.ts";
 import { Plan } from "./plans.ts";
 import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
 import { Statement } from "./statement.ts";
+import { RoutingRecord } from "./routing.ts";
 import { RoutingChoice, Task } from "./tasks.ts";
 import { TrustRecord } from "./trust.ts";
 import { Visibility } from "./visibility.ts";
@@ -32,6 +33,7 @@ const named = {
   ExecutionReceipt: ExecutionReceiptSchema,
   Task,
   RoutingChoice,
+  RoutingRecord,
   Balance,
   Transaction,
   Settlement,

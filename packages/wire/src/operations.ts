@@ -18,6 +18,7 @@ import { pairing } from "./pairing.ts";
 import { plans } from "./plans.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
+import { routing } from "./routing.ts";
 import { statement } from "./statement.ts";
 import { system } from "./system.ts";
 import { tasks } from "./tasks.ts";
@@ -36,6 +37,7 @@ export const operations = {
   ...approvals,
   ...tasks,
   ...evidence,
+  ...routing,
   ...budget,
   ...withdrawals,
   ...cards,

@@ -1,5 +1,5 @@
 import { toMicro } from "@agent/budget";
-import { rank } from "@agent/routing-semiring";
+import { rankAndRecord, type RoutingRecord } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { profilesWith } from "../agents/profile-store.ts";
 import { remoteCandidates } from "../federation/remote-candidates.ts";
@@ -40,7 +40,7 @@ export type ChooseServices = Pick<
 export async function chooseExecutors(
   services: ChooseServices,
   { payerId, required, excluded, maxBudget, explorationDrive }: Wanted,
-): Promise<{ executors: Attempt[]; choice: RoutingChoice | null }> {
+): Promise<{ executors: Attempt[]; choice: RoutingChoice | null; record?: RoutingRecord }> {
   const { storage, runtime, connections, trustGraph, federation } = services;
   const [capability = ""] = required;
   const rows = await profilesWith(storage.read, { reader: payerId ?? "", capability });
@@ -58,7 +58,7 @@ export async function chooseExecutors(
     .filter(({ agent_id }) => !left.has(agent_id))
     // They could not be chosen, and would take the places of those who can.
     .filter(({ unit_cost }) => maxBudget === undefined || (unit_cost ?? 0) <= maxBudget);
-  const { ranked, choice } = rank(candidates, {
+  const { ranking, record } = rankAndRecord(candidates, {
     graph: trustGraph.graph,
     from: payerId ?? "self",
     avoided: trustGraph.blockedBy(payerId),
@@ -68,6 +68,7 @@ export async function chooseExecutors(
     limit: triedAtMost,
     ...(maxBudget !== undefined && { maxBudget }),
   });
+  const { ranked, choice } = ranking;
   if (choice === null) return { executors: [], choice };
   const prices = new Map(candidates.map(({ agent_id, unit_cost }) => [agent_id, unit_cost ?? 0]));
   const others = ranked.filter(
@@ -81,7 +82,7 @@ export async function chooseExecutors(
     const charge = toMicro(prices.get(agent_id) ?? 0);
     return via === undefined ? { agent_id, charge } : { agent_id, charge, via };
   });
-  return { executors, choice };
+  return { executors, choice, record };
 }
 
 function seedFrom(bytes: Uint8Array): number {

@@ -30,6 +30,7 @@ export interface Tables {
   audit_entries: AuditEntryRow;
   approvals: ApprovalRow;
   approval_votes: ApprovalVoteRow;
+  routing_decisions: RoutingDecisionRow;
   plans: PlanRow;
   conversations: ConversationRow;
   messages: MessageRow;
@@ -500,4 +501,10 @@ export interface AgentEventRow {
   timestamp: number;
   goal_id: string | null;
   payload: string;
+}
+
+export interface RoutingDecisionRow {
+  task_id: string;
+  /** JSON. */
+  record: string;
 }

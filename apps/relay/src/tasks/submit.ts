@@ -1,4 +1,5 @@
 import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import type { RoutingRecord } from "@agent/routing-semiring";
 import {
   refuse,
   type Answer,
@@ -12,6 +13,7 @@ import { locateAgent } from "../federation/locate-agent.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import { priceOf } from "../routing/price.ts";
 import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
+import { decisionText, keepDecision } from "../routing/decision.ts";
 import { newId } from "../runtime.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { takePlace } from "./counters.ts";
@@ -44,7 +46,7 @@ export async function submit(
   const token =
     given === undefined ? undefined : await admitToken(services, given, { targetId, payerId });
   if (token?.ok === false) return token;
-  const { attempts, choice } = await executorsFor(services, targetId, payerId, body);
+  const { attempts, choice, record } = await executorsFor(services, targetId, payerId, body);
   const [first] = attempts;
   const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
   const refused = checkPrice(first.charge, payerId, maxBudget);
@@ -78,6 +80,7 @@ export async function submit(
     delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
   };
 
+  const decision = decisionText(record);
   const stored = await storage.transaction(async (tx) => {
     const full = await takePlace(tx, payerId);
     if (full !== undefined) return full;
@@ -92,6 +95,7 @@ export async function submit(
     const allocation_id = locked > 0 ? newId(runtime) : null;
     const task: TaskRow = { ...row, locked, allocation_id };
     await insertTask(tx, task);
+    if (decision !== undefined) await keepDecision(tx, taskId, decision);
     const answer = {
       status: 201 as const,
       body: {
@@ -127,7 +131,11 @@ async function executorsFor(
   targetId: string,
   payerId: string | null,
   body: SubmitTaskBody,
-): Promise<{ attempts: [Attempt, ...Attempt[]]; choice: RoutingChoice | null }> {
+): Promise<{
+  attempts: [Attempt, ...Attempt[]];
+  choice: RoutingChoice | null;
+  record?: RoutingRecord | undefined;
+}> {
   const required = body.required_capabilities ?? [];
   const local = {
     agent_id: targetId,
@@ -142,7 +150,7 @@ async function executorsFor(
   if (required.length === 0 || body.delegation_token !== undefined) {
     return { attempts: [target], choice: null };
   }
-  const { executors, choice } = await chooseExecutors(services, {
+  const { executors, choice, record } = await chooseExecutors(services, {
     payerId,
     required,
     excluded: body.exclude_agents ?? [],
@@ -158,7 +166,7 @@ async function executorsFor(
   const later = (targetIsOut ? others : [...others, target]).filter(
     ({ charge }) => charge <= first.charge,
   );
-  return { attempts: [first, ...later], choice };
+  return { attempts: [first, ...later], choice, record };
 }
 
 /** Whoever lacks money is told how much it takes. */

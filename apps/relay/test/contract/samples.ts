@@ -151,6 +151,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
     },
   },
   getEvidence: {},
+  getRouting: {},
   getTask: { query: "wait=0" },
   listTasks: { query: "status=pending&submitted_by=me" },
   cancelTask: {},

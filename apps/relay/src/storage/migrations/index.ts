@@ -11,6 +11,7 @@ import { federation } from "./010-federation.ts";
 import { payments } from "./011-payments.ts";
 import { approvals } from "./012-approvals.ts";
 import { records } from "./013-records.ts";
+import { routingDecisions } from "./014-routing-decisions.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -27,4 +28,5 @@ export const migrations = [
   payments,
   approvals,
   records,
+  routingDecisions,
 ];

@@ -1,0 +1,10 @@
+/** What scored decisions were made of; a task without one has no row. */
+export const routingDecisions = {
+  id: "014-routing-decisions",
+  sql: `
+CREATE TABLE routing_decisions (
+  task_id TEXT PRIMARY KEY,
+  record TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+};

@@ -1,0 +1,128 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Candidate } from "./candidate.ts";
+import { Graph } from "./graph.ts";
+import { rank, type RankOptions } from "./rank.ts";
+import { rankAndRecord, replay, type RoutingRecord } from "./replay.ts";
+
+const ids = ["self", "a", "b", "c", "d", "e", "f"];
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+const figures = fc.record({
+  trust: fc.oneof(share, fc.constantFrom(0.9, 0.8, 0.72, 1)),
+  cost: fc.constantFrom(0, 1, 2.5),
+  latency: fc.constantFrom(0, 40, 900),
+  reliability: share,
+});
+const hops = fc.array(
+  fc.record({ from: fc.constantFrom(...ids), to: fc.constantFrom(...ids), figures }),
+  { maxLength: 30 },
+);
+const candidate = fc.record<Candidate>({
+  agent_id: fc.constantFrom(...ids),
+  capabilities: fc.subarray(["x", "y"]),
+  unit_cost: fc.constantFrom(null, 0, 1, 2, 5),
+  trust_score: fc.constantFrom(0.1, 0.3, 0.6, 0.9),
+  blocked: fc.boolean(),
+  successes: fc.nat(5),
+  counted: fc.integer({ min: 5, max: 9 }),
+  avg_latency_ms: fc.constantFrom(null, 0, 800, 5_000),
+  listing_latency_ms: fc.constantFrom(null, 1_000),
+  online: fc.boolean(),
+  availability_guarantee: fc.constantFrom(null, 0.5, 1),
+});
+const candidates = fc.uniqueArray(candidate, { selector: ({ agent_id }) => agent_id });
+const demand = fc.record(
+  {
+    from: fc.constantFrom("self", "a"),
+    avoided: fc.subarray(["c", "d"]),
+    requiredCapabilities: fc.subarray(["x"]),
+    maxBudget: fc.constantFrom(null, 2, 10),
+    explorationDrive: share,
+    seed: fc.nat(),
+  },
+  { requiredKeys: [] },
+);
+
+function graphOf(
+  edges: readonly { from: string; to: string; figures: Parameters<Graph["addEdge"]>[2] }[],
+) {
+  const graph = new Graph();
+  for (const { from, to, figures: each } of edges) graph.addEdge(from, to, each);
+  return graph;
+}
+
+const asRead = (record: RoutingRecord) => JSON.parse(JSON.stringify(record)) as RoutingRecord;
+
+describe("a recorded decision", () => {
+  test("is the one that rank makes, and is made again from its JSON", () => {
+    fc.assert(
+      fc.property(candidates, hops, demand, (all, edges, wanted) => {
+        const options: RankOptions = { ...wanted, graph: graphOf(edges) };
+        const { ranking, record } = rankAndRecord(all, options);
+        expect(ranking).toEqual(rank(all, options));
+        expect(record.choice).toEqual(ranking.choice);
+        const made = replay(asRead(record));
+        expect(JSON.stringify(made)).toBe(JSON.stringify(record.choice));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  const known: Candidate = {
+    agent_id: "b",
+    capabilities: ["x"],
+    unit_cost: 1,
+    trust_score: 0.1,
+    blocked: false,
+    successes: 1,
+    counted: 1,
+    avg_latency_ms: 100,
+    listing_latency_ms: null,
+    online: true,
+    availability_guarantee: null,
+  };
+  const hop = { trust: 0.9, cost: 0, latency: 0, reliability: 1 };
+
+  test("keeps the hops that routes took, and no others", () => {
+    const graph = graphOf([
+      { from: "self", to: "a", figures: hop },
+      { from: "a", to: "b", figures: hop },
+      { from: "self", to: "b", figures: { ...hop, trust: 0.5 } },
+      { from: "a", to: "z", figures: hop },
+    ]);
+    const { record } = rankAndRecord([known], { graph });
+    expect(record.graph.map(({ from, to }) => `${from} ${to}`).toSorted()).toEqual([
+      "a b",
+      "self a",
+    ]);
+    expect(record.choice?.routing_paths).toEqual([["self", "a", "b"]]);
+  });
+
+  test("holds all that decides: another seed, candidate or weight may decide otherwise", () => {
+    const all = ["b", "c", "d", "e"].map((agent_id) => ({ ...known, agent_id }));
+    const { record } = rankAndRecord(all, { explorationDrive: 1, seed: 1 });
+    const others = Array.from({ length: 20 }, (_, seed) => replay({ ...record, seed }));
+    expect(new Set(others.map((choice) => choice?.selected_agent)).size).toBeGreaterThan(1);
+    const selected = record.choice?.selected_agent;
+    const without = all.filter(({ agent_id }) => agent_id !== selected);
+    expect(replay({ ...record, candidates: without })?.selected_agent).not.toBe(selected);
+    const weights = { ...record.weights, trust: 10 };
+    expect(replay({ ...record, weights })?.composite_score).not.toBe(
+      record.choice?.composite_score,
+    );
+  });
+
+  test("is not believed: what it says of its choice changes nothing", () => {
+    const { record } = rankAndRecord([known]);
+    expect(replay({ ...record, choice: null })).toEqual(record.choice);
+  });
+
+  test.each<[string, Partial<RoutingRecord>]>([
+    ["of another algorithm", { algorithm: "agent-routing@2" }],
+    ["whose graph is none", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
+    ["whose weights are none", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
+  ])("%s is refused", (_, change) => {
+    const { record } = rankAndRecord([known]);
+    expect(() => replay({ ...record, ...change })).toThrow(RangeError);
+  });
+});
