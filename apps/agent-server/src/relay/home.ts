@@ -100,6 +100,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       },
       onDown: ({ code, retryInMs }) => {
         wasDown = true;
+        receipts.onDown();
         runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
       },
       onRefused: ({ code, status }) => {

@@ -70,6 +70,14 @@ describe("a receipt goes", () => {
     expect(overHttp).toHaveLength(1);
   });
 
+  test("over HTTP at once when the socket is lost before it answers", async () => {
+    const { overHttp, receipts } = posting({ ready: true });
+    const answer = receipts.post(receipt, "target");
+    receipts.onDown();
+    expect(await answer).toEqual({ ok: true, status: "completed" });
+    expect(overHttp).toHaveLength(1);
+  });
+
   test("nowhere before the relay was reached, which is worth another try", async () => {
     const { receipts } = posting({ ready: false, joined: false });
     expect(await receipts.post(receipt, "target")).toMatchObject({ ok: false, status: 0 });

@@ -11,6 +11,8 @@ export interface ReceiptPost {
   readonly post: (receipt: ExecutionReceipt, targetAgentId: string | undefined) => Promise<Posted>;
   /** Hands over what the relay says on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
+  /** What the socket did not answer before it was lost is asked over HTTP at once. */
+  readonly onDown: () => void;
 }
 
 /** A relay that says nothing about a result by then is asked over HTTP. */
@@ -56,6 +58,9 @@ export function createReceiptPost(parts: {
   return {
     post: async (receipt, agentId) =>
       (await overSocket(receipt)) ?? (await overHttp(receipt, agentId)),
+    onDown() {
+      for (const settle of [...waiting.values()]) settle(undefined);
+    },
     onMessage(message) {
       if (message.type === "result_accepted") {
         waiting.get(message.task_id)?.({ ok: true, status: message.status });
