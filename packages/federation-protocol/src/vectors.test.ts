@@ -124,3 +124,13 @@ describe("A body of the vectors", () => {
     expect(judgeOf(path)?.(body)).toMatchObject({ ok: false, code });
   });
 });
+
+it("docs/federation.md shows what is in the vectors", () => {
+  const page = readFileSync(new URL("../../../docs/federation.md", import.meta.url), "utf8");
+  const shown = [...page.matchAll(/```json\n(.*?)```/gs)].map(([, block = ""]): unknown =>
+    JSON.parse(block),
+  );
+  expect(shown.length).toBeGreaterThan(10);
+  const known = requests.flatMap(({ headers, body, answer }) => [headers, body, answer]);
+  for (const example of shown) expect(known).toContainEqual(example);
+});
