@@ -59,7 +59,7 @@ export function createReceiptPost(parts: {
     post: async (receipt, agentId) =>
       (await overSocket(receipt)) ?? (await overHttp(receipt, agentId)),
     onDown() {
-      for (const settle of [...waiting.values()]) settle(undefined);
+      for (const settle of waiting.values()) settle(undefined);
     },
     onMessage(message) {
       if (message.type === "result_accepted") {
