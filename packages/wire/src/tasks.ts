@@ -87,7 +87,12 @@ export const SubmitTaskBody = v.object({
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
 
-const TaskAnswer = v.object({ task: Task, receipt: v.nullable(looseObject) });
+const TaskAnswer = v.object({
+  task: Task,
+  receipt: v.nullable(looseObject),
+  /** Only where another relay had the task: its signed word on the receipt. */
+  attestation: v.exactOptional(looseObject),
+});
 
 export const tasks = {
   submitTask: operation({

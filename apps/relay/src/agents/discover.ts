@@ -12,7 +12,7 @@ import {
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import { priceIn } from "../routing/price.ts";
-import { discoverBeyond } from "../federation/discover-beyond.ts";
+import { discoverBeyond, remoteEntry } from "../federation/discover-beyond.ts";
 import type { Services } from "../services.ts";
 import { levelName, UNKNOWN } from "../trust/levels.ts";
 import { freshnessOf } from "./freshness.ts";
@@ -58,7 +58,7 @@ export async function discover(
 }
 
 export async function getAgent(
-  services: Needs,
+  services: DiscoverServices,
   agentId: string,
   caller: Caller,
 ): Promise<Answer<Operations["getAgent"]>> {
@@ -66,6 +66,11 @@ export async function getAgent(
     reader: readerOf(caller),
     agent_id: agentId,
   });
+  const { federation } = services;
+  if (row === undefined && federation !== undefined) {
+    const remote = await remoteEntry({ ...services, federation }, agentId, caller);
+    if (remote !== undefined) return { status: 200, body: remote };
+  }
   if (row === undefined) return refuse("agent.not_found");
   return { status: 200, body: entryOf(services, row, undefined) };
 }

@@ -6,7 +6,7 @@ import { encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import { BLOCKED, levelName, scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
-import { discoverRemote } from "./discover-remote.ts";
+import { discoverRemote, findRemote } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
 import { priceOfRemote } from "./remote-candidates.ts";
 
@@ -44,6 +44,16 @@ export async function discoverBeyond(
       next_cursor: encodeCursor(more, more.length, ({ agent_id }) => `${beyond}${agent_id}`),
     },
   };
+}
+
+/** One agent of another relay. */
+export async function remoteEntry(
+  services: FederationServices,
+  agentId: string,
+  caller: Caller,
+): Promise<DiscoveryEntry | undefined> {
+  const known = await findRemote(services, agentId);
+  return known && entryOf(services, known, [], caller);
 }
 
 /** What a peer told, without what only this relay can know: how to reach it, how it is trusted. */

@@ -1,3 +1,4 @@
+import { isUuid } from "@agent/crypto";
 import {
   beginQuery,
   DiscoveryAnswerSchema,
@@ -37,6 +38,17 @@ export function discoverRemote(
     const { maxHops } = config.federation;
     return askPeers(services, beginQuery(query, { self: identity.relayId, queryId, maxHops }));
   });
+}
+
+/** What peers tell of one agent: lately, or when they are asked now. */
+export async function findRemote(
+  services: FederationServices,
+  agentId: string,
+): Promise<KnownAgent | undefined> {
+  const lately = services.federation.remote.get(agentId);
+  if (lately !== undefined || !isUuid(agentId)) return lately;
+  const found = await discoverRemote(services, { q: agentId });
+  return found.find(({ agent_id }) => agent_id === agentId);
 }
 
 /** Hands a query to every active peer that it has not visited, and takes what counts of the answers. */

@@ -25,6 +25,8 @@ export interface Federation {
   readonly schedule: RetrySchedule;
   /** Its lines say that they are of the federation. */
   readonly log: Log;
+  /** Tasks that no peer would take yet, by id; tried again with the heartbeats. */
+  readonly untaken: Set<string>;
   /** The time to sign a notice with: it only grows. */
   readonly noticeTime: () => number;
   /** Has what is due looked for at once; without it the next tick does. */
@@ -64,6 +66,7 @@ export function createFederation(
     signatures: new OnceWithin(2 * FEDERATION_LIMITS.timestampAgeMs),
     queries: new OnceWithin(FEDERATION_LIMITS.queryMemoryMs),
     pending: new Map(),
+    untaken: new Set(),
     remote: createRemoteAgents(runtime.now),
     schedule: retrySchedule(retryScale),
     log: log.child({ service: "federation" }),

@@ -37,6 +37,12 @@ export async function forwardTask(
   task: TaskRow,
   via: Via,
 ): Promise<boolean> {
+  if (await handToPeer(services, task, via)) return true;
+  services.federation.untaken.add(task.task_id);
+  return false;
+}
+
+async function handToPeer(services: FederationServices, task: TaskRow, via: Via): Promise<boolean> {
   const { storage, federation } = services;
   const peer = await findPeer(storage.read, via.relay_id);
   if (peer?.state !== "active") return false;

@@ -1,6 +1,6 @@
 import { findAgent } from "../agents/store.ts";
 import type { Attempt } from "../tasks/view.ts";
-import { discoverRemote } from "./discover-remote.ts";
+import { findRemote } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
 import { priceOfRemote, viaOf } from "./remote-candidates.ts";
 
@@ -10,11 +10,8 @@ export async function locateAgent(
   agentId: string,
   required: readonly string[],
 ): Promise<Attempt | undefined> {
-  const { storage, federation } = services;
-  if ((await findAgent(storage.read, agentId)) !== undefined) return undefined;
-  const known =
-    federation.remote.get(agentId) ??
-    (await discoverRemote(services, { q: agentId })).find(({ agent_id }) => agent_id === agentId);
+  if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
+  const known = await findRemote(services, agentId);
   if (known === undefined) return undefined;
   return {
     agent_id: agentId,

@@ -1,3 +1,9 @@
+import {
+  receiptHash,
+  verifyAttestation,
+  verifyReceipt,
+  type ExecutionReceipt,
+} from "@agent/receipts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   booksOf,
@@ -50,4 +56,57 @@ describe("two relays over sockets", () => {
       totals: { fees: 0.0475, holds: 0 },
     });
   });
+});
+
+test("an agent of another relay is found by its id, and what it did is shown with that relay's word", async () => {
+  const boss = await a.agent();
+  const worker = await b.worker(0);
+  const found = await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
+  expect(found).toMatchObject({
+    status: 200,
+    body: {
+      public_key: worker.publicKey,
+      source_relay: b.relayId,
+      relay_name: "beta",
+      hop_distance: 1,
+      endpoint_url: null,
+    },
+  });
+  const nobody = await a.as(boss, "GET", `/api/v1/agents/${a.stranger().agentId}`);
+  expect(nobody).toMatchObject({ status: 404, body: { code: "agent.not_found" } });
+
+  const path = `/agent/${worker.agentId}/task`;
+  const submitted = await a.as(boss, "POST", path, { prompt: "work" });
+  const taskId = String(submitted.body["task_id"]);
+  await work(b, worker, await taskFor(b, worker, taskId));
+  const { receipt, attestation } = await until(async () => {
+    const { body } = await a.as(boss, "GET", `${path}/${taskId}`);
+    return body["receipt"] !== null && body;
+  }, "the result comes back");
+  const publicKey = String((await b.request("GET", "/federation/v1/identity")).body["public_key"]);
+  const about = { taskId, receiptHash: receiptHash(receipt as ExecutionReceipt) };
+  expect(verifyAttestation(attestation, { publicKey, relayId: b.relayId, ...about })).toMatchObject(
+    {
+      valid: true,
+    },
+  );
+  expect(verifyReceipt(receipt as object, { publicKey: worker.publicKey, taskId })).toMatchObject({
+    valid: true,
+  });
+});
+
+test("a task that no peer would take is tried again when the peer is there again", async () => {
+  const boss = await a.agent();
+  const worker = await b.worker(0);
+  const path = `/agent/${worker.agentId}/task`;
+  await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
+  b.relay.drain();
+  const { body } = await a.as(boss, "POST", path, { prompt: "work" });
+  const taskId = String(body["task_id"]);
+  await until(() => a.logged("federation.task.forward").length > 0, "the forward is refused");
+  const open = await a.as(boss, "GET", `${path}/${taskId}`);
+  expect(open.body).toMatchObject({ task: { status: "pending" } });
+  await network.clock.advance(60_000);
+  await a.relay.tick();
+  await until(() => a.logged("federation.task.forward").length > 1, "it is tried again");
 });

@@ -70,7 +70,13 @@ function createFederationWork(
   federation.onWake(() => begin("deliver", deliver));
   return {
     deliver,
-    heartbeat: () => begin("heartbeat", () => beatPeers(services)),
+    heartbeat: () =>
+      begin("heartbeat", async () => {
+        await beatPeers(services);
+        const untaken = [...federation.untaken];
+        federation.untaken.clear();
+        for (const taskId of untaken) reroute(taskId);
+      }),
     stop() {
       stopped = true;
     },

@@ -1,4 +1,5 @@
 import { limits, refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
+import { attestationOf } from "../federation/attestation-of.ts";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
@@ -39,7 +40,9 @@ export async function poll(
   const archived = task.receipt_hash === null ? undefined : await findReceipt(storage.read, taskId);
   const receipt =
     archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);
-  return { status: 200, body: { task: taskOf(task), receipt } };
+  const body = { task: taskOf(task), receipt };
+  if (archived === undefined || !isAbroad(task)) return { status: 200, body };
+  return { status: 200, body: { ...body, ...(await attestationOf(storage.read, taskId)) } };
 }
 
 interface List {
