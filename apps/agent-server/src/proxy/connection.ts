@@ -1,4 +1,4 @@
-import { Client } from "@modelcontextprotocol/client";
+import { Client, type Transport } from "@modelcontextprotocol/client";
 import { withDeadline } from "../execution/deadline.ts";
 import { retryDelayMs } from "../relay/backoff.ts";
 import type { Runtime } from "../runtime.ts";
@@ -47,6 +47,7 @@ export function createConnection(options: {
       await client.close();
       throw new Error("the agent stopped");
     }
+    keepOrder(client.transport);
     client.onclose = () => lost(client);
     live = client;
     connectedAt = runtime.now();
@@ -93,5 +94,15 @@ export function createConnection(options: {
       cancelRetry();
       await live?.close();
     },
+  };
+}
+
+/** Notifications are handed out in a microtask of their own, so answers have to take the same way. */
+function keepOrder(transport: Transport | undefined): void {
+  const receive = transport?.onmessage;
+  if (transport === undefined || receive === undefined) return;
+  transport.onmessage = (message, extra) => {
+    if ("method" in message) receive(message, extra);
+    else queueMicrotask(() => receive(message, extra));
   };
 }

@@ -4,7 +4,9 @@ import { verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
 import { listen } from "../http/listen.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
@@ -16,6 +18,7 @@ import {
 } from "../testing/everything.ts";
 import { startAlone } from "../testing/start.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { connectServers } from "./connect-servers.ts";
 import { textTool } from "../testing/tools.ts";
 
 const patience = { timeout: 20_000 };
@@ -104,10 +107,11 @@ describe("the tools of the official example server, over stdio", () => {
   test("progress reaches the caller who asked for it", async () => {
     const steps: number[] = [];
     await client.callTool(
-      { name: "trigger-long-running-operation", arguments: { duration: 0.1, steps: 2 } },
+      { name: "trigger-long-running-operation", arguments: { duration: 0.3, steps: 3 } },
       { onprogress: ({ progress }) => steps.push(progress) },
     );
-    expect(steps).toEqual([1, 2]);
+    // The client of this test may lose the last one, when the answer comes with it.
+    expect(steps.slice(0, 2)).toEqual([1, 2]);
   });
 
   test("do the work of a task, whose receipt names them", async () => {
@@ -131,6 +135,25 @@ describe("the tools of the official example server, over stdio", () => {
       "FOR_THE_SERVER",
     ]);
   });
+});
+
+test("no progress is lost, not even what comes together with the answer", async () => {
+  const script = fileURLToPath(new URL("../testing/conformance-tools.ts", import.meta.url));
+  const runtime = systemRuntime(silentLog);
+  const servers = await connectServers(
+    { fixtures: { command: process.execPath, args: [script], env: {} } },
+    { version: "1", runtime },
+  );
+  if (!servers.ok) throw new Error(servers.faults.join("; "));
+  const counting = servers.tools.find(({ definition }) => definition.name.endsWith("_progress"));
+  for (let round = 0; round < 5; round += 1) {
+    const steps: number[] = [];
+    const { signal } = new AbortController();
+    const progress = (step: { progress: number }) => void steps.push(step.progress);
+    await counting?.handler({}, { signal, caller: owner, progress });
+    expect(steps).toEqual([0, 50, 100]);
+  }
+  await servers.close();
 });
 
 describe("the policy gate stands before them", () => {

@@ -38,11 +38,11 @@ const answers: Readonly<Record<string, CallToolResult>> = {
 async function countTo100({ mcpReq }: ServerContext): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken;
   for (const progress of [0, 50, 100]) {
+    if (progress > 0) await new Promise((resolve) => setTimeout(resolve, 20));
     if (progressToken !== undefined) {
       const params = { progressToken, progress, total: 100 };
       await mcpReq.notify({ method: "notifications/progress", params });
     }
-    await new Promise((resolve) => setTimeout(resolve, 20));
   }
   return { content: [text("done")] };
 }
