@@ -6,7 +6,8 @@ import { termsOf } from "./fee.ts";
 import type { InboundTask } from "./inbound-task.ts";
 import { SettlementForwardSchema } from "./messages/settlement.ts";
 import { createSettlement, judgeSettlement, type SettlementContext } from "./settlement-forward.ts";
-import { openSettlement } from "./settlement-outbox.ts";
+import { retrySchedule } from "./retry-schedule.ts";
+import { beginAttempt, openSettlement } from "./settlement-outbox.ts";
 import { readSignedMessage } from "./signed-message.ts";
 
 const SETTLEMENT = "0199c800-0000-7000-8000-000000000002";
@@ -14,7 +15,7 @@ const owed = openSettlement(
   { ...sentTask({ state: "completed" }), receiptHash: "ab".repeat(32) },
   { settlementId: SETTLEMENT, now: NOW, refundable: true },
 );
-const message = createSettlement(owed, { self: alpha.id, secretKey: alpha.secretKey, now: NOW });
+const message = createSettlement(owed, { self: alpha.id, secretKey: alpha.secretKey });
 const returned = takenTask({
   state: "returning",
   receiptStatus: "completed",
@@ -37,6 +38,13 @@ describe("A settlement", () => {
       alpha.publicKey,
     );
     expect(forged).toEqual({ ok: false, code: "federation.signature_invalid" });
+  });
+
+  it("has the time of its attempt, whenever it leaves: from there its life is counted", () => {
+    const begun = beginAttempt(owed, retrySchedule(), NOW + 30_000);
+    const sent = createSettlement(begun, { self: alpha.id, secretKey: alpha.secretKey });
+    expect(sent.timestamp).toBe(NOW + 30_000);
+    expect(sent.settled_at).toBe(NOW);
   });
 
   it("pays the next one down: 1.00 -> 0.05, 0.0475, 0.9025", () => {

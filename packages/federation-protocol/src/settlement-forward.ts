@@ -9,14 +9,13 @@ import type { SettlementAnswer, SettlementForward } from "./messages/settlement.
 import { type FederationRefusal, refuse, type SettlementCode } from "./refusals.ts";
 import type { OutgoingSettlement } from "./settlement-outbox.ts";
 
-/** The signed body of settlement/forward at `now` (ms): every attempt carries its own time. */
+/**
+ * The signed body of settlement/forward. Its time is that of the stored attempt and not of the moment
+ * at which it leaves: from there it is counted when no copy can be booked any more.
+ */
 export function createSettlement(
   settlement: OutgoingSettlement,
-  {
-    self,
-    secretKey,
-    now,
-  }: { readonly self: string; readonly secretKey: Uint8Array; readonly now: number },
+  { self, secretKey }: { readonly self: string; readonly secretKey: Uint8Array },
 ): SettlementForward {
   const { terms } = settlement;
   return signJson(
@@ -32,7 +31,7 @@ export function createSettlement(
       amount: fromMicro(terms.net),
       currency: "USD" as const,
       settled_at: settlement.settledAt,
-      timestamp: now,
+      timestamp: settlement.lastAttemptAt ?? settlement.settledAt,
       to: settlement.peerId,
     },
     secretKey,

@@ -222,7 +222,7 @@ function work(): RequestVector[] {
 function settlement(change: object = {}) {
   const task = { ...sentTask({ state: "completed" }), receiptHash: receiptHash(receiptOf()) };
   const owed = openSettlement(task, { settlementId: SETTLEMENT, now: NOW, refundable: true });
-  const by = { self: alpha.id, secretKey: alpha.secretKey, now: NOW };
+  const by = { self: alpha.id, secretKey: alpha.secretKey };
   return createSettlement({ ...owed, ...change }, by);
 }
 

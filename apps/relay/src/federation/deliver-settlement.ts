@@ -67,11 +67,10 @@ function send(
   settlement: OutgoingSettlement,
 ): Promise<PeerReply> {
   const { relayId, secretKey } = services.identity;
-  const now = services.runtime.now();
   return callPeer(services, peer, {
     method: "POST",
     path: "/federation/v1/settlement/forward",
-    body: createSettlement(settlement, { self: relayId, secretKey, now }),
+    body: createSettlement(settlement, { self: relayId, secretKey }),
   });
 }
 

@@ -109,11 +109,7 @@ function attempt(relay: SimRelay, settlement: OutgoingSettlement): void {
   const { schedule } = relay.world;
   const begun = beginAttempt(settlement, schedule, relay.now);
   relay.store.outbox.set(settlement.taskId, begun);
-  const message = createSettlement(begun, {
-    self: relay.id,
-    secretKey: relay.secretKey,
-    now: relay.now,
-  });
+  const message = createSettlement(begun, { self: relay.id, secretKey: relay.secretKey });
   relay.send(settlement.peerId, "settlement/forward", message, (delivery) => {
     const { settleDownMs } = schedule;
     change(relay, settlement.taskId, (current) =>
