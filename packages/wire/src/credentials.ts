@@ -125,6 +125,7 @@ export const credentials = {
     auth: "bearer",
     ownerOnly: true,
     scope: "agent:write",
+    singleUse: true,
     tier: "write",
     body: v.object({ credential_id: id, reason: v.optional(shortText) }),
     ok: { 200: CredentialStatus },

@@ -13,6 +13,7 @@ describe("the operation table", () => {
   test("opens to everybody what is on the public list, and nothing else", () => {
     expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
       "bootstrap",
+      "claimPairing",
       "credentialStatus",
       "docs",
       "getListing",
@@ -49,6 +50,33 @@ describe("the operation table", () => {
     ]);
   });
 
+  test("takes a token once where it opens money, keys or a say in them", () => {
+    expect(namesOf((row) => row.singleUse === true).toSorted()).toEqual([
+      "approvePairing",
+      "createCheckout",
+      "requestWithdrawal",
+      "revokeAgent",
+      "revokeCredential",
+      "revokeDevice",
+      "revokeTokens",
+      "rotateKey",
+      "voteOnApproval",
+    ]);
+  });
+
+  test("takes a key on a POST that creates tasks or moves money; peers settle by a reference", () => {
+    expect(namesOf((row) => row.keyed === true).toSorted()).toEqual([
+      "cancelTask",
+      "completeWithdrawal",
+      "createCheckout",
+      "deposit",
+      "failWithdrawal",
+      "postResult",
+      "requestWithdrawal",
+      "submitTask",
+    ]);
+  });
+
   test("opens what is between relays to relays, all of it on one prefix", () => {
     const between = namesOf((row) => row.auth === "peer");
     expect(namesOf(({ path }) => path.startsWith(federationPrefix)).toSorted()).toEqual(
@@ -56,15 +84,30 @@ describe("the operation table", () => {
     );
   });
 
-  test("lets an agent read money, trust and tasks of its own only", () => {
+  test("lets an agent reach money, keys, records and tasks of its own only", () => {
     expect(namesOf((row) => row.ownerOnly === true).toSorted()).toEqual([
+      "addMessages",
+      "appendEvents",
       "createCheckout",
       "deregisterAgent",
       "getBalance",
+      "getConversation",
+      "getEvent",
+      "getPlan",
       "getReceipt",
+      "getState",
       "getStatement",
       "getTrust",
       "getTrustClosure",
+      "getVisibility",
+      "listApprovals",
+      "listAudit",
+      "listConversations",
+      "listDevices",
+      "listEvents",
+      "listGoals",
+      "listMessages",
+      "listPlans",
       "listReceipts",
       "listSettlements",
       "listTasks",
@@ -72,12 +115,19 @@ describe("the operation table", () => {
       "listTrust",
       "listWithdrawals",
       "presentCredentials",
+      "putConversation",
       "putListing",
+      "putPlan",
+      "requestApproval",
       "requestWithdrawal",
+      "revokeAgent",
       "revokeCredential",
+      "revokeDevice",
+      "revokeTokens",
       "rotateKey",
       "setTrustLevel",
       "storeLedger",
+      "useApproval",
     ]);
   });
 

@@ -178,10 +178,10 @@ describe("T4, M5 access is denied by default:", () => {
   const guarded = rows.filter(([, { auth }]) => auth === "bearer");
 
   /** The sample request, with the agent wherever it names one. */
-  function ask(name: OperationName, token: string, { agentId } = { agentId: unknownId }) {
+  function ask(name: OperationName, token: string, as?: Pick<TestAgent, "agentId">) {
     const { body } = samples[name];
-    const raw = body && JSON.stringify(body).replaceAll(unknownId, agentId);
-    const path = pathOf(name, agentId);
+    const raw = body && JSON.stringify(body).replaceAll(unknownId, as?.agentId ?? unknownId);
+    const path = pathOf(name, as?.agentId);
     return t.request(operations[name].method, path, { token, ...(raw !== undefined && { raw }) });
   }
 
