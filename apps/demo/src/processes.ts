@@ -12,6 +12,8 @@ export interface Program {
 export interface Running {
   /** What `find` makes of the first line of output that it knows. */
   seen<T>(find: (line: string) => T | undefined): Promise<T>;
+  /** Ends it without a warning, as a crash would; resolves when it is gone. */
+  crash(): Promise<void>;
 }
 
 export interface Processes {
@@ -33,6 +35,8 @@ interface Entry {
   readonly child: ChildProcess;
   /** How it ended. */
   readonly ended: Promise<string>;
+  /** That it ends is part of the demo. */
+  mayEnd: boolean;
   readonly lines: string[];
   readonly watchers: Set<() => void>;
 }
@@ -56,9 +60,16 @@ export function createProcesses(graceMs = 4_000): Processes {
       const entry = record(name, child);
       entries.push(entry);
       void entry.ended.then((how) => {
-        if (!stopped) fail(new Error(`${name} ${how}`));
+        if (!stopped && !entry.mayEnd) fail(new Error(`${name} ${how}`));
       });
-      return { seen: (find) => seen(entry, find) };
+      return {
+        seen: (find) => seen(entry, find),
+        async crash() {
+          entry.mayEnd = true;
+          child.kill("SIGKILL");
+          await entry.ended;
+        },
+      };
     },
 
     async stop() {
@@ -92,7 +103,7 @@ function record(name: string, child: ChildProcess): Entry {
     child.once("close", (code, signal) => resolve(`ended with ${signal ?? `exit code ${code}`}`));
   });
   void ended.then(add);
-  return { name, child, ended, lines, watchers };
+  return { name, child, ended, mayEnd: false, lines, watchers };
 }
 
 function seen<T>({ lines, watchers }: Entry, find: (line: string) => T | undefined): Promise<T> {

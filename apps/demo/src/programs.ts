@@ -21,6 +21,37 @@ export function relayProgram(masterToken: string, dataDir: string): Program {
   };
 }
 
+/** One of several relays that know each other, on a port of its own, with a database that stays. */
+export function peerRelayProgram({
+  name,
+  port,
+  masterToken,
+  dataDir,
+}: {
+  readonly name: string;
+  readonly port: number;
+  readonly masterToken: string;
+  readonly dataDir: string;
+}): Program {
+  return {
+    name,
+    main: mainOf("@agent/relay"),
+    env: {
+      AGENT_API_TOKEN: masterToken,
+      X402_PAY_TO_ADDRESS: noWallet,
+      AGENT_HOST: "127.0.0.1",
+      PORT: String(port),
+      AGENT_DB_PATH: join(dataDir, `${name}.db`),
+      AGENT_RELAY_NAME: name,
+      AGENT_FEDERATION_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+      AGENT_FEDERATION_AUTO_ACCEPT_PEERS: "true",
+      AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: "1500",
+      AGENT_FEDERATION_RETRY_SCALE: "0.03",
+      AGENT_RATE_LIMIT_SCALE: "0",
+    },
+  };
+}
+
 /**
  * An agent server on any free port; its tools and prices are in `agents/<name>.json`. It makes its own
  * key and registers with it, so it is not given the master token.

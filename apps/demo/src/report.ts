@@ -119,7 +119,7 @@ export function checkLines(checks: readonly Check[]): string[] {
 }
 
 /** Pads each column to its widest cell; from column `numbers` on to the left, as figures are. */
-function columns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
+export function columns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
     [],
@@ -134,6 +134,6 @@ function columns(rows: readonly (readonly string[])[], numbers = Infinity): stri
 }
 
 /** The start of a UUID of version 7 is its time, so the end tells agents apart. */
-function shortId(id: string): string {
+export function shortId(id: string): string {
   return `...${id.slice(-8)}`;
 }

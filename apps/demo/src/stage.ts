@@ -19,13 +19,18 @@ export interface Worker extends Member {
   readonly price: number;
 }
 
+/** An agent without a server. */
+export interface Client extends Member {
+  readonly client: RelayClient;
+}
+
 /** Everybody who takes part, up and running. */
 export interface Stage {
   readonly relayUrl: string;
   readonly relay: Result<Operations["relayInfo"]>;
   /** Acts with the master token. */
   readonly operator: RelayClient;
-  readonly editor: Member & { readonly client: RelayClient };
+  readonly editor: Client;
   readonly research: Worker;
   readonly linguist: Worker;
   /** Does the same as the linguist, for more. */
@@ -60,7 +65,12 @@ async function startRelay(processes: Processes, masterToken: string, dataDir: st
   return `http://127.0.0.1:${port}`;
 }
 
-async function startAgent(processes: Processes, name: string, relayUrl: string, dataDir: string) {
+export async function startAgent(
+  processes: Processes,
+  name: string,
+  relayUrl: string,
+  dataDir: string,
+) {
   const agent = processes.start(agentProgram(name, relayUrl, dataDir));
   const agentId = await agent.seen(
     (line) => /^\S+ (?<id>[0-9a-f-]{36}) listening on /.exec(line)?.groups?.["id"],
@@ -69,7 +79,11 @@ async function startAgent(processes: Processes, name: string, relayUrl: string, 
   return agentId;
 }
 
-async function readWorker(operator: RelayClient, name: string, agentId: string): Promise<Worker> {
+export async function readWorker(
+  operator: RelayClient,
+  name: string,
+  agentId: string,
+): Promise<Worker> {
   const entry = bodyOf(await operator.getAgent({ params: { agentId } }));
   const [offer] = entry.pricing;
   if (offer === undefined || entry.public_key === null) throw new Error(`${name} has no price`);
@@ -78,13 +92,17 @@ async function readWorker(operator: RelayClient, name: string, agentId: string):
 }
 
 /** The editor has no server: it acts through the client, with a key of its own. */
-async function joinAsEditor(relayUrl: string): Promise<Stage["editor"]> {
+function joinAsEditor(relayUrl: string): Promise<Client> {
+  return joinAsClient("editor", relayUrl);
+}
+
+export async function joinAsClient(name: string, relayUrl: string): Promise<Client> {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });
-  if (!joined.ok) throw new Error(`the editor was refused: ${joined.message} (${joined.code})`);
+  if (!joined.ok) throw new Error(`${name} was refused: ${joined.message} (${joined.code})`);
   const { identity } = joined;
   return {
-    name: "editor",
+    name,
     agentId: identity.agentId,
     publicKey: bytesToHex(publicKeyOf(secretKey)),
     client: createRelayClient({ baseUrl: relayUrl, identity }),

@@ -453,7 +453,7 @@ describe("F15 a result", () => {
   test("counts only with the pinned key, the whole receipt and this peer's word on it", async () => {
     const away = await forwardedAway(t);
     const { worker, task, receipt } = away;
-    const { post, resultOf } = away.peer;
+    const resultOf: FakePeer["resultOf"] = (...of) => away.peer.resultOf(...of);
     const impostor = { ...t.stranger(), agentId: worker.agentId };
     const forged = receiptOf(impostor, task);
     const other = await fakePeer(t).befriend();
@@ -478,7 +478,7 @@ describe("F15 a result", () => {
       ],
     ];
     for (const [code, body] of attempts) {
-      expect((await post(resultPath, body)).body).toMatchObject({ code });
+      expect((await away.peer.post(resultPath, body)).body).toMatchObject({ code });
     }
     expect((await other.post(resultPath, other.resultOf(receipt))).body).toMatchObject({
       code: "result.wrong_peer",
@@ -486,7 +486,7 @@ describe("F15 a result", () => {
     expect(await stateOf()).toEqual(before);
     expect(t.logged("federation.receipt_signature_invalid").length).toBeGreaterThan(0);
     expect(t.logged("federation.receipt_key_missing").length).toBeGreaterThan(0);
-    expect(await post(resultPath, resultOf(receipt))).toMatchObject({
+    expect(await away.peer.post(resultPath, resultOf(receipt))).toMatchObject({
       status: 200,
       body: { status: "accepted" },
     });

@@ -1,0 +1,24 @@
+import { receiptHash, verifyAttestation, verifyReceipt } from "@agent/receipts";
+import type { AbroadJob } from "./hire-abroad.ts";
+
+export interface Proof {
+  readonly job: AbroadJob;
+  readonly receipt: boolean;
+  /** In the order of the relays. */
+  readonly attestations: readonly boolean[];
+}
+
+/** Judges a job by its receipt and the relays' words alone, with the keys of before; asks nobody. */
+export function judgeJob(job: AbroadJob): Proof {
+  const { receipt, worker, taskId, prompt, attested } = job;
+  const verdict = verifyReceipt(receipt, { publicKey: worker.publicKey, taskId, prompt });
+  return {
+    job,
+    receipt: verdict.valid,
+    attestations: attested.map(({ by, attestation }) => {
+      const { relay_id: relayId, public_key: publicKey } = by.info;
+      const about = { taskId, receiptHash: receiptHash(receipt) };
+      return verifyAttestation(attestation, { publicKey, relayId, ...about }).valid;
+    }),
+  };
+}
