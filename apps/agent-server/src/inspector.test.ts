@@ -68,14 +68,6 @@ describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (
     expect(result["tools"]).toContainEqual(expect.objectContaining({ name: "agent_task" }));
   });
 
-  test.each([
-    ["resources/list", "resources", { uri: "agent://identity" }],
-    ["prompts/list", "prompts", { name: "chat" }],
-  ])("%s names them", async (method, member, entry) => {
-    const { result } = await inspect(era, overHttp(), "--method", method);
-    expect(result[member]).toContainEqual(expect.objectContaining(entry));
-  });
-
   test("a call is answered and tagged", async () => {
     const args = ["--tool-name", "shout", "--tool-args-json", '{"text":"hi"}'];
     const { result } = await inspect(era, overHttp(), "--method", "tools/call", ...args);
@@ -84,10 +76,17 @@ describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (
       { type: "text", text: identityTag(server.agent.identity) },
     ]);
   });
+});
 
-  test("a wrong token gets it nowhere", async () => {
-    await expect(inspect(era, overHttp("wrong"), "--method", "tools/list")).rejects.toThrow(
-      "auth_required",
-    );
-  });
+test.each([
+  ["resources/list", "resources", { uri: "agent://identity" }],
+  ["prompts/list", "prompts", { name: "chat" }],
+])("%s names them", async (method, member, entry) => {
+  const { result } = await inspect("auto", overHttp(), "--method", method);
+  expect(result[member]).toContainEqual(expect.objectContaining(entry));
+});
+
+test("a wrong token gets it nowhere", async () => {
+  const listing = inspect("auto", overHttp("wrong"), "--method", "tools/list");
+  await expect(listing).rejects.toThrow("auth_required");
 });
