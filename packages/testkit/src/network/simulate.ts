@@ -1,30 +1,23 @@
-import { accountOf, asMicro, depositPostings, type Micro } from "@agent/budget";
+import { asMicro, depositPostings } from "@agent/budget";
 import { retrySchedule } from "@agent/federation-protocol";
-import { receiptOf, type TestAgent, testAgent } from "../agents.ts";
-import { seededRandom, type SeededRandom } from "../random.ts";
-import { answerDiscovery, discover } from "./discovering.ts";
+import { type TestAgent, testAgent } from "../agents.ts";
+import { seededRandom } from "../random.ts";
+import { answerDiscovery } from "./discovering.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
-import { forwardingJobs, submit, takeForward } from "./forwarding.ts";
+import { forwardingJobs, takeForward } from "./forwarding.ts";
 import { brokenRules } from "./invariants.ts";
-import { Links, type Weather } from "./links.ts";
-import { beat, shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./peering.ts";
-import { finishWork, returningJobs, takeResultOf } from "./returning.ts";
-import {
-  listSettlements,
-  recordOutside,
-  redriveAll,
-  settlingJobs,
-  takeSettlement,
-} from "./settling.ts";
+import { Links } from "./links.ts";
+import { shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./peering.ts";
+import { returningJobs, takeResultOf } from "./returning.ts";
+import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./settling.ts";
 import { add, SimRelay, type World } from "./sim-relay.ts";
+import { MINUTE, startWeather } from "./weather.ts";
+import { type Payer, startWork, work } from "./workload.ts";
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
 const WEATHER_MS = 60 * MINUTE;
 /** Long enough for whatever is retried, asked, lapsed or re-driven. */
 const AFTERMATH_MS = 240 * MINUTE;
-const TASKS = 40;
 const DEPOSIT = asMicro(20e6);
 
 /** What one run came to. */
@@ -81,8 +74,8 @@ export function simulate(
   for (const [a, b] of pairs) shakeHands(a, b.id);
   queue.runUntil(MINUTE);
   const start = queue.now;
-  startWeather(world, relays, pairs);
-  startWork(world, relays, payers);
+  startWeather(world, relays, pairs, WEATHER_MS);
+  startWork(world, relays, payers, WEATHER_MS);
   queue.runUntil(start + WEATHER_MS);
   heal(world, relays, pairs);
   queue.runUntil(start + WEATHER_MS + AFTERMATH_MS);
@@ -117,11 +110,6 @@ function choosePairs({ random }: World, relays: readonly SimRelay[]): [SimRelay,
   );
 }
 
-interface Payer {
-  readonly relay: SimRelay;
-  readonly agentId: string;
-}
-
 /** Workers, some of them at two relays, and agents with money to delegate. */
 function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
   const newAgent = (relay: SimRelay): TestAgent =>
@@ -142,108 +130,6 @@ function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
   });
 }
 
-function startWeather(
-  { queue, random, links }: World,
-  relays: readonly SimRelay[],
-  pairs: readonly (readonly [SimRelay, SimRelay])[],
-): void {
-  const usual = showers(random);
-  links.weather = usual;
-  for (let i = random.below(6); i > 0; i -= 1) {
-    const at = random.below(WEATHER_MS - 10 * MINUTE);
-    const worse = storm(random);
-    queue.after(at, () => (links.weather = worse));
-    queue.after(at + (2 + random.below(8)) * MINUTE, () => (links.weather = usual));
-  }
-  for (let i = random.below(6); i > 0; i -= 1) {
-    const relay = random.pick(relays as [SimRelay]);
-    queue.after(random.below(WEATHER_MS), () => relay.crash(someTime(random)));
-  }
-  for (let i = random.below(8); i > 0; i -= 1) {
-    const [one, other] = random.pick(pairs as [[SimRelay, SimRelay]]);
-    const [a, b] = random.next() < 0.5 ? [one, other] : [other, one];
-    const isOneWay = random.next() < 0.5;
-    const isNoticed = random.next() < 0.5;
-    queue.after(random.below(WEATHER_MS), () => {
-      const ms = someTime(random);
-      links.cut(a.id, b.id, ms, isNoticed);
-      if (!isOneWay) links.cut(b.id, a.id, ms, isNoticed);
-    });
-  }
-}
-
-function startWork(world: World, relays: readonly SimRelay[], payers: readonly Payer[]): void {
-  const { queue, random } = world;
-  for (const relay of relays) {
-    for (let at = 0; at < WEATHER_MS + 20 * MINUTE; at += MINUTE) {
-      queue.after(at + random.below(SECOND), () => beat(relay));
-      if (at % (5 * MINUTE) === 0) queue.after(at + random.below(SECOND), () => discover(relay));
-    }
-  }
-  const workers = [...new Set(relays.flatMap(({ workers: own }) => [...own.keys()]))];
-  for (let i = 0; i < TASKS; i += 1) {
-    queue.after(30 * SECOND + random.below(WEATHER_MS), () => {
-      const { relay, agentId } = random.pick(payers as [Payer]);
-      const target = random.pick(workers as [string]);
-      if (!relay.workers.has(target))
-        submit(relay, agentId, target, (3 + random.below(13)) * MINUTE);
-    });
-  }
-  for (let i = random.below(4); i > 0; i -= 1) {
-    queue.after(random.below(WEATHER_MS), () => payOutside(world, relays));
-  }
-}
-
-function showers(random: SeededRandom): Weather {
-  const severity = random.next();
-  return {
-    loseRequest: 0.7 * severity * random.next(),
-    loseAnswer: 0.8 * severity * random.next(),
-    duplicate: 0.3 * random.next(),
-    slow: 0.2 * severity * random.next(),
-    verySlow: 0.1 * severity * random.next(),
-    misreport: 0.25 * random.next(),
-  };
-}
-
-/** Most copies are lost, and many of the others come when nobody waits for them any more. */
-function storm(random: SeededRandom): Weather {
-  return {
-    loseRequest: 0.5 + 0.3 * random.next(),
-    loseAnswer: 0.5 * random.next(),
-    duplicate: 0.1,
-    slow: 0.1,
-    verySlow: 0.9 * random.next(),
-    misreport: 0,
-  };
-}
-
-/** Mostly short, at times longer than everything that is retried. */
-function someTime(random: SeededRandom): number {
-  return random.below(random.next() < 0.4 ? 40 * MINUTE : 3 * MINUTE);
-}
-
-/** One relay pays what it owes to another; both record it, the other one later. */
-function payOutside({ queue, random }: World, relays: readonly SimRelay[]): void {
-  const debts = relays.flatMap((relay) =>
-    [...relay.store.peers.keys()]
-      .map((peerId) => ({ relay, peerId, owed: relay.store.balanceOf(accountOf.peer(peerId)) }))
-      .filter(({ owed }) => owed > 0),
-  );
-  if (debts.length === 0) return;
-  const { relay, peerId, owed } = random.pick(debts as [(typeof debts)[number]]);
-  const amount: Micro = owed;
-  const payment = { amount, reference: relay.newId() };
-  if (!recordOutside(relay, peerId, { ...payment, direction: "paid" })) return;
-  const creditor = relay.world.relays.get(peerId);
-  const record = (): void => {
-    if (creditor && !recordOutside(creditor, relay.id, { ...payment, direction: "received" })) {
-      queue.after(MINUTE, record);
-    }
-  };
-  queue.after(random.below(5 * MINUTE), record);
-}
-
 function heal(
   { queue, links }: World,
   relays: readonly SimRelay[],
@@ -257,21 +143,4 @@ function heal(
   for (let at = 20; at < 220; at += 20) {
     for (const relay of relays) queue.after(at * MINUTE, () => redriveAll(relay));
   }
-}
-
-/** An agent works for a while; it tells its relay until that listens. */
-function work({ queue, random }: World, relay: SimRelay, taskId: string): void {
-  const row = relay.store.inbound.get(taskId);
-  const worker = row && relay.workers.get(row.task.agentId);
-  if (!row || !worker) return;
-  const ms = SECOND + random.below(2 * MINUTE);
-  const status = random.next() < 0.8 ? "completed" : random.pick(["failed", "denied"] as const);
-  const deliver = (): void => {
-    if (relay.isDown) return queue.after(20 * SECOND, deliver);
-    const { submittedAt: submitted_at, payload } = row;
-    const task = { task_id: taskId, prompt: payload.prompt, submitted_at };
-    const completed_at = submitted_at + ms;
-    finishWork(relay, taskId, receiptOf(worker.agent, task, { status, completed_at }));
-  };
-  queue.after(ms, deliver);
 }

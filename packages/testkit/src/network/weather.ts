@@ -1,0 +1,66 @@
+import type { SeededRandom } from "../random.ts";
+import type { Weather } from "./links.ts";
+import type { SimRelay, World } from "./sim-relay.ts";
+
+export const MINUTE = 60_000;
+
+/** Sets bad weather over all links for a time: showers, storms, cut links and crashes. */
+export function startWeather(
+  { queue, random, links }: World,
+  relays: readonly SimRelay[],
+  pairs: readonly (readonly [SimRelay, SimRelay])[],
+  forMs: number,
+): void {
+  const usual = showers(random);
+  links.weather = usual;
+  for (let i = random.below(6); i > 0; i -= 1) {
+    const at = random.below(forMs - 10 * MINUTE);
+    const worse = storm(random);
+    queue.after(at, () => (links.weather = worse));
+    queue.after(at + (2 + random.below(8)) * MINUTE, () => (links.weather = usual));
+  }
+  for (let i = random.below(6); i > 0; i -= 1) {
+    const relay = random.pick(relays as [SimRelay]);
+    queue.after(random.below(forMs), () => relay.crash(someTime(random)));
+  }
+  for (let i = random.below(8); i > 0; i -= 1) {
+    const [one, other] = random.pick(pairs as [[SimRelay, SimRelay]]);
+    const [a, b] = random.next() < 0.5 ? [one, other] : [other, one];
+    const isOneWay = random.next() < 0.5;
+    const isNoticed = random.next() < 0.5;
+    queue.after(random.below(forMs), () => {
+      const ms = someTime(random);
+      links.cut(a.id, b.id, ms, isNoticed);
+      if (!isOneWay) links.cut(b.id, a.id, ms, isNoticed);
+    });
+  }
+}
+
+function showers(random: SeededRandom): Weather {
+  const severity = random.next();
+  return {
+    loseRequest: 0.7 * severity * random.next(),
+    loseAnswer: 0.8 * severity * random.next(),
+    duplicate: 0.3 * random.next(),
+    slow: 0.2 * severity * random.next(),
+    verySlow: 0.1 * severity * random.next(),
+    misreport: 0.25 * random.next(),
+  };
+}
+
+/** Most copies are lost, and many of the others come when nobody waits for them any more. */
+function storm(random: SeededRandom): Weather {
+  return {
+    loseRequest: 0.5 + 0.3 * random.next(),
+    loseAnswer: 0.5 * random.next(),
+    duplicate: 0.1,
+    slow: 0.1,
+    verySlow: 0.9 * random.next(),
+    misreport: 0,
+  };
+}
+
+/** Mostly short, at times longer than everything that is retried. */
+function someTime(random: SeededRandom): number {
+  return random.below(random.next() < 0.4 ? 40 * MINUTE : 3 * MINUTE);
+}

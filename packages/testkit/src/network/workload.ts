@@ -1,0 +1,83 @@
+import { accountOf } from "@agent/budget";
+import { receiptOf } from "../agents.ts";
+import { discover } from "./discovering.ts";
+import { submit } from "./forwarding.ts";
+import { beat } from "./peering.ts";
+import { finishWork } from "./returning.ts";
+import { recordOutside } from "./settling.ts";
+import type { SimRelay, World } from "./sim-relay.ts";
+import { MINUTE } from "./weather.ts";
+
+const SECOND = 1_000;
+const TASKS = 40;
+
+/** An agent with money at a relay. */
+export interface Payer {
+  readonly relay: SimRelay;
+  readonly agentId: string;
+}
+
+/** Heartbeats, queries, tasks and payments outside for a time; heartbeats go on a while after it. */
+export function startWork(
+  world: World,
+  relays: readonly SimRelay[],
+  payers: readonly Payer[],
+  forMs: number,
+): void {
+  const { queue, random } = world;
+  for (const relay of relays) {
+    for (let at = 0; at < forMs + 20 * MINUTE; at += MINUTE) {
+      queue.after(at + random.below(SECOND), () => beat(relay));
+      if (at % (5 * MINUTE) === 0) queue.after(at + random.below(SECOND), () => discover(relay));
+    }
+  }
+  const workers = [...new Set(relays.flatMap(({ workers: own }) => [...own.keys()]))];
+  for (let i = 0; i < TASKS; i += 1) {
+    queue.after(30 * SECOND + random.below(forMs), () => {
+      const { relay, agentId } = random.pick(payers as [Payer]);
+      const target = random.pick(workers as [string]);
+      if (!relay.workers.has(target))
+        submit(relay, agentId, target, (3 + random.below(13)) * MINUTE);
+    });
+  }
+  for (let i = random.below(4); i > 0; i -= 1) {
+    queue.after(random.below(forMs), () => payOutside(world, relays));
+  }
+}
+
+/** An agent works for a while; it tells its relay until that listens. */
+export function work({ queue, random }: World, relay: SimRelay, taskId: string): void {
+  const row = relay.store.inbound.get(taskId);
+  const worker = row && relay.workers.get(row.task.agentId);
+  if (!row || !worker) return;
+  const ms = SECOND + random.below(2 * MINUTE);
+  const status = random.next() < 0.8 ? "completed" : random.pick(["failed", "denied"] as const);
+  const deliver = (): void => {
+    if (relay.isDown) return queue.after(20 * SECOND, deliver);
+    const { submittedAt: submitted_at, payload } = row;
+    const task = { task_id: taskId, prompt: payload.prompt, submitted_at };
+    const completed_at = submitted_at + ms;
+    finishWork(relay, taskId, receiptOf(worker.agent, task, { status, completed_at }));
+  };
+  queue.after(ms, deliver);
+}
+
+/** One relay pays what it owes to another; both record it, the other one later. */
+function payOutside({ queue, random }: World, relays: readonly SimRelay[]): void {
+  const debts = relays.flatMap((relay) =>
+    [...relay.store.peers.keys()]
+      .map((peerId) => ({ relay, peerId, owed: relay.store.balanceOf(accountOf.peer(peerId)) }))
+      .filter(({ owed }) => owed > 0),
+  );
+  if (debts.length === 0) return;
+  const { relay, peerId, owed } = random.pick(debts as [(typeof debts)[number]]);
+  const payment = { amount: owed, reference: relay.newId() };
+  if (!recordOutside(relay, peerId, { ...payment, direction: "paid" })) return;
+  const creditor = relay.world.relays.get(peerId);
+  const record = (): void => {
+    if (creditor && !recordOutside(creditor, relay.id, { ...payment, direction: "received" })) {
+      queue.after(MINUTE, record);
+    }
+  };
+  queue.after(random.below(5 * MINUTE), record);
+}
