@@ -77,6 +77,40 @@ describe("agent-server", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(fault)]);
   });
 
+  test.each<[string, object, Record<string, string>, RegExp]>([
+    [
+      "a known-agents file that is not there",
+      {},
+      { AGENT_KNOWN_AGENTS: "no.json" },
+      /no\.json: cannot be read/,
+    ],
+    [
+      "one that is none",
+      {},
+      { AGENT_KNOWN_AGENTS: "tools.mjs" },
+      /tools\.mjs: must be a list of agents/,
+    ],
+    [
+      "an audit log where none can be",
+      {},
+      { AGENT_AUDIT_LOG: "tools.mjs/x" },
+      /auditLog: .* cannot be written/,
+    ],
+    [
+      "a server that does not start",
+      { mcpServers: { files: { command: "/no/such/program" } } },
+      {},
+      /mcpServers\.files: cannot be reached: /,
+    ],
+    ["a comment that never ends", { name: "/*" }, {}, /wrong\.jsonc: is not valid JSON/],
+  ])("%s stops the start with one line", async (title, file, env, fault) => {
+    const text = title.startsWith("a comment") ? "{ /* }" : JSON.stringify(file);
+    await writeFile(join(folder, "wrong.jsonc"), text);
+    const args = ["--config", "wrong.jsonc", "--allow-anonymous", "--port", "0"];
+    const { code, stderr } = await start(args, env).ended;
+    expect([code, stderr.trim().split("\n")]).toEqual([1, [expect.stringMatching(fault)]]);
+  });
+
   test("says where it really listens, answers there, and ends on SIGTERM", async () => {
     const { child, ended, line } = start(["--allow-anonymous", "--port", "0"]);
     const url = /listening on (http:\/\/127\.0\.0\.1:\d+)\/mcp\n/.exec(
