@@ -77,34 +77,23 @@ describe("agent-server", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining(fault)]);
   });
 
-  test.each<[string, object, Record<string, string>, RegExp]>([
+  test.each<[string, string, Record<string, string>, RegExp]>([
+    ["known agents that are not there", "{}", { AGENT_KNOWN_AGENTS: "no" }, /no: cannot be read/],
     [
-      "a known-agents file that is not there",
-      {},
-      { AGENT_KNOWN_AGENTS: "no.json" },
-      /no\.json: cannot be read/,
+      "a file of none",
+      "{}",
+      { AGENT_KNOWN_AGENTS: "bad.mjs" },
+      /bad\.mjs: must be a list of agents/,
     ],
-    [
-      "one that is none",
-      {},
-      { AGENT_KNOWN_AGENTS: "tools.mjs" },
-      /tools\.mjs: must be a list of agents/,
-    ],
-    [
-      "an audit log where none can be",
-      {},
-      { AGENT_AUDIT_LOG: "tools.mjs/x" },
-      /auditLog: .* cannot be written/,
-    ],
+    ["no audit log", "{}", { AGENT_AUDIT_LOG: "bad.mjs/x" }, /auditLog: .* cannot be written/],
     [
       "a server that does not start",
-      { mcpServers: { files: { command: "/no/such/program" } } },
+      '{"mcpServers": {"files": {"command": "/no/such/program"}}}',
       {},
       /mcpServers\.files: cannot be reached: /,
     ],
-    ["a comment that never ends", { name: "/*" }, {}, /wrong\.jsonc: is not valid JSON/],
-  ])("%s stops the start with one line", async (title, file, env, fault) => {
-    const text = title.startsWith("a comment") ? "{ /* }" : JSON.stringify(file);
+    ["a comment without an end", "{ /* }", {}, /wrong\.jsonc: is not valid JSON/],
+  ])("%s stops the start with one line", async (_, text, env, fault) => {
     await writeFile(join(folder, "wrong.jsonc"), text);
     const args = ["--config", "wrong.jsonc", "--allow-anonymous", "--port", "0"];
     const { code, stderr } = await start(args, env).ended;
