@@ -111,7 +111,7 @@ export const federationAdmin = {
     ok: {
       200: v.object({ relay_id: v.string(), position: money, idempotent: v.boolean() }),
     },
-    refusals: ["federation.disabled", "peer.not_found"],
+    refusals: ["federation.disabled", "peer.not_found", "clearing.limit_exceeded"],
   }),
   listOutbox: operation({
     method: "GET",

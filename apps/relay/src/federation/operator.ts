@@ -1,5 +1,5 @@
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
-import { giveUp, movePeer, outsidePayment, redrive } from "@agent/federation-protocol";
+import { giveUp, mayBeOwed, movePeer, outsidePayment, redrive } from "@agent/federation-protocol";
 import {
   limits,
   refuse,
@@ -18,6 +18,7 @@ import { findOutbox, listOutbox, type OutboxEntry } from "./outbox-store.ts";
 import { lifeOf, rowWith } from "./peer-life.ts";
 import { findPeer, listPeers, putPeer } from "./peer-store.ts";
 import { operatorView, pendingView } from "./peer-view.ts";
+import { passOn } from "./refusal.ts";
 
 export async function listForOperator(
   services: FederationServices,
@@ -75,8 +76,18 @@ export async function settleOutside(
 ): Promise<Answer<Operations["settlePeer"]>> {
   return storage.transaction(async (tx) => {
     // A peering may be over and still something owed.
-    if ((await findPeer(tx, relayId)) === undefined) return refuse("peer.not_found");
+    const peer = await findPeer(tx, relayId);
+    if (peer === undefined) return refuse("peer.not_found");
     const isNew = await takePayment(tx, { relay_id: relayId, reference });
+    if (isNew && direction === "sent") {
+      // What is paid beyond what is owed, the peer owes from then on.
+      const line = {
+        balance: await clearingBalance(tx, relayId),
+        limit: asMicro(peer.credit_limit),
+      };
+      const credit = mayBeOwed(line, toMicro(amount));
+      if (!credit.ok) return passOn(credit);
+    }
     if (isNew) {
       const paid = direction === "sent" ? ("paid" as const) : direction;
       const postings = outsidePayment({

@@ -138,6 +138,11 @@ export const federationAdminContract: Contract<
     }),
     "federation.disabled": request("POST", `/peers/${unknownRelay}/settle`, payment),
     "peer.not_found": on(request("POST", `/peers/${unknownRelay}/settle`, payment)),
+    "clearing.limit_exceeded": on(async (t) => {
+      const { relayId } = await fakePeer(t).befriend();
+      const sent = { ...payment, amount: 1_000.000001, direction: "sent" };
+      return t.asMaster("POST", `${path}/peers/${relayId}/settle`, sent);
+    }),
   },
 
   listOutbox: {
