@@ -1,7 +1,7 @@
-import type { TaskRow } from "../src/storage/tables.ts";
+import type { StoredTaskRow } from "../src/storage/tables.ts";
 
 /** A free task, pending until 1,000 ms after the epoch. */
-export function taskRow(change: Partial<TaskRow> = {}): TaskRow {
+export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
   return {
     task_id: "task",
     agent_id: "target",
@@ -26,6 +26,7 @@ export function taskRow(change: Partial<TaskRow> = {}): TaskRow {
     receipt_hash: null,
     finished_at: null,
     delegation_token: null,
+    events: "[]",
     ...change,
   };
 }

@@ -151,6 +151,9 @@ export const timeText = v.pipe(
   v.number(),
 );
 
+/** The number of an event that was seen already. */
+export const eventNumber = v.optional(integerText(0, 999_999_999));
+
 export const waitSeconds = v.optional(integerText(0, limits.pollWaitSeconds));
 
 /** An amount in a query string. */

@@ -16,6 +16,10 @@ export const limits = {
   idempotencyKeyLength: 255,
   idempotencyKeyMs: 86_400_000,
 
+  /** Of one task, between its beginning and its end. */
+  taskEvents: 1_000,
+  streamKeepAliveMs: 15_000,
+
   pageDefault: 50,
   pageMax: 200,
   pollWaitSeconds: 60,

@@ -21,7 +21,7 @@ import { Plan } from "./plans.ts";
 import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
 import { Statement } from "./statement.ts";
 import { RoutingRecord } from "./routing.ts";
-import { RoutingChoice, Task } from "./tasks.ts";
+import { RoutingChoice, Task, TaskEvent } from "./tasks.ts";
 import { TrustRecord } from "./trust.ts";
 import { Visibility } from "./visibility.ts";
 import { Withdrawal } from "./withdrawals.ts";
@@ -32,6 +32,7 @@ type Json = { [member: string]: unknown };
 const named = {
   ExecutionReceipt: ExecutionReceiptSchema,
   Task,
+  TaskEvent,
   RoutingChoice,
   RoutingRecord,
   Balance,

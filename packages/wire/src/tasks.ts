@@ -3,6 +3,7 @@ import * as v from "valibot";
 import {
   agentId,
   capabilities,
+  eventNumber,
   finite,
   id,
   looseObject,
@@ -56,6 +57,8 @@ export const Task = v.object({
   routing_choice: v.nullable(RoutingChoice),
   estimated_cost: v.number(),
   amount_locked: v.number(),
+  /** The number of its newest event. */
+  event_id: v.optional(v.number()),
   /** Only where the task came with one. */
   delegation_token: v.optional(looseObject),
 });
@@ -86,6 +89,33 @@ export const SubmitTaskBody = v.object({
   delegation_token: v.optional(v.union([looseObject, v.string()])),
 });
 export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
+
+/**
+ * What happened to a task, numbered from 1 without gaps. A stream, a held poll, a socket and the list
+ * all speak of these numbers.
+ */
+export const TaskEvent = v.object({
+  event_id: v.number(),
+  type: v.picklist([
+    "submitted",
+    "claimed",
+    "progress",
+    "released",
+    "reassigned",
+    "completed",
+    "failed",
+    "denied",
+    "cancelled",
+    "expired",
+  ]),
+  at: v.number(),
+  task_id: v.string(),
+  /** Whom the task is with now; only of `reassigned`. */
+  assigned_to: v.optional(v.nullable(v.string())),
+  /** Only of `progress`. */
+  note: v.optional(v.string()),
+});
+export type TaskEvent = v.InferOutput<typeof TaskEvent>;
 
 const TaskAnswer = v.object({
   task: Task,
@@ -151,8 +181,22 @@ export const tasks = {
     auth: "bearer",
     scope: "task:read",
     tier: "read",
-    query: v.object({ wait: waitSeconds }),
+    query: v.object({ wait: waitSeconds, after: eventNumber }),
     ok: { 200: TaskAnswer },
+    refusals: ["task.not_found", "task.not_participant"],
+  }),
+  getTaskEvents: operation({
+    method: "GET",
+    path: "/agent/:agentId/task/:taskId/events",
+    summary:
+      "A task's events as a stream (Server-Sent Events), from `Last-Event-ID` or `after` on until it ends.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "read",
+    query: v.object({ after: eventNumber }),
+    media: ["text/event-stream"],
+    ok: { 200: v.string() },
     refusals: ["task.not_found", "task.not_participant"],
   }),
   listTasks: operation({

@@ -177,7 +177,11 @@ async function send(
     await putOutbound(tx, { ...stored, task: ended });
     if (ended.state !== "refused") return true;
     await changeReserved(tx, peer.relay_id, 0 - terms.net);
-    await releaseClaim(tx, { task_id: taskId, claimed_by: claimOf(peer.relay_id) });
+    await releaseClaim(tx, {
+      task_id: taskId,
+      claimed_by: claimOf(peer.relay_id),
+      now: runtime.now(),
+    });
     return false;
   });
   const meaning = meaningOf(delivery);

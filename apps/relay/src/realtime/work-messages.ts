@@ -2,7 +2,7 @@ import { errors, limits, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import { claimPending, releaseClaim, renewLease } from "../tasks/assignment-store.ts";
+import { claimPending, noteProgress, releaseClaim, renewLease } from "../tasks/assignment-store.ts";
 import { findTask } from "../tasks/store.ts";
 import { workerOf, type Connection } from "./connections.ts";
 
@@ -35,27 +35,36 @@ export async function claim(
 
 /** Gives a task back that this device claimed or that nobody has claimed. */
 export async function refuse(
-  { storage, router, log }: Pick<Services, "storage" | "router" | "log">,
+  {
+    storage,
+    runtime,
+    router,
+    waiters,
+    log,
+  }: Pick<Services, "storage" | "runtime" | "router" | "waiters" | "log">,
   device: Connection,
   { task_id, reason = "" }: Message<"refuse">,
 ): Promise<void> {
   const { agentId: agent_id } = device;
   device.claimed.delete(task_id);
-  await storage.transaction((tx) => releaseClaim(tx, { task_id, claimed_by: workerOf(device) }));
+  const claim = { task_id, claimed_by: workerOf(device), now: runtime.now() };
+  if (await storage.transaction((tx) => releaseClaim(tx, claim))) waiters.changed(task_id);
   log.info("task.refused", { correlationId: task_id, agent_id, reason });
   router.passOn(task_id, agent_id);
 }
 
 /** A claim lives on; after a reconnection the open socket keeps it alive from here on. */
 export async function progress(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
   device: Connection,
-  { task_id }: Message<"progress">,
+  { task_id, note }: Message<"progress">,
 ): Promise<void> {
-  const lease_until = runtime.now() + limits.claimLeaseMs;
+  const now = runtime.now();
+  const lease = { task_id, claimed_by: workerOf(device), lease_until: now + limits.claimLeaseMs };
   const renewed = await storage.transaction((tx) =>
-    renewLease(tx, { task_id, claimed_by: workerOf(device), lease_until }),
+    note === undefined ? renewLease(tx, lease) : noteProgress(tx, { ...lease, note, now }),
   );
+  if (renewed && note !== undefined) waiters.changed(task_id);
   if (!renewed) return fail(device, "task.not_found", task_id);
   device.claimed.add(task_id);
 }

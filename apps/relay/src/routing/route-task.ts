@@ -107,15 +107,17 @@ async function advance(services: RouteServices, task: TaskRow): Promise<TaskRow 
   const attempt = await nextReachable(services, task, attempts);
   const next = attempts[attempt ?? 0];
   if (next === undefined || (attempt === undefined && task.attempt === 0)) return undefined;
-  await storage.transaction((tx) =>
+  const changed = await storage.transaction((tx) =>
     reassignTask(tx, {
       task_id: task.task_id,
       from_attempt: task.attempt,
       attempt: attempt ?? 0,
       assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
       charge: next.charge,
+      now: services.runtime.now(),
     }),
   );
+  if (changed) services.waiters.changed(task.task_id);
   return attempt === undefined ? undefined : findPending(services, task.task_id);
 }
 
@@ -197,7 +199,7 @@ async function forward(services: RouteServices, task: TaskRow): Promise<boolean>
   const reason = answer.ok ? await deliver(services, task, answer) : answer.reason;
   if (reason === undefined) return true;
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
-  await storage.transaction((tx) => releaseClaim(tx, claim));
+  await storage.transaction((tx) => releaseClaim(tx, { ...claim, now: runtime.now() }));
   return false;
 }
 

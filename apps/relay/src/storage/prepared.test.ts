@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { db, p, prepare, sql } from "./prepared.ts";
 import type { Reader, Tx } from "./storage.ts";
-import type { TaskRow } from "./tables.ts";
+import type { StoredTaskRow } from "./tables.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
@@ -107,12 +107,14 @@ function fastest(run: () => unknown): number {
 
 /** Only compiled: each line that must not compile says so. */
 async function typeChecks(read: Reader, tx: Tx) {
-  expectTypeOf(await read.get(taskById, { task_id: "t" })).toEqualTypeOf<TaskRow | undefined>();
+  expectTypeOf(await read.get(taskById, { task_id: "t" })).toEqualTypeOf<
+    StoredTaskRow | undefined
+  >();
   expectTypeOf(await tx.all(take, { account: "a", amount: 1 })).toEqualTypeOf<
     { balance: number }[]
   >();
-  const drop = prepare<TaskRow>()(db.deleteFrom("tasks").where("task_id", "=", p("task_id")));
-  expectTypeOf(await read.get(drop, {} as TaskRow)).toEqualTypeOf<undefined>();
+  const drop = prepare<StoredTaskRow>()(db.deleteFrom("tasks").where("task_id", "=", p("task_id")));
+  expectTypeOf(await read.get(drop, {} as StoredTaskRow)).toEqualTypeOf<undefined>();
 
   // @ts-expect-error a parameter of another type
   await read.get(taskById, { task_id: 1 });

@@ -8,7 +8,7 @@ export interface Tables {
   devices: DeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
-  tasks: TaskRow;
+  tasks: StoredTaskRow;
   task_counters: TaskCounterRow;
   receipts: ReceiptRow;
   accounts: AccountRow;
@@ -130,6 +130,12 @@ export interface TaskRow {
   finished_at: number | null;
   /** JSON; null where the task came without one. */
   delegation_token: string | null;
+}
+
+/** A task as it is read: what happened to it between its beginning and its end comes with it. */
+export interface StoredTaskRow extends TaskRow {
+  /** JSON array. */
+  events: string;
 }
 
 export interface TaskCounterRow {

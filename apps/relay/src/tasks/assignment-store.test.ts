@@ -50,7 +50,7 @@ const renew =
 const release =
   (claimed_by: string): Change =>
   (tx) =>
-    releaseClaim(tx, { task_id: "t", claimed_by });
+    releaseClaim(tx, { task_id: "t", claimed_by, now: 50 });
 const lapse =
   (now: number): Change =>
   (tx) =>
@@ -58,7 +58,14 @@ const lapse =
 const reassign =
   (from_attempt: number): Change =>
   (tx) =>
-    reassignTask(tx, { task_id: "t", from_attempt, attempt: 1, assigned_to: "next", charge: 5 });
+    reassignTask(tx, {
+      task_id: "t",
+      from_attempt,
+      attempt: 1,
+      assigned_to: "next",
+      charge: 5,
+      now: 50,
+    });
 
 const free = { status: "pending", claimed_by: null, lease_until: null } as const;
 const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
@@ -95,7 +102,8 @@ describe("what a statement about a task's worker does, and what it leaves alone"
   test.each(cases)("%s: %j", async (_, before, change, after) => {
     await put(before);
     expect(await storage.transaction(change)).toBe(after !== null);
-    expect(await findTask(storage.read, "t")).toEqual(row({ ...before, ...after }));
+    const task = await findTask(storage.read, "t");
+    expect({ ...task, events: "[]" }).toEqual(row({ ...before, ...after }));
   });
 });
 

@@ -1,7 +1,19 @@
+import { limits } from "@agent/wire";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables.ts";
 import { open } from "./store.ts";
+
+/**
+ * Adds to what happened to a task; the rest of it is read from its row. Nobody can make a row grow
+ * without end.
+ */
+function noted(type: string, detail = sql`'{}'`) {
+  return sql<string>`case when json_array_length(events) < ${sql.lit(limits.taskEvents)} then
+    json_insert(events, '$[#]', json_patch(
+      json_object('type', ${sql.lit(type)}, 'at', cast(${p("now")} as integer)), ${detail}))
+    else events end`;
+}
 
 const executor = sql<string>`coalesce(assigned_to, agent_id)`;
 
@@ -16,7 +28,12 @@ export interface Claim {
 const claim = prepare<Claim>()(
   db
     .updateTable("tasks")
-    .set({ status: "claimed", claimed_by: p("claimed_by"), lease_until: p("lease_until") })
+    .set({
+      status: "claimed",
+      claimed_by: p("claimed_by"),
+      lease_until: p("lease_until"),
+      events: noted("claimed"),
+    })
     .where("task_id", "=", p("task_id"))
     .where("status", "=", "pending")
     .where("expires_at", ">", p("now"))
@@ -44,20 +61,41 @@ export async function renewLease(
   return (await tx.run(renew, lease)) === 1;
 }
 
+type Progress = Pick<Claim, "task_id" | "claimed_by" | "lease_until" | "now"> & {
+  readonly note: string;
+};
+
+const progressed = prepare<Progress>()(
+  db
+    .updateTable("tasks")
+    .set({
+      lease_until: p("lease_until"),
+      events: noted("progress", sql`json_object('note', ${p("note")})`),
+    })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "claimed")
+    .where("claimed_by", "=", p("claimed_by")),
+);
+
+/** As a renewal, with a word of how the work goes. */
+export async function noteProgress(tx: Tx, progress: Progress): Promise<boolean> {
+  return (await tx.run(progressed, progress)) === 1;
+}
+
 const unclaimed = db
   .updateTable("tasks")
-  .set({ status: "pending", claimed_by: null, lease_until: null })
+  .set({ status: "pending", claimed_by: null, lease_until: null, events: noted("released") })
   .where("task_id", "=", p("task_id"))
   .where("status", "=", "claimed");
 
-const release = prepare<Pick<Claim, "task_id" | "claimed_by">>()(
+const release = prepare<Pick<Claim, "task_id" | "claimed_by" | "now">>()(
   unclaimed.where("claimed_by", "=", p("claimed_by")),
 );
 
 /** Gives a claim back: the worker will not do the task. */
 export async function releaseClaim(
   tx: Tx,
-  claimed: Pick<Claim, "task_id" | "claimed_by">,
+  claimed: Pick<Claim, "task_id" | "claimed_by" | "now">,
 ): Promise<boolean> {
   return (await tx.run(release, claimed)) === 1;
 }
@@ -87,12 +125,18 @@ export function lapsedTasks(read: Reader, now: number, limit: number): Promise<T
 
 type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
   readonly from_attempt: number;
+  readonly now: number;
 };
 
 const reassign = prepare<Reassignment>()(
   db
     .updateTable("tasks")
-    .set({ assigned_to: p("assigned_to"), attempt: p("attempt"), charge: p("charge") })
+    .set({
+      assigned_to: p("assigned_to"),
+      attempt: p("attempt"),
+      charge: p("charge"),
+      events: noted("reassigned", sql`json_object('assigned_to', ${p("assigned_to")})`),
+    })
     .where("task_id", "=", p("task_id"))
     .where("attempt", "=", p("from_attempt"))
     .where("status", "=", "pending"),

@@ -34,10 +34,12 @@ export async function lapseLeases({
   runtime,
   log,
   router,
-}: Pick<Services, "storage" | "runtime" | "log" | "router">): Promise<void> {
+  waiters,
+}: Pick<Services, "storage" | "runtime" | "log" | "router" | "waiters">): Promise<void> {
   for (const { task_id, claimed_by } of await lapsedTasks(storage.read, runtime.now(), batch)) {
     if (!(await storage.transaction((tx) => lapseClaim(tx, task_id, runtime.now())))) continue;
     log.warn("task.lease_lapsed", { correlationId: task_id, claimed_by });
+    waiters.changed(task_id);
     router.takeBack(task_id);
   }
 }

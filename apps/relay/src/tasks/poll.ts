@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
+import { lastEventOf } from "./events.ts";
 import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
 import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
@@ -11,6 +12,8 @@ interface Poll {
   readonly agentId: string;
   readonly taskId: string;
   readonly waitSeconds: number;
+  /** The number of the last event that the caller has; without it any change counts. */
+  readonly after: number | undefined;
   readonly caller: Caller;
   readonly signal: AbortSignal;
 }
@@ -18,7 +21,7 @@ interface Poll {
 /** A task with its receipt; while it is open, up to `waitSeconds` are spent waiting for a change. */
 export async function poll(
   services: Pick<Services, "storage" | "freezer" | "waiters">,
-  { agentId, taskId, waitSeconds, caller, signal }: Poll,
+  { agentId, taskId, waitSeconds, after, caller, signal }: Poll,
 ): Promise<Answer<Operations["getTask"]>> {
   const { storage, waiters } = services;
   const now = services.freezer.taskTime;
@@ -29,7 +32,9 @@ export async function poll(
   // Watching begins before the look, so that a change between the two is not missed.
   const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
   let task = await find();
-  const mayWait = task !== undefined && isParticipant(caller, task) && isOpen(task, now());
+  const isNew = task !== undefined && after !== undefined && lastEventOf(task) > after;
+  const mayWait =
+    task !== undefined && !isNew && isParticipant(caller, task) && isOpen(task, now());
   if (watch !== undefined) {
     if (!mayWait) watch.stop();
     await watch.changed;

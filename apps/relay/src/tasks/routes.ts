@@ -6,12 +6,14 @@ import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
+import { streamEvents } from "./stream-events.ts";
 import { getReceipt, listReceipts } from "./receipt-archive.ts";
 
 type TaskHandlers = Pick<
   Handlers,
   | "submitTask"
   | "getTask"
+  | "getTaskEvents"
   | "getEvidence"
   | "listTasks"
   | "cancelTask"
@@ -19,6 +21,12 @@ type TaskHandlers = Pick<
   | "listReceipts"
   | "getReceipt"
 >;
+
+/** Of the last event that a client had when it was cut off; anything else than a number is none. */
+function lastEventId(headers: Headers): number | undefined {
+  const given = headers.get("last-event-id") ?? "";
+  return /^\d{1,9}$/.test(given) ? Number(given) : undefined;
+}
 
 export function taskHandlers(services: Services): TaskHandlers {
   return {
@@ -29,7 +37,20 @@ export function taskHandlers(services: Services): TaskHandlers {
         headers.get("payment-signature"),
       ),
     getTask: ({ params, query }, { caller, signal }) =>
-      poll(services, { ...params, waitSeconds: query.wait ?? 0, caller, signal }),
+      poll(services, {
+        ...params,
+        waitSeconds: query.wait ?? 0,
+        after: query.after,
+        caller,
+        signal,
+      }),
+    getTaskEvents: ({ params, query }, { caller, signal, headers }) =>
+      streamEvents(services, {
+        ...params,
+        after: lastEventId(headers) ?? query.after ?? 0,
+        caller,
+        signal,
+      }),
     getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),
     listTasks: ({ params, query }) =>
       list(services, {

@@ -1,12 +1,12 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
+import type { ReceiptRow, StoredTaskRow, TaskRow } from "../storage/tables.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
 );
 
-export function findTask(read: Reader, task_id: string): Promise<TaskRow | undefined> {
+export function findTask(read: Reader, task_id: string): Promise<StoredTaskRow | undefined> {
   return read.get(taskById, { task_id });
 }
 
@@ -35,6 +35,7 @@ const addTask = prepare<TaskRow>()(
     receipt_hash: p("receipt_hash"),
     finished_at: p("finished_at"),
     delegation_token: p("delegation_token"),
+    events: "[]",
   }),
 );
 

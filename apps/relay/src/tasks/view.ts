@@ -2,7 +2,8 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
 import type { Via } from "../federation/remote-candidates.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables.ts";
+import { lastEventOf } from "./events.ts";
 
 /** One executor to try, with the price that it charges, in micro-units. */
 export interface Attempt {
@@ -13,7 +14,7 @@ export interface Attempt {
 }
 
 /** A task as its participants see it. */
-export function taskOf(row: TaskRow): Task {
+export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events">>): Task {
   return {
     task_id: row.task_id,
     agent_id: row.agent_id,
@@ -30,6 +31,7 @@ export function taskOf(row: TaskRow): Task {
       row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
     estimated_cost: fromMicro(asMicro(row.charge)),
     amount_locked: fromMicro(asMicro(row.locked)),
+    event_id: lastEventOf(row),
     ...(row.delegation_token !== null && {
       delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
     }),

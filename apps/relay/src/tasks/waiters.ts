@@ -5,6 +5,8 @@ export interface TaskWaiters {
   changed(taskId: string): void;
   /** Lets everybody go, now and from now on: the relay is shutting down. */
   releaseAll(): void;
+  /** Whether everybody was let go. */
+  released(): boolean;
 }
 
 export interface Watch {
@@ -39,6 +41,7 @@ export function createTaskWaiters(
   return {
     watch,
     changed: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
+    released: () => released,
     releaseAll() {
       released = true;
       waiting.forEach((own) => own.forEach((stop) => stop()));

@@ -153,6 +153,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getEvidence: {},
   getRouting: {},
   getTask: { query: "wait=0" },
+  getTaskEvents: { query: "after=0" },
   listTasks: { query: "status=pending&submitted_by=me" },
   cancelTask: {},
   postResult: {

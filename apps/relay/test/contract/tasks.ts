@@ -47,7 +47,13 @@ function full(scopeOf: (agent: TestAgent) => string, live: number): Case {
 }
 
 export const tasksContract: Contract<
-  "submitTask" | "getTask" | "getEvidence" | "listTasks" | "cancelTask" | "postResult"
+  | "submitTask"
+  | "getTask"
+  | "getTaskEvents"
+  | "getEvidence"
+  | "listTasks"
+  | "cancelTask"
+  | "postResult"
 > = {
   submitTask: {
     ...paymentRefusals,
@@ -86,6 +92,21 @@ export const tasksContract: Contract<
     "task.submitter_full": full(({ agentId }) => `by:${agentId}`, limits.liveTasksPerSubmitter),
   },
 
+  getTaskEvents: {
+    200: async (t) => {
+      const { boss, task } = await openTask(t);
+      await t.as(boss, "POST", `${task.path}/cancel`);
+      return t.as(boss, "GET", `${task.path}/events`);
+    },
+    "task.not_found": async (t) => {
+      const agent = await t.agent();
+      return t.as(agent, "GET", `${tasks(agent)}/unknown/events`);
+    },
+    "task.not_participant": async (t) => {
+      const { task } = await openTask(t);
+      return t.as(await t.agent(), "GET", `${task.path}/events`);
+    },
+  },
   getTask: {
     200: async (t) => {
       const { boss, task } = await openTask(t);

@@ -12,6 +12,7 @@ import { payments } from "./011-payments.ts";
 import { approvals } from "./012-approvals.ts";
 import { records } from "./013-records.ts";
 import { routingDecisions } from "./014-routing-decisions.ts";
+import { taskEvents } from "./015-task-events.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -29,4 +30,5 @@ export const migrations = [
   approvals,
   records,
   routingDecisions,
+  taskEvents,
 ];
