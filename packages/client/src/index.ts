@@ -19,6 +19,8 @@ export type { Bearer, PerCall, RelayClient, RelayClientOptions } from "./relay-c
 export type { SendResult } from "./socket-connection.ts";
 export { looksLikeToken } from "./token-form.ts";
 export type { Credentials, DeviceIdentity } from "./token-source.ts";
+export { redeemApproval } from "./redeem-approval.ts";
+export type { ApprovedCall } from "./redeem-approval.ts";
 export { signVote } from "./vote.ts";
 export type { VoteOptions } from "./vote.ts";
 export { checkToken, mintToken, peekToken } from "./token.ts";

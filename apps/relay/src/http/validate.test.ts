@@ -30,6 +30,18 @@ describe("a value that breaks rules", () => {
     });
   });
 
+  test("is told what each of the things that it might be asks for", () => {
+    const either = v.object({
+      one: v.union([v.object({ many: v.array(v.string()) }), v.object({ single: v.string() })]),
+    });
+    expect(validate(either, { one: { single: 1 } })).toMatchObject({
+      issues: [
+        { path: "one.many", message: "is required" },
+        { path: "one.single", message: "has to be string" },
+      ],
+    });
+  });
+
   test("is told of the first twenty faults, the first three in the text", () => {
     const tags = Array.from({ length: 30 }, () => "");
     const result = validate(schema, { name: "n", tags });

@@ -8,7 +8,7 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   if (schema === undefined) return { ok: true, value: undefined };
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: result.output };
-  const issues = result.issues.slice(0, 20).map(describe);
+  const issues = result.issues.flatMap(describe).slice(0, 20);
   return {
     ok: false,
     code: "request.invalid",
@@ -20,8 +20,16 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   };
 }
 
-function describe(issue: v.BaseIssue<unknown>): Issue {
-  return { path: v.getDotPath(issue) ?? "", message: ruleOf(issue) };
+function describe(issue: v.BaseIssue<unknown>): Issue[] {
+  const path = v.getDotPath(issue) ?? "";
+  // Of a value that may be one thing or another, what each of them lacks says more than "neither".
+  if (issue.type !== "union" || issue.issues === undefined) {
+    return [{ path, message: ruleOf(issue) }];
+  }
+  return issue.issues.flatMap(describe).map((inner) => ({
+    path: [path, inner.path].filter((part) => part !== "").join("."),
+    message: inner.message,
+  }));
 }
 
 function ruleOf(issue: v.BaseIssue<unknown>): string {

@@ -1,0 +1,60 @@
+import { createRelayClient, redeemApproval, signVote } from "@agent/client";
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { argsHash, askedOf } from "../../test/approvals.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let agent: TestAgent;
+let approver: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [agent, approver] = [await t.agent(), await t.agent()];
+});
+afterEach(() => t.close());
+
+const clientOf = (identity: TestAgent) =>
+  createRelayClient({
+    baseUrl: "http://relay.test",
+    identity,
+    now: t.clock.now,
+    fetch: async (input, init) => t.relay.fetch(new Request(input, init)),
+  });
+
+async function approved(): Promise<void> {
+  const { approval_id: approvalId } = await askedOf(t, agent, [approver]);
+  const voter = clientOf(approver);
+  const params = { agentId: agent.agentId, approvalId };
+  const asked = await voter.getApproval({ params });
+  if (!asked.ok) throw new Error(asked.message);
+  const { agentId: approverId, secretKey } = approver;
+  const body = signVote(asked.body, { approverId, secretKey, decision: "approve" });
+  expect(await voter.voteOnApproval({ params, body })).toMatchObject({ ok: true });
+}
+
+const call = { toolName: "pay", argsHash };
+const redeem = (change: Partial<typeof call> = {}) =>
+  redeemApproval(clientOf(agent), { agentId: agent.agentId, ...call, ...change });
+
+test("a call is made once for each time that it was approved, by clients alone", async () => {
+  const none = { ok: false, code: "approval.not_found" };
+  expect(await redeem()).toMatchObject(none);
+  await approved();
+  await approved();
+  expect(await redeem({ argsHash: "cd".repeat(32) })).toMatchObject(none);
+  expect(await redeem({ toolName: "delete" })).toMatchObject(none);
+  const both = await Promise.all([redeem(), redeem()]);
+  expect(both).toMatchObject([
+    { ok: true, approval: { status: "used" } },
+    { ok: true, approval: { status: "used" } },
+  ]);
+  expect(await redeem()).toMatchObject(none);
+});
+
+test("what the relay refuses comes back as it was", async () => {
+  const stranger = clientOf(t.stranger());
+  expect(await redeemApproval(stranger, { agentId: agent.agentId, ...call })).toMatchObject({
+    ok: false,
+    code: "auth.device_not_authorized",
+  });
+});

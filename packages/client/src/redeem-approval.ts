@@ -1,0 +1,39 @@
+import type { Approval } from "@agent/wire";
+import { refusal, type CallRefusal } from "./refusal.ts";
+import type { PerCall, RelayClient } from "./relay-client.ts";
+
+export interface ApprovedCall {
+  /** The agent that wants to make the call. */
+  readonly agentId: string;
+  readonly toolName: string;
+  /** SHA-256 of the arguments' JCS, 64 lower-case hex digits. */
+  readonly argsHash: string;
+}
+
+/** As many of the newest approvals are looked through as a page holds. */
+const looked = 200;
+
+/**
+ * Uses up an approval that a quorum gave for exactly this call, so that it may be made once. Refused as
+ * `listApprovals` and `useApproval` are, and with `approval.not_found` while there is none.
+ */
+export async function redeemApproval(
+  client: Pick<RelayClient, "listApprovals" | "useApproval">,
+  { agentId, toolName, argsHash }: ApprovedCall,
+  perCall: PerCall = {},
+): Promise<{ readonly ok: true; readonly approval: Approval } | CallRefusal> {
+  const params = { agentId };
+  const query = { status: "approved", limit: looked } as const;
+  const listed = await client.listApprovals({ params, query }, perCall);
+  if (!listed.ok) return listed;
+  const body = { tool_name: toolName, args_hash: argsHash };
+  for (const approval of listed.body.approvals) {
+    if (approval.tool_name !== toolName || approval.args_hash !== argsHash) continue;
+    const approvalId = approval.approval_id;
+    const used = await client.useApproval({ params: { agentId, approvalId }, body }, perCall);
+    if (used.ok) return { ok: true, approval: used.body };
+    // Another process of the agent was faster; there may be another approval of this call.
+    if (used.code !== "approval.not_approved") return used;
+  }
+  return refusal("approval.not_found", "Nobody has approved this call", 404);
+}
