@@ -23,9 +23,11 @@ export {
 } from "./clearing.ts";
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
 export {
+  isReachable,
   type KnownAgent,
   mergeEntries,
   type PeerFigures,
+  type ReachableAgent,
   takeEntries,
   toAnswer,
 } from "./discovery/entries.ts";

@@ -72,7 +72,7 @@ async function entryOf(
   return {
     agent_id: agent.agent_id,
     public_key: agent.public_key,
-    did: publicKeyToDidKey(hexToBytes(agent.public_key)),
+    did: agent.public_key === null ? null : publicKeyToDidKey(hexToBytes(agent.public_key)),
     endpoint_url: null,
     capabilities: agent.capabilities,
     metadata: { name: agent.name, description: agent.description },

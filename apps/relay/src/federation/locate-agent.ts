@@ -1,3 +1,4 @@
+import { isReachable } from "@agent/federation-protocol";
 import { findAgent } from "../agents/store.ts";
 import type { Attempt } from "../tasks/view.ts";
 import { findRemote } from "./discover-remote.ts";
@@ -12,7 +13,7 @@ export async function locateAgent(
 ): Promise<Attempt | undefined> {
   if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
   const known = await findRemote(services, agentId);
-  if (known === undefined) return undefined;
+  if (known === undefined || !isReachable(known)) return undefined;
   return {
     agent_id: agentId,
     charge: priceOfRemote(known, required),

@@ -1,5 +1,10 @@
-import { asMicro, fromMicro, type Micro } from "@agent/budget";
-import { routeTo, type KnownAgent } from "@agent/federation-protocol";
+import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
+import {
+  isReachable,
+  routeTo,
+  type KnownAgent,
+  type ReachableAgent,
+} from "@agent/federation-protocol";
 import type { Candidate } from "@agent/routing-semiring";
 import { priceIn } from "../routing/price.ts";
 import { discoverRemote } from "./discover-remote.ts";
@@ -30,19 +35,24 @@ export async function remoteCandidates(
   const [capability] = required;
   if (capability === undefined) return [];
   const agents = await discoverRemote(services, { capability });
-  return agents.map((agent) => ({
+  return agents.filter(isReachable).map((agent) => ({
     candidate: candidateOf(services, agent, required, isBlocked(agent.agent_id)),
     via: viaOf(services, agent),
   }));
 }
 
-export function viaOf({ identity }: Pick<FederationServices, "identity">, agent: KnownAgent): Via {
+export function viaOf(
+  { identity }: Pick<FederationServices, "identity">,
+  agent: ReachableAgent,
+): Via {
   const { path } = routeTo(agent, { self: identity.relayId, passingCost: nothing });
   return { relay_id: agent.via, public_key: agent.public_key, route: path };
 }
 
+/** A peer that tells no prices may still tell what the agent costs. */
 export function priceOfRemote(agent: KnownAgent, required: readonly string[]): Micro {
-  return priceIn(agent.pricing, required);
+  const { pricing, cost } = agent;
+  return pricing.length === 0 && cost !== null ? toMicro(cost) : priceIn(pricing, required);
 }
 
 // The fees of the relays come out of the price, so passing them costs the payer nothing.

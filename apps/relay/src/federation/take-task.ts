@@ -1,5 +1,6 @@
 import { asMicro } from "@agent/budget";
 import {
+  isReachable,
   inboundHold,
   judgeForward,
   openInbound,
@@ -133,7 +134,7 @@ async function findWorker(
   const path = routing_choice?.path ?? [];
   const passed = path.slice(0, path.indexOf(`relay:${identity.relayId}`) + 1);
   const remote = federation.remote.get(target_agent);
-  if (remote !== undefined) {
+  if (remote !== undefined && isReachable(remote)) {
     const via = viaOf(services, remote);
     const onward = via.route.slice(via.route.indexOf(`relay:${identity.relayId}`) + 1);
     return {

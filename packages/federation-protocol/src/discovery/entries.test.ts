@@ -46,11 +46,21 @@ describe("An entry of a peer's answer", () => {
     ["infinite latency", { ...entry, latency_ms: Infinity }],
     ["a negative price", { ...entry, cost: -1 }],
     ["an id that is no UUID", { ...entry, agent_id: "worker" }],
-    ["no key", { ...entry, public_key: undefined }],
+    ["a key that is none", { ...entry, public_key: "abc" }],
     ["nothing", null],
     ["an agent that this relay is the source of", { ...entry, source_relay: alpha.id }],
   ])("with %s is left out, and spoils no other", (_, bad) => {
     expect(take(bad, entry)).toHaveLength(1);
+  });
+
+  it("may have no key, and no figure for its trust but a level", () => {
+    const { public_key: _, trust: __, ...bare } = entry;
+    const trustAt = (trust_level?: string) => take({ ...bare, trust_level })[0];
+    expect(trustAt("verified")).toMatchObject({ public_key: null, trust: 0.3 });
+    expect(["trusted", "blocked", "first_contact"].map((level) => trustAt(level)?.trust)).toEqual([
+      0.45, 0, 0.15,
+    ]);
+    expect([trustAt("excellent")?.trust, trustAt()?.trust]).toEqual([0.05, 0.05]);
   });
 
   it("of an agent of this relay is left out: its own entry wins (F12)", () => {

@@ -1,13 +1,23 @@
+import { type TrustLevel, trustScore } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
 
 /** An agent of another relay: where it was learned of, and what the way there costs. */
 export type KnownAgent = RemoteAgent & {
+  readonly trust: number;
   /** The peer whose answer it stood in: the next hop towards it. */
   readonly via: string;
   readonly source_relay: string;
 };
+
+/** An agent whose key is known, so that its results can be verified. */
+export type ReachableAgent = KnownAgent & { readonly public_key: string };
+
+/** Whether tasks can be sent to an agent, and not only seen that it is there. */
+export function isReachable(agent: KnownAgent): agent is ReachableAgent {
+  return agent.public_key !== null;
+}
 
 /** The relay's own figures of a peer: 0..1, and ms. */
 export interface PeerFigures {
@@ -42,7 +52,7 @@ export function takeEntries(
       ...agent,
       source_relay: agent.source_relay ?? peer.relayId,
       hop_distance: distanceOf(agent, peer.relayId),
-      trust: agent.trust * peer.trust,
+      trust: trustOf(agent) * peer.trust,
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
     }));
@@ -71,6 +81,20 @@ export function toAnswer(known: KnownAgent): RemoteAgent {
   return agent;
 }
 
+/** A peer that tells no figure is taken by the level that it names. */
+function trustOf({ trust, trust_level }: RemoteAgent): number {
+  const level = LEVELS.find((known) => known === trust_level) ?? "unknown";
+  return trust ?? trustScore(level);
+}
+
+const LEVELS: readonly TrustLevel[] = [
+  "unknown",
+  "first_contact",
+  "verified",
+  "trusted",
+  "blocked",
+];
+
 /** A peer's own agents are one hop away, whatever it calls them; all others at least two. */
 function distanceOf({ source_relay, hop_distance }: RemoteAgent, peerId: string): number {
   if (source_relay === undefined || source_relay === peerId) return 1;
@@ -80,6 +104,7 @@ function distanceOf({ source_relay, hop_distance }: RemoteAgent, peerId: string)
 
 function isNearer<Entry extends RemoteAgent & { readonly via?: string }>(a: Entry, b: Entry) {
   if (a.hop_distance !== b.hop_distance) return a.hop_distance < b.hop_distance;
-  if (a.trust !== b.trust) return a.trust > b.trust;
+  const [trustOfA, trustOfB] = [trustOf(a), trustOf(b)];
+  if (trustOfA !== trustOfB) return trustOfA > trustOfB;
   return (a.via ?? "") < (b.via ?? "");
 }

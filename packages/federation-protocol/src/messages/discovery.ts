@@ -44,17 +44,18 @@ const Price = v.object({
 
 /**
  * One agent that a peer knows. `trust` (0..1) and `latency_ms` are the whole way from the relay that
- * answers; `hop_distance` counts the relays behind it.
+ * answers; `hop_distance` counts the relays behind it. Without a key an agent can be shown, but no
+ * task can be sent to it: its result could not be verified.
  */
 export const RemoteAgentSchema = v.object({
   agent_id: uuid,
-  public_key: hex32,
+  public_key: v.optional(v.nullable(hex32), null),
   name: v.optional(shortText, ""),
   description: v.optional(longText, ""),
   capabilities,
   pricing: v.optional(v.pipe(v.array(Price), v.maxLength(100)), []),
   trust_level: v.optional(shortText, "unknown"),
-  trust: v.optional(share, 0),
+  trust: v.optional(share),
   cost: v.optional(v.nullable(money), null),
   availability: v.optional(share, 0),
   latency_ms: v.optional(v.nullable(summand), null),

@@ -4,10 +4,12 @@ import {
   type Discovery,
   type DiscoveryAnswer,
   isUsable,
+  isReachable,
   type KnownAgent,
   mergeEntries,
   peersToAsk,
   planQuery,
+  type ReachableAgent,
   type RemoteAgent,
   takeEntries,
   toAnswer,
@@ -46,11 +48,13 @@ export function wayTo(
   relay: SimRelay,
   agentId: string,
   avoided: readonly string[],
-): KnownAgent | undefined {
+): ReachableAgent | undefined {
   const ways = [...relay.known]
     .filter(([via]) => relay.isUsablePeer(via) && !avoided.includes(via))
     .map(([, agents]) =>
-      agents.filter((a) => a.agent_id === agentId && !avoided.includes(a.source_relay)),
+      agents
+        .filter(isReachable)
+        .filter((a) => a.agent_id === agentId && !avoided.includes(a.source_relay)),
     );
   return mergeEntries(ways)[0];
 }
