@@ -1,5 +1,5 @@
+import type { Check } from "@agent/crypto";
 import type { VerifiableCredential } from "./schema.ts";
-import type { Check } from "./verdict.ts";
 
 /** What only the verifier's driver can tell: at once, off the event loop, or from a database. */
 export type Question =

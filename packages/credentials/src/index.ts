@@ -18,7 +18,7 @@ export {
   credentialTypesOf,
   SUBJECT_SCHEMAS,
 } from "./subjects.ts";
-export type { Check, Verdict } from "./verdict.ts";
+export type { Check, Verdict } from "@agent/crypto";
 export {
   verifyCredential,
   verifyCredentialAsync,

@@ -1,9 +1,9 @@
+import type { Verdict } from "@agent/crypto";
 import { climb, type Climbed, type Judgement, refusedAt } from "./climb.ts";
 import { CREDENTIAL_LADDER } from "./credential-ladder.ts";
 import { readCredential, readPresentation } from "./parse.ts";
 import { PRESENTATION_LADDER } from "./presentation-ladder.ts";
 import type { CredentialRefusal, PresentationRefusal } from "./refusals.ts";
-import type { Verdict } from "./verdict.ts";
 
 export type CredentialVerdict = Verdict<CredentialRefusal>;
 export type PresentationVerdict = Verdict<PresentationRefusal | CredentialRefusal>;

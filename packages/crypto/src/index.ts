@@ -22,5 +22,6 @@ export type { SuccessionChainOptions, SuccessionChainResult } from "./verify-suc
 export { verifySuccessionChain } from "./verify-succession-chain.ts";
 export type { SuccessionCode, SuccessionContext, SuccessionResult } from "./verify-succession.ts";
 export { verifySuccession } from "./verify-succession.ts";
+export type { Check, Verdict } from "./verdict.ts";
 export { generateKeyPair, publicKeyOf, sign, verify, verifyAsync } from "#ed25519";
 export { sha256, sha256Hex } from "#sha256";

@@ -30,5 +30,6 @@ export {
 export { type LedgerBody, type SignedLedger, signLedger } from "./sign.ts";
 export { LEDGER_STATUSES, type LedgerStatus, STEP_STATUSES, type StepStatus } from "./statuses.ts";
 export { stepCount } from "./step-count.ts";
-export type { Check, LedgerVerdict } from "./verdict.ts";
+export type { Check } from "@agent/crypto";
+export type { LedgerVerdict } from "./verdict.ts";
 export { verifyLedger, type VerifyOptions } from "./verify.ts";

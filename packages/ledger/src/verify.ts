@@ -1,8 +1,9 @@
+import type { Check } from "@agent/crypto";
 import { coverageOf } from "./coverage.ts";
 import { LADDER } from "./ladder.ts";
 import { readLedger } from "./parse.ts";
 import type { LedgerRefusal } from "./refusals.ts";
-import type { Check, LedgerVerdict } from "./verdict.ts";
+import type { LedgerVerdict } from "./verdict.ts";
 
 /** What the verifier knows besides the ledger; what is left out is not asked. */
 export interface VerifyOptions {

@@ -1,7 +1,15 @@
-import { EncodingError, hexToBytes, isUuid, signJson, SUITE, verifyJson } from "@agent/crypto";
+import {
+  EncodingError,
+  hexToBytes,
+  isUuid,
+  signJson,
+  SUITE,
+  verifyJson,
+  type Verdict,
+} from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, text, whole } from "./fields.ts";
-import { judgeInOrder, type Verdict } from "./verdict.ts";
+import { judgeInOrder } from "./judge-in-order.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
 

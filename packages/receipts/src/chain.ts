@@ -1,8 +1,8 @@
+import type { Verdict } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import { checkMembers } from "./parse.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { nestedCount } from "./tree-size.ts";
-import type { Verdict } from "./verdict.ts";
 
 /** One nested receipt of right structure and where it hangs; nothing is said of its signature. */
 export interface ChainLink {

@@ -34,7 +34,7 @@ export {
   verifySettlementRecord,
 } from "./settlement-record.ts";
 export { type ReceiptBody, signReceipt } from "./sign.ts";
-export type { Check, Verdict } from "./verdict.ts";
+export type { Check, Verdict } from "@agent/crypto";
 export {
   type ReceiptVerdict,
   verifyReceipt,

@@ -5,10 +5,11 @@ import {
   signJson,
   SUITE,
   verifyJson,
+  type Verdict,
 } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, whole } from "./fields.ts";
-import { judgeInOrder, type Verdict } from "./verdict.ts";
+import { judgeInOrder } from "./judge-in-order.ts";
 
 /** How a relay settled one task (specification, Settlement record), signed like a receipt. */
 export const SettlementRecordSchema = v.object(

@@ -5,6 +5,7 @@ import {
   parseJsonText,
   SUITE,
   verifyJson,
+  type Verdict,
 } from "@agent/crypto";
 import * as v from "valibot";
 import { staysInScope, toolsInScope } from "./delegated-scope.ts";
@@ -13,7 +14,7 @@ import {
   type DelegationToken,
   DelegationTokenSchema,
 } from "./delegation-token.ts";
-import { judgeInOrder, type Verdict } from "./verdict.ts";
+import { judgeInOrder } from "./judge-in-order.ts";
 
 /** Every reason for which a delegation token is not valid. */
 export type DelegationRefusal =

@@ -1,3 +1,4 @@
+import type { Check, Verdict } from "@agent/crypto";
 import { type BoundKeys, candidateKeys } from "./keys.ts";
 import { type Known, LADDER, SIGNATURE } from "./ladder.ts";
 import { RECEIPT_LIMITS } from "./limits.ts";
@@ -5,7 +6,6 @@ import { readReceipt } from "./parse.ts";
 import type { ReceiptRefusal } from "./refusals.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { type SignatureClaim, signatureHolds, signatureHoldsAsync } from "./signature.ts";
-import type { Check, Verdict } from "./verdict.ts";
 
 /** What the verifier knows besides the receipt; what is left out is not asked. */
 export interface VerifyOptions {

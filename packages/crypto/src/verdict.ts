@@ -1,4 +1,4 @@
-/** One rung of the ladder that was judged; a rung that fails on a valid document is a remark. */
+/** One rung of a verifier's ladder that was judged; one that fails on a valid document is a remark. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
@@ -8,7 +8,7 @@ export interface Check {
 /** What a verifier found: the rungs in the order they were judged, up to the one that refused. */
 export type Verdict<Refusal extends string = string> = {
   readonly checks: readonly Check[];
-  /** One verdict per credential of a presentation whose own proof holds, in its order. */
+  /** One verdict per signed document inside, in its order; empty when the outer one is refused. */
   readonly nested: readonly Verdict<Refusal>[];
 } & (
   | { readonly valid: true; readonly code?: undefined }
