@@ -1,5 +1,6 @@
 import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { belongsElsewhere } from "../federation/belongs-elsewhere.ts";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
@@ -74,6 +75,9 @@ export async function bindKey(
   const agent = await findAgent(tx, agent_id);
   const decision = decideKey(claim, agent, await keysOf(tx, agent_id), now);
   if ("ok" in decision) return decision;
+  if (decision.kind === "first" && (await belongsElsewhere(tx, agent_id, public_key))) {
+    return refuse("agent.key_changed");
+  }
   if (decision.kind === "first") {
     await putAgent(tx, { ...(agent ?? newAgent(agent_id, now)), public_key, last_seen_at: now });
     await insertKey(tx, { agent_id, public_key, valid_from: now, succession: null });

@@ -8,11 +8,11 @@ import {
   nextStep,
   outboundPaid,
   passedOn,
+  ReportedSettlementsSchema,
   SettlementAnswerSchema,
-  SettlementListSchema,
   type Delivery,
   type OutgoingSettlement,
-  type SettlementList,
+  type ReportedSettlements,
 } from "@agent/federation-protocol";
 import * as v from "valibot";
 import { postClearing, recordSettlement } from "../budget/clearing.ts";
@@ -86,11 +86,11 @@ async function ask(
   services: FederationServices,
   peer: FederationPeerRow,
   { taskId }: OutgoingSettlement,
-): Promise<{ readonly list: SettlementList | null; readonly code: string | undefined }> {
+): Promise<{ readonly list: ReportedSettlements | null; readonly code: string | undefined }> {
   const path = `/federation/v1/settlements?task_id=${encodeURIComponent(taskId)}`;
   const { delivery, body, code } = await callPeer(services, peer, { method: "GET", path });
   const answered = delivery.kind === "answered" && delivery.status === 200;
-  const list = v.safeParse(SettlementListSchema, answered ? body : undefined);
+  const list = v.safeParse(ReportedSettlementsSchema, answered ? body : undefined);
   return { list: list.success ? list.output : null, code };
 }
 

@@ -1,5 +1,5 @@
 import type { OutboundTask } from "@agent/federation-protocol";
-import { db, p, prepare } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboundRow } from "../storage/tables.ts";
 
@@ -79,6 +79,17 @@ export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
   else if ((await tx.run(change, { ...row, before: outbound.version })) !== 1) {
     throw new Error(`outbound task ${row.task_id} was changed by another transaction`);
   }
+}
+
+const provenByAgent = prepare<{ agent_id: string }>()(
+  sql<{ public_key: string }>`
+    select body ->> '$.publicKey' as public_key from federation_outbound
+    where body ->> '$.agentId' = ${p("agent_id")} and attestation is not null limit 1`,
+);
+
+/** The key under which an agent of another relay has delivered work to this one. */
+export async function provenKey(reader: Reader, agent_id: string): Promise<string | undefined> {
+  return (await reader.get(provenByAgent, { agent_id }))?.public_key;
 }
 
 const due = prepare<{ now: number; limit: number }>()(

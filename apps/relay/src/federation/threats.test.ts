@@ -516,6 +516,22 @@ describe("F15 a result", () => {
   });
 });
 
+test("F15 who has worked here from another relay keeps its standing: nobody else gets its id", async () => {
+  const away = await forwardedAway(t);
+  const { worker, receipt, peer: from } = away;
+  expect(await from.post(resultPath, from.resultOf(receipt))).toMatchObject({ status: 200 });
+  const take = (public_key: string) =>
+    t.request("POST", "/api/v1/agents/bootstrap", {
+      body: { agent_id: worker.agentId, public_key },
+    });
+  expect(await take(t.stranger().publicKey)).toMatchObject({
+    status: 409,
+    body: { code: "agent.key_changed" },
+  });
+  expect(await take(worker.publicKey)).toMatchObject({ status: 201 });
+  await away.listening.close();
+});
+
 describe("F16 a settlement", () => {
   test.each<[string, string, (done: Awaited<ReturnType<typeof doneForPeer>>) => object]>([
     [
@@ -632,6 +648,57 @@ describe("F19 heartbeats", () => {
     await until(async () => (await stateNow()) === undefined, "the peer is removed");
     expect((await peer.heartbeat()).body).toMatchObject({ code: "federation.signature_invalid" });
   });
+});
+
+test("F19 a forward path that breaks six times suspends the peer until its next heartbeat", async () => {
+  const worker = t.stranger();
+  const listening = await answering(({ path }) =>
+    path.endsWith("/discover")
+      ? {
+          agents: [
+            {
+              agent_id: worker.agentId,
+              public_key: worker.publicKey,
+              capabilities: ["summarise"],
+              availability: 1,
+              trust: 1,
+            },
+          ],
+        }
+      : undefined,
+  );
+  const broken = await fakePeer(t, listening.url).befriend();
+  const boss = await t.agent();
+  for (let sent = 1; sent <= 6; sent += 1) {
+    await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
+      prompt: "work",
+      required_capabilities: ["summarise"],
+    });
+    await until(() => t.logged("federation.task.forward").length === sent, "a forward");
+  }
+  await until(() => t.logged("federation.peer.suspended").length === 1, "the peer is suspended");
+  expect(await broken.heartbeat()).toMatchObject({ status: 200 });
+  expect(t.logged("federation.peer.active").at(-1)).toMatchObject({ relay_id: broken.relayId });
+  await listening.close();
+});
+
+test("nobody uses up a peer's rate who only claims to be that peer", async () => {
+  const limited = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "1" });
+  const own = await fakePeer(limited).befriend();
+  const path = `${base}/discover`;
+  for (let sent = 0; sent < 40; sent += 1) {
+    const body = queryOf(own);
+    const headers = { ...fakePeer(limited).headers("POST", path, body), "X-Relay-Id": own.relayId };
+    expect(await own.post(path, body, headers)).toMatchObject({
+      status: 403,
+      body: { code: "federation.signature_invalid" },
+    });
+  }
+  // Two of its 30 went into the handshake.
+  const replies: number[] = [];
+  for (let sent = 0; sent < 29; sent += 1) replies.push((await own.heartbeat()).status);
+  expect(replies).toEqual([...Array.from({ length: 28 }, () => 200), 429]);
+  await limited.close();
 });
 
 test("F20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and a number", async () => {

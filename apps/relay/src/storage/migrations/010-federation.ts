@@ -28,6 +28,9 @@ CREATE TABLE federation_outbound (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX federation_outbound_due ON federation_outbound (due_at) WHERE due_at IS NOT NULL;
 
+CREATE INDEX federation_outbound_proven ON federation_outbound (body ->> '$.agentId')
+  WHERE attestation IS NOT NULL;
+
 CREATE TABLE federation_inbound (
   task_id TEXT PRIMARY KEY,
   relay_id TEXT NOT NULL,
