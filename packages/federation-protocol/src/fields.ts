@@ -19,7 +19,8 @@ export const uuid = v.pipe(
   v.string(),
   v.check(isUuid, "has to be a UUID (version 4, 7 or 8) in lower case"),
 );
-export const taskId = textOf(1, 256);
+/** A task's or a settlement's id. */
+export const textId = textOf(1, 256);
 export const shortText = textOf(0, 256);
 export const longText = textOf(0, 4_096);
 export const hex32 = v.pipe(

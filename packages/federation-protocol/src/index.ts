@@ -102,6 +102,8 @@ export {
 export {
   type BookedSettlement,
   BookedSettlementSchema,
+  type ReportedSettlements,
+  ReportedSettlementsSchema,
   type SettlementAnswer,
   SettlementAnswerSchema,
   type SettlementForward,

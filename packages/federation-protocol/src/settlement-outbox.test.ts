@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { NOW, SCHEDULE, sentTask } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
-import type { SettlementList } from "./messages/settlement.ts";
+import type { ReportedSettlements } from "./messages/settlement.ts";
 import { retrySchedule } from "./retry-schedule.ts";
 import {
   beginAsk,
@@ -24,10 +24,10 @@ const settlementId = "0199c800-0000-7000-8000-000000000002";
 
 const open = (refundable = true) =>
   openSettlement(completed, { settlementId, now: NOW, refundable });
-const booked = {
-  settlements: [{ settlement_id: settlementId, task_id: completed.taskId }],
-} as unknown as SettlementList;
-const nothing: SettlementList = { settlements: [] };
+const booked: ReportedSettlements = {
+  settlements: [{ settlement_id: settlementId, task_id: completed.taskId, status: "settled" }],
+};
+const nothing: ReportedSettlements = { settlements: [] };
 
 /** Each attempt at its time, ending as given; the settlement and the time at the end. */
 function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
@@ -41,7 +41,7 @@ function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
   return { after, now };
 }
 
-function ask(settlement: OutgoingSettlement, list: SettlementList | null) {
+function ask(settlement: OutgoingSettlement, list: ReportedSettlements | null) {
   const now = settlement.dueAt ?? NOW;
   expect(nextStep(settlement, now)).toBe("ask");
   return endAsk(beginAsk(settlement, SCHEDULE, now), list, now);
@@ -96,13 +96,17 @@ describe("A settlement in the outbox", () => {
     expect(ask(exhausted(), list)).toMatchObject({ state, resolution, dueAt: null });
   });
 
-  it("is not decided by a settlement of another id or task", () => {
-    const others = [
-      { settlement_id: "other", task_id: completed.taskId },
-      { settlement_id: settlementId, task_id: "other" },
-    ];
-    const list = { settlements: others } as unknown as SettlementList;
-    expect(ask(exhausted(), list).resolution).toBe("refunded");
+  it.each([
+    { settlement_id: "other", task_id: completed.taskId },
+    { settlement_id: settlementId, task_id: "other" },
+    { settlement_id: settlementId, status: "failed" },
+  ])("is not booked because the peer lists %o", (settlement) => {
+    expect(ask(exhausted(), { settlements: [settlement] }).resolution).toBe("refunded");
+  });
+
+  it("is booked if the peer lists its id, whatever else it tells", () => {
+    const list = { settlements: [{ settlement_id: settlementId }] };
+    expect(ask(exhausted(), list).resolution).toBe("paid");
   });
 
   it("is held for the operator when the peer cannot be asked three times", () => {

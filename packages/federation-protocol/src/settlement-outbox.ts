@@ -1,10 +1,12 @@
 import { asMicro, type Micro } from "@agent/budget";
 import { type Delivery, meaningOf } from "./delivery.ts";
 import type { Terms } from "./fee.ts";
-import type { SettlementList } from "./messages/settlement.ts";
+import type { ReportedSettlements } from "./messages/settlement.ts";
 import type { OutboundTask } from "./outbound-task.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
 
+/** A settlement of any other status is not one that was paid. */
+const BOOKED = ["settled", "completed", "partial"];
 const MOST_ASKS = 3;
 const MOST_ROUNDS = 3;
 
@@ -138,14 +140,16 @@ export function beginAsk(
  */
 export function endAsk(
   settlement: OutgoingSettlement,
-  list: SettlementList | null,
+  list: ReportedSettlements | null,
   now: number,
 ): OutgoingSettlement {
   if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
   if (list === null) return settlement.asks < MOST_ASKS ? settlement : failed(settlement, "held");
   const isBooked = list.settlements.some(
-    ({ settlement_id, task_id }) =>
-      settlement_id === settlement.settlementId && task_id === settlement.taskId,
+    ({ settlement_id, task_id = settlement.taskId, status = "settled" }) =>
+      settlement_id === settlement.settlementId &&
+      task_id === settlement.taskId &&
+      BOOKED.includes(status),
   );
   return isBooked ? paid(settlement) : unpaid(settlement, now);
 }

@@ -1,10 +1,10 @@
 import { isFeeRate } from "@agent/budget";
 import * as v from "valibot";
-import { envelope, hex32, money, shortText, signature, taskId, time, uuid } from "../fields.ts";
+import { envelope, hex32, money, shortText, signature, textId, time, uuid } from "../fields.ts";
 
 const settled = {
-  settlement_id: uuid,
-  task_id: taskId,
+  settlement_id: textId,
+  task_id: textId,
   origin_relay: uuid,
   agent_id: uuid,
   receipt_hash: hex32,
@@ -28,7 +28,7 @@ export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 /** What the receiver keeps and what it pays on; the same for every repetition. */
 export const SettlementAnswerSchema = v.object({
   status: v.literal("settled"),
-  settlement_id: uuid,
+  settlement_id: textId,
   fee_amount: money,
   net_amount: money,
 });
@@ -41,3 +41,15 @@ export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 /** The answer of `GET /federation/v1/settlements`. */
 export const SettlementListSchema = v.object({ settlements: v.array(BookedSettlementSchema) });
 export type SettlementList = v.InferOutput<typeof SettlementListSchema>;
+
+/** What has to be known of a settlement that another relay lists, however it describes the rest. */
+export const ReportedSettlementsSchema = v.object({
+  settlements: v.array(
+    v.object({
+      settlement_id: textId,
+      task_id: v.optional(textId),
+      status: v.optional(v.string()),
+    }),
+  ),
+});
+export type ReportedSettlements = v.InferOutput<typeof ReportedSettlementsSchema>;

@@ -7,7 +7,7 @@ import {
   money,
   signature,
   signedObject,
-  taskId,
+  textId,
   time,
   uuid,
 } from "../fields.ts";
@@ -25,7 +25,7 @@ export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
  * `budget.amount` is what the receiver will be paid, `public_key` is the key of the expected worker.
  */
 export const TaskForwardSchema = v.object({
-  task_id: taskId,
+  task_id: textId,
   origin_relay: uuid,
   target_agent: uuid,
   task_payload: TaskPayloadSchema,
@@ -34,7 +34,7 @@ export const TaskForwardSchema = v.object({
     v.nullable(
       v.object({
         composite: v.pipe(v.number(), v.finite()),
-        path: v.pipe(v.array(taskId), v.maxLength(16, "has to hold at most 16 entries")),
+        path: v.pipe(v.array(textId), v.maxLength(16, "has to hold at most 16 entries")),
       }),
     ),
     null,
@@ -46,12 +46,12 @@ export const TaskForwardSchema = v.object({
 });
 export type TaskForward = v.InferOutput<typeof TaskForwardSchema>;
 
-export const TaskForwardAnswerSchema = v.object({ task_id: taskId, status: v.literal("pending") });
+export const TaskForwardAnswerSchema = v.object({ task_id: textId, status: v.literal("pending") });
 export type TaskForwardAnswer = v.InferOutput<typeof TaskForwardAnswerSchema>;
 
 /** The body of task/result: the worker's receipt, and the sending relay's word on it. */
 export const TaskResultSchema = v.object({
-  task_id: taskId,
+  task_id: textId,
   origin_relay: uuid,
   receipt: signedObject,
   public_key: hex32,

@@ -18,9 +18,9 @@ import {
   passedOn,
   readMessage,
   redrive,
+  type ReportedSettlements,
   type SettlementForward,
   SettlementForwardSchema,
-  type SettlementList,
 } from "@agent/federation-protocol";
 import type { Reply } from "./links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
@@ -127,7 +127,7 @@ function question(relay: SimRelay, settlement: OutgoingSettlement): void {
   relay.store.outbox.set(taskId, beginAsk(settlement, relay.world.schedule, relay.now));
   relay.send(peerId, "settlements", { task_id: taskId }, (delivery, body) => {
     const isAnswer = delivery.kind === "answered" && delivery.status === 200;
-    const list = isAnswer ? (body as SettlementList) : null;
+    const list = isAnswer ? (body as ReportedSettlements) : null;
     change(relay, taskId, (current) => endAsk(current, list, relay.now));
   });
 }
