@@ -1,6 +1,8 @@
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
+import type { AgentRow } from "../storage/tables.ts";
 import { checksOf } from "../visibility/checks.ts";
 import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
 import { deleteListing, findListing } from "./listing-store.ts";
@@ -47,6 +49,9 @@ export async function register(
       last_seen_at: now,
     };
     await putAgent(tx, registered);
+    if (isNews(agent, registered)) {
+      await note(tx, now, caller, { agentId: agent_id, action: "agent.registered" });
+    }
     const listing = await findListing(tx, agent_id);
     await reindex(tx, registered, listing);
     return { ok: true as const, decision: bound?.decision, agent: registered, listing };
@@ -57,6 +62,13 @@ export async function register(
   const checks = await checksOf(services, result.agent, result.listing);
   // A registration is kept: its freshness decays instead (docs/decisions.md, 3).
   return { status: 200, body: { registered: true, agent_id, expires_at: null, checks } };
+}
+
+/** An agent that registers again as it was has only come back. */
+function isNews(before: AgentRow, after: AgentRow): boolean {
+  return (["endpoint_url", "capabilities", "registered", "federation_visible"] as const).some(
+    (member) => before[member] !== after[member],
+  );
 }
 
 /** A sign of life. */
@@ -74,8 +86,9 @@ export async function heartbeat(
 
 /** Takes an agent and its listing out of discovery; key, account and history stay. */
 export async function deregister(
-  { storage }: Pick<Services, "storage">,
+  { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
+  caller: Caller,
 ): Promise<Answer<Operations["deregisterAgent"]>> {
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agent_id);
@@ -84,6 +97,7 @@ export async function deregister(
     await putAgent(tx, gone);
     await deleteListing(tx, agent_id);
     await reindex(tx, gone, undefined);
+    await note(tx, runtime.now(), caller, { agentId: agent_id, action: "agent.deregistered" });
     return { status: 200 as const, body: { agent_id, registered: false as const } };
   });
 }

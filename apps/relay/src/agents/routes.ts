@@ -53,7 +53,7 @@ export function agentHandlers(
     },
     discover: ({ query }, { caller }) => discover(services, query, caller),
     getAgent: ({ params }, { caller }) => getAgent(services, params.agentId, caller),
-    deregisterAgent: ({ params }) => deregister(services, params.agentId),
+    deregisterAgent: ({ params }, { caller }) => deregister(services, params.agentId, caller),
     putListing: ({ params, body }, { caller }) =>
       putListing(services, params.agentId, body, caller),
     getListing: ({ params }) => getListing(services.storage.read, params.agentId),

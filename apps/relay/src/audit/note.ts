@@ -4,6 +4,8 @@ import { insertEntry } from "./store.ts";
 
 /** What may be done to an agent that its owner will want to know of. */
 export type AuditAction =
+  | "agent.deregistered"
+  | "agent.registered"
   | "agent.revoked"
   | "approval.requested"
   | "approval.resolved"

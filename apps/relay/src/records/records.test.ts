@@ -299,18 +299,26 @@ test("a state tells what the relay knows of an agent now", async () => {
 test("the audit tells who did what to an agent, newest first", async () => {
   const phone = await pairedDevice(t, agent, ["agent:write", "task:read"]);
   await t.as(phone, "POST", pathOf("listing"), { capabilities: ["add"] });
+  const registration = { agent_id: agent.agentId, endpoint_url: "http://127.0.0.1:1" };
+  for (const capabilities of [["add"], ["add"], ["add", "sum"]]) {
+    await t.as(agent, "POST", "/api/v1/agents/register", { ...registration, capabilities });
+  }
+  await t.as(agent, "DELETE", `/api/v1/agents/${agent.agentId}`);
   const { next, succession } = rotationOf(t, agent);
   await t.asMaster("POST", pathOf("rotate-key"), { succession });
   const { body } = await t.as(phone, "GET", pathOf("audit"));
   const told = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
   expect(told).toEqual([
     "operator key.rotated",
+    `${agent.agentId} agent.deregistered`,
+    `${agent.agentId} agent.registered`,
+    `${agent.agentId} agent.registered`,
     `${agent.agentId} listing.changed`,
     `${agent.agentId} device.paired`,
     "anonymous key.bound",
   ]);
   agent = next;
   const all = await pages<AuditEntry>("audit", "entries");
-  expect(all.map(({ sequence }) => sequence)).toEqual([4, 3, 2, 1]);
-  expect(all[1]).toMatchObject({ device_id: phone.deviceId });
+  expect(all.map(({ sequence }) => sequence)).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  expect(all[4]).toMatchObject({ device_id: phone.deviceId });
 });

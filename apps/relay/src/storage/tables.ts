@@ -31,6 +31,7 @@ export interface Tables {
   approvals: ApprovalRow;
   approval_votes: ApprovalVoteRow;
   routing_decisions: RoutingDecisionRow;
+  capability_counts: CapabilityCountRow;
   plans: PlanRow;
   conversations: ConversationRow;
   messages: MessageRow;
@@ -513,4 +514,10 @@ export interface RoutingDecisionRow {
   task_id: string;
   /** JSON. */
   record: string;
+}
+
+/** Triggers of `agent_capabilities` keep it. */
+export interface CapabilityCountRow {
+  capability: string;
+  agents: number;
 }

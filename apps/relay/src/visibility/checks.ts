@@ -3,12 +3,12 @@ import { capabilitiesOf } from "../agents/listing.ts";
 import type { Services } from "../services.ts";
 import type { AgentRow, ListingRow } from "../storage/tables.ts";
 import { likelyMeant } from "./spelling.ts";
-import { mostOffered } from "./store.ts";
+import { agentsOffering, mostOffered } from "./store.ts";
 
 type Check = Visibility["checks"][number];
 
 /** Against so many names a spelling is compared. */
-const comparedWith = 5_000;
+const comparedWith = 1_000;
 
 /**
  * What an owner should know of how an agent is registered. Nobody is called for it: an agent may
@@ -19,11 +19,7 @@ export async function checksOf(
   agent: AgentRow,
   listing: Pick<ListingRow, "body"> | undefined,
 ): Promise<Check[]> {
-  const offers = await mostOffered(services.storage.read, comparedWith);
-  const misspelt = capabilitiesOf(agent, listing).flatMap((capability) => {
-    const meant = likelyMeant(capability, offers);
-    return meant === undefined ? [] : [`"${capability}", while others offer "${meant}"`];
-  });
+  const misspelt = await misspeltIn(services, capabilitiesOf(agent, listing));
   return [
     {
       check: "key",
@@ -38,6 +34,20 @@ export async function checksOf(
       detail: misspelt.length === 0 ? "spelt like others" : `offers ${misspelt.join("; ")}`,
     },
   ];
+}
+
+async function misspeltIn(
+  { storage: { read } }: Pick<Services, "storage">,
+  capabilities: readonly string[],
+): Promise<string[]> {
+  const offers = await mostOffered(read, comparedWith);
+  const misspelt: string[] = [];
+  for (const capability of capabilities) {
+    const own = await agentsOffering(read, capability);
+    const meant = likelyMeant(capability, own, offers);
+    if (meant !== undefined) misspelt.push(`"${capability}", while others offer "${meant}"`);
+  }
+  return misspelt;
 }
 
 function addressCheck(

@@ -2,11 +2,10 @@
 export type Offers = ReadonlyMap<string, number>;
 
 /**
- * The capability that was probably meant: one that more agents offer, and that differs only in case and
- * signs, or by one letter.
+ * The capability that was probably meant: one that more agents offer than the `own` number of it, and that
+ * differs only in case and signs, or by one letter.
  */
-export function likelyMeant(capability: string, offers: Offers): string | undefined {
-  const own = offers.get(capability) ?? 0;
+export function likelyMeant(capability: string, own: number, offers: Offers): string | undefined {
   const plain = plainOf(capability);
   let best: string | undefined;
   let most = own;

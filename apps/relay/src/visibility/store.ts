@@ -1,14 +1,20 @@
-import { p, prepare, sql } from "../storage/prepared.ts";
+import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 
-const counts = prepare<{ limit: number }>()(
-  sql<{ capability: string; agents: number }>`
-    select capability, count(*) as agents from agent_capabilities
-    group by capability order by agents desc limit ${p("limit")}`,
+const mostOfferedFirst = prepare<{ limit: number }>()(
+  db.selectFrom("capability_counts").selectAll().orderBy("agents", "desc").limit(p("limit")),
+);
+
+const countOf = prepare<{ capability: string }>()(
+  db.selectFrom("capability_counts").select("agents").where("capability", "=", p("capability")),
 );
 
 /** The most offered capabilities, with the number of agents that offer each. */
 export async function mostOffered(read: Reader, limit: number): Promise<Map<string, number>> {
-  const rows = await read.all(counts, { limit });
+  const rows = await read.all(mostOfferedFirst, { limit });
   return new Map(rows.map(({ capability, agents }) => [capability, agents]));
+}
+
+export async function agentsOffering(read: Reader, capability: string): Promise<number> {
+  return (await read.get(countOf, { capability }))?.agents ?? 0;
 }

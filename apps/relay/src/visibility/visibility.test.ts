@@ -101,6 +101,18 @@ describe("an owner is told what to mend:", () => {
   });
 });
 
+test("a capability is as common as agents offer it now, however often they said so", async () => {
+  const [first, second] = [await seller(t, 1), await seller(t, 1)];
+  const odd = await t.agent();
+  await register(odd, "http://127.0.0.1:1", ["Summarise"]);
+  expect(await checkOf(odd, "capabilities")).toMatchObject({ ok: false });
+  for (const agent of [first, second, first]) {
+    await list(t, agent, { translate: 1 });
+    await list(t, agent, { translate: 1 });
+  }
+  expect(await checkOf(odd, "capabilities")).toMatchObject({ ok: true });
+});
+
 describe("the endpoint", () => {
   let endpoint: Endpoint;
   afterEach(() => endpoint.close());
@@ -146,6 +158,8 @@ describe("of spellings", () => {
     ["translate", 1],
   ]);
 
+  const meantBy = (given: string) => likelyMeant(given, offers.get(given) ?? 0, offers);
+
   test.each([
     ["summarize", "summarise"],
     ["sumarise", "summarise"],
@@ -154,13 +168,13 @@ describe("of spellings", () => {
     ["code_review", "code-review"],
     ["Code Review", "code-review"],
   ])("%s is probably %s", (given, meant) => {
-    expect(likelyMeant(given, offers)).toBe(meant);
+    expect(meantBy(given)).toBe(meant);
   });
 
   test.each(["summarise", "translate", "and", "summary", "translated-text", ""])(
     "%s is what it is",
     (given) => {
-      expect(likelyMeant(given, offers)).toBeUndefined();
+      expect(meantBy(given)).toBeUndefined();
     },
   );
 
@@ -169,7 +183,7 @@ describe("of spellings", () => {
       ["colour", 2],
       ["color", 3],
     ]);
-    expect(likelyMeant("colour", both)).toBe("color");
-    expect(likelyMeant("color", both)).toBeUndefined();
+    expect(likelyMeant("colour", 2, both)).toBe("color");
+    expect(likelyMeant("color", 3, both)).toBeUndefined();
   });
 });

@@ -13,6 +13,7 @@ import { approvals } from "./012-approvals.ts";
 import { records } from "./013-records.ts";
 import { routingDecisions } from "./014-routing-decisions.ts";
 import { taskEvents } from "./015-task-events.ts";
+import { capabilityCounts } from "./016-capability-counts.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -31,4 +32,5 @@ export const migrations = [
   records,
   routingDecisions,
   taskEvents,
+  capabilityCounts,
 ];
