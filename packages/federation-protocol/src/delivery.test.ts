@@ -6,6 +6,8 @@ it.each([
   [200, "accepted"],
   [201, "accepted"],
   [202, "pending"],
+  [299, "accepted"],
+  [300, "unknown"],
   [400, "refused"],
   [401, "later"],
   [402, "refused"],

@@ -87,6 +87,16 @@ describe("A result that is returned", () => {
     expect(pauses).toEqual([30_000, 120_000, 480_000, 1_920_000, 7_200_000, 7_200_000, 7_200_000]);
   });
 
+  it("is sent when it is due, and not before", () => {
+    const task = beginReturn(finished(), SCHEDULE, NOW);
+    expect([NOW, NOW + 29_999, NOW + 30_000].map((now) => isReturnDue(task, now))).toEqual([
+      false,
+      false,
+      true,
+    ]);
+    expect(isReturnDue(takenTask({ dueAt: NOW }), NOW)).toBe(false);
+  });
+
   it("is not taken back by a later answer", () => {
     const task = endReturn(finished(), answered(200));
     expect(endReturn(task, answered(404))).toBe(task);

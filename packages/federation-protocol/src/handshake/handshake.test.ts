@@ -118,6 +118,17 @@ describe("The initiator goes no further when", () => {
     });
   });
 
+  it.each([
+    ["id", { relay_id: alpha.id }, { relayId: alpha.id, publicKey: beta.publicKey }],
+    ["key", { public_key: alpha.publicKey }, { relayId: beta.id, publicKey: alpha.publicKey }],
+  ])("the answer has its own %s", (_, change, expected) => {
+    const answer = { ...answered().answer, ...change };
+    expect(answerProposal(begun().state, answer, { ...expectBeta, expected })).toEqual({
+      ok: false,
+      code: "peer.identity_mismatch",
+    });
+  });
+
   it("the answer has its own identity", () => {
     const self = introductionOf(alpha);
     const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
