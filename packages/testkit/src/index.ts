@@ -2,8 +2,6 @@ export { receiptOf, testAgent, tokenOf } from "./agents.ts";
 export type { ReceiptedTask, TestAgent, TestWorld } from "./agents.ts";
 export { manualClock } from "./clock.ts";
 export type { ManualClock } from "./clock.ts";
-export type { Faults } from "./network/faults.ts";
-export { simulate, type Outcome } from "./network/simulate.ts";
 export { seededRandom } from "./random.ts";
 export type { SeededRandom } from "./random.ts";
 export { hostileVectors, jsonVectors, receiptVectors } from "./vectors.ts";
