@@ -85,31 +85,34 @@ describe("agent-server init", () => {
     });
     let output = "";
     child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    await expect.poll(() => output, { timeout: 20_000 }).toContain("registered at");
-    const worker = /word-counter (\S+) listening/.exec(output)?.[1] ?? "";
-    const payer = "01890000-0000-7000-8000-000000000001";
-    const call = async (method: string, path: string, body?: unknown) => {
-      const answer = await fetch(`${relay.url}${path}`, {
-        method,
-        headers: {
-          authorization: `Bearer ${masterToken}`,
-          ...(body !== undefined && { "content-type": "application/json" }),
-        },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+    try {
+      await expect.poll(() => output, { timeout: 20_000 }).toContain("registered at");
+      const worker = /word-counter (\S+) listening/.exec(output)?.[1] ?? "";
+      const payer = "01890000-0000-7000-8000-000000000001";
+      const call = async (method: string, path: string, body?: unknown) => {
+        const answer = await fetch(`${relay.url}${path}`, {
+          method,
+          headers: {
+            authorization: `Bearer ${masterToken}`,
+            ...(body !== undefined && { "content-type": "application/json" }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        return (await answer.json()) as Answer;
+      };
+      await call("POST", `/api/v1/agents/${payer}/deposit`, { amount: 1 });
+      const { task_id } = await call("POST", `/agent/${worker}/task`, {
+        prompt: "how many words are these",
+        submitted_by: payer,
       });
-      return (await answer.json()) as Answer;
-    };
-    await call("POST", `/api/v1/agents/${payer}/deposit`, { amount: 1 });
-    const { task_id } = await call("POST", `/agent/${worker}/task`, {
-      prompt: "how many words are these",
-      submitted_by: payer,
-    });
-    await expect
-      .poll(() => call("GET", `/agent/${worker}/task/${task_id}?wait=20`), { timeout: 20_000 })
-      .toMatchObject({ receipt: { status: "completed", result: "5" } });
-    expect((await call("GET", `/api/v1/agents/${worker}/balance`)).balance).toBe(0.0475);
-    child.kill("SIGTERM");
-    await once(child, "close");
-    await relay.stop();
+      await expect
+        .poll(() => call("GET", `/agent/${worker}/task/${task_id}?wait=20`), { timeout: 20_000 })
+        .toMatchObject({ receipt: { status: "completed", result: "5" } });
+      expect((await call("GET", `/api/v1/agents/${worker}/balance`)).balance).toBe(0.0475);
+    } finally {
+      child.kill("SIGTERM");
+      await once(child, "close");
+      await relay.stop();
+    }
   });
 });
