@@ -438,6 +438,14 @@ describe("F14 a forward", () => {
     await expectHarmless(code, () => peer.forward(change));
   });
 
+  test("whose id could be that of something else here is refused", async () => {
+    const { agentId } = await t.worker(1);
+    for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {
+      const change = { target_agent: agentId, task_id };
+      await expectHarmless("request.invalid", () => peer.forward(change));
+    }
+  });
+
   test("with a budget that overflows JSON is refused", async () => {
     const { agentId } = await t.worker(1);
     const body = peer.forwardOf({ target_agent: agentId });
