@@ -12,7 +12,7 @@ import { createClientIp } from "./http/client-ip.ts";
 import { createIdempotency } from "./http/idempotency.ts";
 import { mount, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
-import { createTick } from "./jobs.ts";
+import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
 import { ledgerHandlers } from "./ledger/routes.ts";
 import { pairingHandlers } from "./pairing/routes.ts";
@@ -22,6 +22,7 @@ import { mountSockets } from "./realtime/upgrade.ts";
 import { routingHandlers } from "./routing/routes.ts";
 import type { Services } from "./services.ts";
 import { taskHandlers } from "./tasks/routes.ts";
+import { webhookHandlers } from "./webhooks/routes.ts";
 import { trustHandlers } from "./trust/routes.ts";
 import { visibilityHandlers } from "./visibility/routes.ts";
 
@@ -30,6 +31,8 @@ export interface Relay {
   readonly fetch: (request: Request, env?: unknown) => Response | Promise<Response>;
   /** Runs the background jobs that are due. */
   tick(): Promise<void>;
+  /** Resolves when no job waits for anybody outside any more. */
+  idle(): Promise<void>;
   /** Refuses new work from now on, and says so to every connected device. */
   drain(): void;
 }
@@ -59,6 +62,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     ...taskHandlers(services),
     ...budgetHandlers(services),
     ...paymentHandlers(services),
+    ...webhookHandlers(services),
     ...routingHandlers(services),
     ...trustHandlers(services),
     ...credentialHandlers(services),
@@ -88,7 +92,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
 
   return {
     fetch: app.fetch,
-    tick: createTick(services, work),
+    ...createJobs(services, work),
     drain() {
       draining = true;
       router.stop();

@@ -8,11 +8,14 @@ import { forgetOldDecisions } from "./routing/decision.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
 import { lapseLeases, renewLeases } from "./tasks/leases.ts";
+import { deliverWebhooks } from "./webhooks/deliver.ts";
 import { forgetEndedBudgets, forgetOldTasks } from "./tasks/retention.ts";
 
 interface Job {
   readonly name: string;
   readonly everyMs: number;
+  /** Nobody waits for it. */
+  readonly asksOthers?: true;
   run(services: Services): Promise<void>;
 }
 
@@ -21,7 +24,8 @@ const ownJobs: readonly Job[] = [
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
   { name: "meet-facilitator", everyMs: 30_000, run: meetFacilitator },
-  { name: "finish-payments", everyMs: 30_000, run: finishPayments },
+  { name: "finish-payments", everyMs: 30_000, asksOthers: true, run: finishPayments },
+  { name: "deliver-webhooks", everyMs: 1_000, asksOthers: true, run: deliverWebhooks },
   { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
   { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
   { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
@@ -40,26 +44,52 @@ const federationJobs = ({ config }: Services, work: FederationWork): readonly Jo
   },
 ];
 
+/** The background jobs of a relay. */
+export interface Jobs {
+  /** Runs what is due, and resolves when all of it is done that waits for nobody outside. */
+  tick(): Promise<void>;
+  /** Resolves when nothing runs any more. */
+  idle(): Promise<void>;
+}
+
 /**
  * Runs every background job that is due; one that fails is logged and due again next time. None runs
- * while the relay is frozen.
+ * while the relay is frozen. What asks others waits for them by itself, so that it holds up no other.
  */
-export function createTick(services: Services, work?: FederationWork): () => Promise<void> {
+export function createJobs(services: Services, work?: FederationWork): Jobs {
   const jobs = [...ownJobs, ...(work === undefined ? [] : federationJobs(services, work))];
   const lastRun = new Map<string, number>();
-  return async () => {
-    if (services.freezer.frozen() !== undefined) return;
-    const now = services.runtime.now();
-    for (const job of jobs) {
-      if (now - (lastRun.get(job.name) ?? -Infinity) < job.everyMs) continue;
-      lastRun.set(job.name, now);
-      try {
-        await job.run(services);
-        services.jobBoard.ran(job, true);
-      } catch (error) {
-        services.jobBoard.ran(job, false);
-        services.log.error("job.failed", { job: job.name, error: String(error) });
-      }
+  const running = new Map<string, Promise<void>>();
+
+  async function attempt(job: Job): Promise<void> {
+    try {
+      await job.run(services);
+      services.jobBoard.ran(job, true);
+    } catch (error) {
+      services.jobBoard.ran(job, false);
+      services.log.error("job.failed", { job: job.name, error: String(error) });
     }
+  }
+
+  return {
+    async tick() {
+      if (services.freezer.frozen() !== undefined) return;
+      const now = services.runtime.now();
+      for (const job of jobs) {
+        const { name, everyMs } = job;
+        if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;
+        lastRun.set(name, now);
+        const run = attempt(job);
+        if (!job.asksOthers) await run;
+        else
+          running.set(
+            name,
+            run.finally(() => running.delete(name)),
+          );
+      }
+    },
+    async idle() {
+      await Promise.all(running.values());
+    },
   };
 }

@@ -17,6 +17,7 @@ import type { Runtime } from "./runtime.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage } from "./storage/open.ts";
 import { createTaskWaiters } from "./tasks/waiters.ts";
+import { loadSubscriptions } from "./webhooks/subscriptions.ts";
 
 export interface OpenRelay extends Relay {
   readonly ok: true;
@@ -72,6 +73,7 @@ export async function openRelay(
     tokens,
     connections: createConnections(),
     waiters: createTaskWaiters(runtime.schedule),
+    subscriptions: await loadSubscriptions(storage.read),
     egress,
     facilitator: createFacilitator(config.payments, log),
     trustGraph: await loadTrustGraph(storage.read),
@@ -91,6 +93,7 @@ export async function openRelay(
       await router.close();
       await egress.close();
       await work?.idle();
+      await relay.idle();
       await storage.close();
     },
   };

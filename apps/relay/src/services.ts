@@ -13,6 +13,7 @@ import type { Router } from "./routing/router.ts";
 import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Storage } from "./storage/storage.ts";
+import type { Subscriptions } from "./webhooks/subscriptions.ts";
 import type { TaskWaiters } from "./tasks/waiters.ts";
 
 /** The parts of a running relay. A verb names the few that it needs with `Pick`. */
@@ -29,6 +30,7 @@ export interface Services {
   readonly tokens: TokenChecker;
   readonly connections: Connections;
   readonly waiters: TaskWaiters;
+  readonly subscriptions: Subscriptions;
   /** Absent while real payments are off. */
   readonly facilitator: Facilitator | undefined;
   readonly egress: Egress;

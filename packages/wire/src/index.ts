@@ -26,6 +26,7 @@ export type { ListingBody } from "./registry.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
+export { Webhook, WebhookEvent } from "./webhooks.ts";
 export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";
 export { MarketCandidate } from "./market.ts";
 export { RoutingRecord } from "./routing.ts";

@@ -24,6 +24,8 @@ export const limits = {
   pageMax: 200,
   pollWaitSeconds: 60,
   statementRows: 10_000,
+  /** Of one agent. */
+  webhooks: 20,
 
   taskTtlMs: 900_000,
   liveTasks: 100_000,

@@ -24,6 +24,7 @@ import { system } from "./system.ts";
 import { tasks } from "./tasks.ts";
 import { trust } from "./trust.ts";
 import { visibility } from "./visibility.ts";
+import { webhooks } from "./webhooks.ts";
 import { withdrawals } from "./withdrawals.ts";
 
 /** The whole HTTP contract of a relay. The order is the order in which paths are matched. */
@@ -41,6 +42,7 @@ export const operations = {
   ...budget,
   ...withdrawals,
   ...cards,
+  ...webhooks,
   ...statement,
   ...freeze,
   ...market,

@@ -45,6 +45,7 @@ export type FederationServices = Pick<
   | "identity"
   | "connections"
   | "waiters"
+  | "subscriptions"
   | "egress"
   | "trustGraph"
 > & {

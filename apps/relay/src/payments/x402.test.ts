@@ -198,11 +198,13 @@ describe("a settlement that nobody heard of", () => {
     s.facilitator.mood = "well";
     await s.t.clock.advance(60_000);
     await s.t.relay.tick();
+    await s.t.relay.idle();
     expect(await s.t.balance(s.boss)).toBe(2.5);
     expect(settledCount()).toBe(1);
     expect(await s.submit()).toMatchObject({ status: 201 });
     await s.t.clock.advance(60_000);
     await s.t.relay.tick();
+    await s.t.relay.idle();
     await expectConsistentBooks(s.t, { deposits: 2.5 });
   });
 
@@ -213,6 +215,7 @@ describe("a settlement that nobody heard of", () => {
     s.facilitator.mood = "refusing";
     await s.t.clock.advance(60_000);
     await s.t.relay.tick();
+    await s.t.relay.idle();
     expect(s.t.logged("x402.payment.undecided")).toMatchObject([{ wallet: s.wallet.address }]);
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
     await expectConsistentBooks(s.t, { deposits: 0.5 });

@@ -28,6 +28,7 @@ export type ChooseServices = Pick<
   | "identity"
   | "connections"
   | "waiters"
+  | "subscriptions"
   | "egress"
   | "trustGraph"
   | "federation"

@@ -6,6 +6,7 @@ import { canServe, type Connection } from "../realtime/connections.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
+import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
 import { claimPending, reassignTask, releaseClaim } from "../tasks/assignment-store.ts";
 import { findTask } from "../tasks/store.ts";
@@ -20,6 +21,7 @@ export type RouteParts = Pick<
   | "config"
   | "log"
   | "waiters"
+  | "subscriptions"
   | "trustGraph"
   | "connections"
   | "egress"
@@ -107,16 +109,17 @@ async function advance(services: RouteServices, task: TaskRow): Promise<TaskRow 
   const attempt = await nextReachable(services, task, attempts);
   const next = attempts[attempt ?? 0];
   if (next === undefined || (attempt === undefined && task.attempt === 0)) return undefined;
-  const changed = await storage.transaction((tx) =>
-    reassignTask(tx, {
-      task_id: task.task_id,
-      from_attempt: task.attempt,
-      attempt: attempt ?? 0,
-      assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
-      charge: next.charge,
-      now: services.runtime.now(),
-    }),
-  );
+  const handedOn = {
+    assigned_to: next.agent_id === task.agent_id ? null : next.agent_id,
+    attempt: attempt ?? 0,
+    charge: next.charge,
+  };
+  const changed = await storage.transaction(async (tx) => {
+    const change = { task_id: task.task_id, from_attempt: task.attempt, ...handedOn };
+    if (!(await reassignTask(tx, { ...change, now: services.runtime.now() }))) return false;
+    await tellOfAssignment(tx, services, { ...task, ...handedOn });
+    return true;
+  });
   if (changed) services.waiters.changed(task.task_id);
   return attempt === undefined ? undefined : findPending(services, task.task_id);
 }

@@ -44,6 +44,7 @@ export type AcceptServices = Pick<
   | "identity"
   | "connections"
   | "waiters"
+  | "subscriptions"
   | "trustGraph"
   | "federation"
 >;

@@ -9,6 +9,7 @@ import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { SettlementRow, TaskRow } from "../storage/tables.ts";
+import { tellOfEnd } from "../webhooks/tell-of-task.ts";
 import { countTask, type Standing } from "./count-task.ts";
 import { leavePlace } from "./counters.ts";
 import { returnToDelegation } from "./delegation-budget.ts";
@@ -38,7 +39,7 @@ export interface Completed {
  */
 export async function complete(
   tx: Tx,
-  services: Issuer & Pick<Services, "config">,
+  services: Issuer & Pick<Services, "config" | "subscriptions">,
   task: TaskRow,
   { receipt, hash, text, bound }: Verified,
   settleTask: typeof settle = settle,
@@ -75,7 +76,11 @@ export async function complete(
         status: receipt.status,
       })
     : unchanged;
-  return { ok: true, task, settlement: settled.settlement, standing };
+  const { settlement } = settled;
+  const { agent_id: executorId, status } = receipt;
+  const { credentials } = standing;
+  await tellOfEnd(tx, services, task, { executorId, status, settlement, credentials });
+  return { ok: true, task, settlement, standing };
 }
 
 const unchanged: Standing = { trust: undefined, credentials: [] };

@@ -16,6 +16,7 @@ import { chooseExecutors, type ChooseServices } from "../routing/choose-executor
 import { decisionText, keepDecision } from "../routing/decision.ts";
 import { newId } from "../runtime.ts";
 import type { TaskRow } from "../storage/tables.ts";
+import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { takePlace } from "./counters.ts";
 import { admitToken } from "./delegated.ts";
 import { placeDelegatedHold } from "./delegation-budget.ts";
@@ -95,6 +96,7 @@ export async function submit(
     const allocation_id = locked > 0 ? newId(runtime) : null;
     const task: TaskRow = { ...row, locked, allocation_id };
     await insertTask(tx, task);
+    await tellOfAssignment(tx, services, task);
     if (decision !== undefined) await keepDecision(tx, taskId, decision);
     const answer = {
       status: 201 as const,

@@ -18,6 +18,7 @@ import { registryContract } from "./registry.ts";
 import { systemContract } from "./system.ts";
 import { tasksContract } from "./tasks.ts";
 import { trustContract } from "./trust.ts";
+import { webhooksContract } from "./webhooks.ts";
 import { withdrawalsContract } from "./withdrawals.ts";
 
 /** How every outcome that the operation table declares is brought about. */
@@ -31,6 +32,7 @@ export const contract: Contract<OperationName> = {
   ...tasksContract,
   ...budgetContract,
   ...withdrawalsContract,
+  ...webhooksContract,
   ...cardsContract,
   ...freezeContract,
   ...marketContract,

@@ -178,7 +178,10 @@ export const implied: Partial<Record<Code, Provoke>> = {
   "request.invalid": ({ t }, name) => {
     const { method, path, body }: Operation = operations[name];
     const broken = body === undefined ? {} : { body: [] };
-    return t.request(method, `${path}?limit=0&wait=-1&from=x&after=x`, { token: masterToken, ...broken });
+    return t.request(method, `${path}?limit=0&wait=-1&from=x&after=x`, {
+      token: masterToken,
+      ...broken,
+    });
   },
 
   "idempotency.key_invalid": ({ t }, name) => withKey(t, name, "two words"),

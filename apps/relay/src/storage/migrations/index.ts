@@ -14,6 +14,7 @@ import { records } from "./013-records.ts";
 import { routingDecisions } from "./014-routing-decisions.ts";
 import { taskEvents } from "./015-task-events.ts";
 import { capabilityCounts } from "./016-capability-counts.ts";
+import { webhooks } from "./017-webhooks.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -33,4 +34,5 @@ export const migrations = [
   routingDecisions,
   taskEvents,
   capabilityCounts,
+  webhooks,
 ];

@@ -1,0 +1,109 @@
+import { createHmac } from "node:crypto";
+import { EgressError } from "../http/egress.ts";
+import type { Services } from "../services.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables.ts";
+import {
+  dropDeliveriesOf,
+  dueDeliveries,
+  findWebhook,
+  noteState,
+  postponeDelivery,
+  removeDelivery,
+} from "./store.ts";
+
+type Parts = Pick<Services, "storage" | "runtime" | "egress" | "subscriptions" | "log">;
+
+/** After the first attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
+const retryMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
+const mostFailures = 20;
+const timeoutMs = 15_000;
+const batch = 64;
+
+/** Sends what is due; a delivery that was sent and not noted as such is sent again under its id. */
+export async function deliverWebhooks(services: Parts): Promise<void> {
+  const { storage, runtime } = services;
+  const due = await dueDeliveries(storage.read, { now: runtime.now(), limit: batch });
+  const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
+  // One after another to each address: none is overrun, and a dead one holds up only itself.
+  await Promise.all(
+    [...byWebhook.values()].map(async (deliveries) => {
+      for (const delivery of deliveries) if (!(await deliver(services, delivery))) return;
+    }),
+  );
+}
+
+/** Whether the address took it. */
+async function deliver(services: Parts, delivery: WebhookDeliveryRow): Promise<boolean> {
+  const { storage } = services;
+  const { delivery_id, webhook_id } = delivery;
+  const webhook = await findWebhook(storage.read, webhook_id);
+  if (webhook === undefined || webhook.state === "disabled") {
+    await storage.transaction((tx) => removeDelivery(tx, delivery_id));
+    return false;
+  }
+  const fault = await send(services, webhook, { id: delivery_id, body: delivery.body });
+  if (fault === undefined) {
+    await storage.transaction(async (tx) => {
+      await removeDelivery(tx, delivery_id);
+      if (webhook.failures > 0) await noteState(tx, well(webhook_id));
+    });
+    return true;
+  }
+  await noteFailure(services, webhook, delivery, fault);
+  return false;
+}
+
+async function noteFailure(
+  { storage, runtime, subscriptions, log }: Parts,
+  webhook: WebhookRow,
+  { delivery_id, attempt }: WebhookDeliveryRow,
+  last_error: string,
+): Promise<void> {
+  const { webhook_id, agent_id } = webhook;
+  const failures = webhook.failures + 1;
+  const isOver = failures >= mostFailures || last_error === gone;
+  const state = isOver ? ("disabled" as const) : ("active" as const);
+  await storage.transaction(async (tx) => {
+    await noteState(tx, { webhook_id, state, failures, last_error });
+    if (isOver) return dropDeliveriesOf(tx, webhook_id);
+    const wait = retryMs[attempt];
+    if (wait === undefined) return removeDelivery(tx, delivery_id);
+    return postponeDelivery(tx, { delivery_id, next_at: runtime.now() + wait });
+  });
+  if (!isOver) return;
+  subscriptions.remove(webhook);
+  log.warn("webhook.disabled", { webhook_id, agent_id, failures, reason: last_error });
+}
+
+const gone = "answers 410: gone";
+
+export const well = (webhook_id: string) =>
+  ({ webhook_id, state: "active", failures: 0, last_error: null }) as const;
+
+/** Sends a message in the format of Standard Webhooks; undefined when it was taken, else why not. */
+export async function send(
+  { egress, runtime }: Pick<Services, "egress" | "runtime">,
+  { url, secret }: Pick<WebhookRow, "url" | "secret">,
+  { id, body }: { readonly id: string; readonly body: string },
+): Promise<string | undefined> {
+  const timestamp = String(Math.floor(runtime.now() / 1_000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
+  const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
+  try {
+    const answer = await egress.withTimeout(timeoutMs)(url, {
+      method: "POST",
+      body,
+      headers: {
+        "content-type": "application/json",
+        "webhook-id": id,
+        "webhook-timestamp": timestamp,
+        "webhook-signature": `v1,${signature}`,
+      },
+    });
+    await answer.body?.cancel();
+    return answer.ok ? undefined : answer.status === 410 ? gone : `answers ${answer.status}`;
+  } catch (error) {
+    if (error instanceof EgressError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,100 @@
+import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { newId } from "../runtime.ts";
+import type { Services } from "../services.ts";
+import type { WebhookRow } from "../storage/tables.ts";
+import { send, well } from "./deliver.ts";
+import {
+  deleteWebhook,
+  dropDeliveriesOf,
+  findWebhook,
+  insertWebhook,
+  noteState,
+  webhooksOf,
+} from "./store.ts";
+import { bodyOf } from "./tell.ts";
+
+type Parts = Pick<Services, "storage" | "runtime" | "egress" | "subscriptions">;
+
+interface Named {
+  readonly agentId: string;
+  readonly webhookId: string;
+}
+
+/** As many bytes as the format asks for. */
+const secretBytes = 32;
+
+export async function create(
+  { storage, runtime, egress, subscriptions }: Parts,
+  agent_id: string,
+  { url, events }: BodyOf<Operations["createWebhook"]>,
+): Promise<Answer<Operations["createWebhook"]>> {
+  const verdict = egress.checkUrl(url);
+  if (!verdict.ok) return refuse("webhook.url_refused", verdict.detail);
+  const secret = `whsec_${Buffer.from(runtime.randomBytes(secretBytes)).toString("base64")}`;
+  const webhook: WebhookRow = {
+    webhook_id: newId(runtime),
+    agent_id,
+    url,
+    secret,
+    events: JSON.stringify([...new Set(events)]),
+    state: "active",
+    failures: 0,
+    last_error: null,
+    created_at: runtime.now(),
+  };
+  const stored = await storage.transaction(async (tx) => {
+    const own = await webhooksOf(tx, agent_id);
+    if (own.length >= limits.webhooks) return refuse("webhook.too_many");
+    await insertWebhook(tx, webhook);
+    return { ok: true as const };
+  });
+  if (!stored.ok) return stored;
+  subscriptions.put(webhook);
+  return { status: 201, body: { webhook_id: webhook.webhook_id, secret } };
+}
+
+export async function list(
+  { storage }: Pick<Parts, "storage">,
+  agentId: string,
+): Promise<Answer<Operations["listWebhooks"]>> {
+  const rows = await webhooksOf(storage.read, agentId);
+  const webhooks = rows.map(({ webhook_id, url, events, state, last_error, failures }) => ({
+    webhook_id,
+    url,
+    events: JSON.parse(events) as [],
+    state,
+    last_error,
+    failures,
+  }));
+  return { status: 200, body: { webhooks } };
+}
+
+export async function remove(
+  { storage, subscriptions }: Parts,
+  { agentId: agent_id, webhookId: webhook_id }: Named,
+): Promise<Answer<Operations["deleteWebhook"]>> {
+  const deleted = await storage.transaction(async (tx) => {
+    if (!(await deleteWebhook(tx, { webhook_id, agent_id }))) return refuse("webhook.not_found");
+    await dropDeliveriesOf(tx, webhook_id);
+    return { status: 200 as const, body: { deleted: true as const } };
+  });
+  if (!("ok" in deleted)) subscriptions.remove({ webhook_id, agent_id });
+  return deleted;
+}
+
+/** Says no more than whether: what another server answered is not for our callers. */
+export async function test(
+  { storage, runtime, egress, subscriptions }: Parts,
+  { agentId, webhookId }: Named,
+): Promise<Answer<Operations["testWebhook"]>> {
+  const webhook = await findWebhook(storage.read, webhookId);
+  if (webhook === undefined || webhook.agent_id !== agentId) return refuse("webhook.not_found");
+  const id = `msg_${newId(runtime)}`;
+  const body = bodyOf("webhook.test", { webhook_id: webhookId }, runtime.now());
+  const delivered = (await send({ egress, runtime }, webhook, { id, body })) === undefined;
+  if (delivered) {
+    await storage.transaction((tx) => noteState(tx, well(webhookId)));
+    subscriptions.put({ ...webhook, state: "active" });
+  }
+  return { status: 200, body: { delivered } };
+}

@@ -1,0 +1,17 @@
+import type { Handlers } from "../http/mount.ts";
+import type { Services } from "../services.ts";
+import { create, list, remove, test } from "./manage.ts";
+
+type WebhookHandlers = Pick<
+  Handlers,
+  "createWebhook" | "listWebhooks" | "deleteWebhook" | "testWebhook"
+>;
+
+export function webhookHandlers(services: Services): WebhookHandlers {
+  return {
+    createWebhook: ({ params, body }) => create(services, params.agentId, body),
+    listWebhooks: ({ params }) => list(services, params.agentId),
+    deleteWebhook: ({ params }) => remove(services, params),
+    testWebhook: ({ params }) => test(services, params),
+  };
+}

@@ -1,0 +1,38 @@
+import type { WebhookEvent } from "@agent/wire";
+import type { Reader } from "../storage/storage.ts";
+import type { WebhookRow } from "../storage/tables.ts";
+import { allWebhooks } from "./store.ts";
+
+/** Who wants to be told of what, in memory: an agent without webhooks costs a task nothing. */
+export interface Subscriptions {
+  /** The active webhooks of an agent for an event. */
+  wanting(agentId: string, event: WebhookEvent): readonly string[];
+  put(webhook: Pick<WebhookRow, "webhook_id" | "agent_id" | "events" | "state">): void;
+  remove(webhook: Pick<WebhookRow, "webhook_id" | "agent_id">): void;
+}
+
+const none: readonly string[] = [];
+
+export async function loadSubscriptions(read: Reader): Promise<Subscriptions> {
+  const byAgent = new Map<string, Map<string, readonly string[]>>();
+
+  const subscriptions: Subscriptions = {
+    wanting(agentId, event) {
+      const own = byAgent.get(agentId);
+      if (own === undefined) return none;
+      return [...own].filter(([, events]) => events.includes(event)).map(([id]) => id);
+    },
+    put({ webhook_id, agent_id, events, state }) {
+      if (state === "disabled") return subscriptions.remove({ webhook_id, agent_id });
+      const own = byAgent.get(agent_id) ?? new Map<string, readonly string[]>();
+      byAgent.set(agent_id, own.set(webhook_id, JSON.parse(events) as string[]));
+    },
+    remove({ webhook_id, agent_id }) {
+      const own = byAgent.get(agent_id);
+      own?.delete(webhook_id);
+      if (own?.size === 0) byAgent.delete(agent_id);
+    },
+  };
+  for (const webhook of await allWebhooks(read)) subscriptions.put(webhook);
+  return subscriptions;
+}

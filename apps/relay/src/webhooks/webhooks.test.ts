@@ -1,0 +1,207 @@
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { TestAgent } from "@agent/testkit";
+import type { Webhook } from "@agent/wire";
+import { Webhook as Verifier } from "standardwebhooks";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { buyer, delegate, seller } from "../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+let received: Received[];
+let status = 204;
+const server = createServer((request, response) => {
+  let body = "";
+  request.on("data", (chunk: Buffer) => (body += chunk.toString()));
+  request.on("end", () => {
+    received.push({ headers: request.headers, body });
+    response.writeHead(status, { location: "http://127.0.0.1:1/" }).end();
+  });
+});
+let url: string;
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  [received, status] = [[], 204];
+  // The reference verifier reads the real clock.
+  t = await startTestRelay();
+  await t.clock.advance(Date.now() - t.clock.now());
+  [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+});
+afterEach(() => t.close());
+
+const everything = [
+  "task.assigned",
+  "task.completed",
+  "task.failed",
+  "settlement.created",
+  "credential.issued",
+];
+const path = ({ agentId }: TestAgent, rest = "") => `/api/v1/agents/${agentId}/webhooks${rest}`;
+
+async function subscribe(agent: TestAgent, events = everything, to = url) {
+  const reply = await t.as(agent, "POST", path(agent), { url: to, events });
+  expect(reply.status).toBe(201);
+  return reply.body as { webhook_id: string; secret: string };
+}
+
+async function work(done: "completed" | "failed" = "completed"): Promise<void> {
+  const task = await delegate(t, boss, worker);
+  const receipt = receiptOf(worker, task, { status: done });
+  expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
+}
+
+const state = async (agent: TestAgent) => {
+  const { body } = await t.as(agent, "GET", path(agent));
+  return (body["webhooks"] as Webhook[])[0];
+};
+const typesOf = (messages: readonly Received[]) =>
+  messages.map(({ body }) => (JSON.parse(body) as { type: string }).type);
+async function run(): Promise<void> {
+  await t.relay.tick();
+  await t.relay.idle();
+}
+async function pass(ms: number): Promise<void> {
+  await t.clock.advance(ms);
+  await run();
+}
+
+describe("an agent's webhook", () => {
+  test("is told what it asked for, signed as the reference verifier wants it", async () => {
+    const { secret } = await subscribe(worker);
+    await work();
+    await run();
+    expect(typesOf(received).toSorted()).toEqual(
+      ["settlement.created", "task.assigned", "task.completed"].toSorted(),
+    );
+    const verifier = new Verifier(secret);
+    for (const { body, headers } of received) {
+      expect(verifier.verify(body, headers as Record<string, string>)).toMatchObject({
+        data: { task_id: expect.any(String) as string },
+      });
+    }
+    const [{ body, headers }] = received as [Received];
+    const changed = body.replace("task", "tusk");
+    expect(() => verifier.verify(changed, headers as Record<string, string>)).toThrow("signature");
+  });
+
+  test("is told of nothing else, and of nobody else", async () => {
+    await subscribe(boss, ["task.failed"]);
+    await subscribe(await t.agent());
+    await work();
+    await run();
+    expect(received).toEqual([]);
+    await work("failed");
+    await pass(1_000);
+    expect(typesOf(received)).toEqual(["task.failed"]);
+  });
+
+  test("is told again until it takes it, later each time, under the same id", async () => {
+    await subscribe(boss, ["task.completed"]);
+    status = 500;
+    await work();
+    await run();
+    expect(received).toHaveLength(1);
+    expect(await state(boss)).toMatchObject({ failures: 1, last_error: "answers 500" });
+    await pass(4_000);
+    expect(received).toHaveLength(1);
+    await pass(1_000);
+    expect(received).toHaveLength(2);
+    status = 204;
+    await pass(60_000);
+    expect(received).toHaveLength(3);
+    expect(new Set(received.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
+    expect(await state(boss)).toMatchObject({ state: "active", failures: 0, last_error: null });
+    await pass(3_600_000);
+    expect(received).toHaveLength(3);
+  });
+
+  test("is given up on after six attempts, but only for that event", async () => {
+    await subscribe(boss, ["task.completed"]);
+    status = 500;
+    await work();
+    await run();
+    for (const ms of [5_000, 60_000, 600_000, 3_600_000, 21_600_000, 86_400_000]) await pass(ms);
+    expect(received).toHaveLength(6);
+    expect(await state(boss)).toMatchObject({ state: "active", failures: 6 });
+  });
+
+  test("is disabled after 20 failures in a row, says why, and comes back by a test", async () => {
+    const { webhook_id } = await subscribe(boss, ["task.completed"]);
+    status = 302;
+    for (let i = 0; i < 20; i += 1) {
+      await work();
+      await pass(1_000_000);
+    }
+    const disabled = await state(boss);
+    expect(disabled).toMatchObject({ state: "disabled", failures: 20 });
+    expect(disabled?.last_error).toBe("answers with a redirect");
+    const before = received.length;
+    await work();
+    await pass(100_000_000);
+    expect(received).toHaveLength(before);
+    status = 204;
+    const tested = await t.as(boss, "POST", path(boss, `/${webhook_id}/test`));
+    expect(tested).toMatchObject({ status: 200, body: { delivered: true } });
+    expect(await state(boss)).toMatchObject({ state: "active", failures: 0 });
+    await work();
+    await pass(1_000);
+    expect(typesOf(received.slice(before))).toEqual(["webhook.test", "task.completed"]);
+  });
+
+  test("that is gone for good is disabled at once", async () => {
+    await subscribe(boss, ["task.completed"]);
+    status = 410;
+    await work();
+    await run();
+    expect(await state(boss)).toMatchObject({ state: "disabled", failures: 1 });
+  });
+
+  test("that was taken away is told nothing any more", async () => {
+    const { webhook_id } = await subscribe(boss, ["task.completed"]);
+    await work();
+    expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 200 });
+    await run();
+    expect(received).toEqual([]);
+    expect(await t.as(boss, "DELETE", path(boss, `/${webhook_id}`))).toMatchObject({ status: 404 });
+  });
+
+  test("is nobody else's to see, test or take away, and shows its secret once", async () => {
+    const { webhook_id, secret } = await subscribe(boss);
+    for (const [method, rest] of [
+      ["GET", ""],
+      ["DELETE", `/${webhook_id}`],
+      ["POST", `/${webhook_id}/test`],
+    ] as const) {
+      expect(await t.as(worker, method, path(boss, rest))).toMatchObject({ status: 403 });
+    }
+    const own = await t.as(worker, "DELETE", path(worker, `/${webhook_id}`));
+    expect(own).toMatchObject({ status: 404 });
+    expect((await t.as(boss, "GET", path(boss))).text).not.toContain(secret);
+    expect(t.lines.join("")).not.toContain(secret);
+  });
+
+  test.each([
+    "ftp://hook.example/",
+    "http://user:pass@hook.example/",
+    "http://169.254.169.254/latest",
+    "junk",
+  ])("cannot be at %s", async (to) => {
+    const reply = await t.as(boss, "POST", path(boss), { url: to, events: ["task.completed"] });
+    expect(reply).toMatchObject({ status: 400, body: { code: "webhook.url_refused" } });
+  });
+});
