@@ -242,3 +242,12 @@ export function describeVariables(): string {
     })
     .join("\n");
 }
+
+/** The same as rows of a Markdown table, for docs/deployment.md. */
+export function variableRows(): string[] {
+  const rows: readonly (readonly [string, Variable<unknown>])[] = Object.entries(variables);
+  return rows.map(([name, { purpose, kind, required, default: fallback, unset }]) => {
+    const whenUnset = required ? "required" : fallback ? `\`${fallback}\`` : unset;
+    return `| \`${name}\` | ${whenUnset} | ${purpose}. Must be ${kind.rule}. |`;
+  });
+}

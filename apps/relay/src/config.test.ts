@@ -1,6 +1,12 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { type Config, readConfig, secretValues } from "./config.ts";
-import { describeVariables, type VariableName, variables } from "./config-variables.ts";
+import {
+  describeVariables,
+  type VariableName,
+  variableRows,
+  variables,
+} from "./config-variables.ts";
 
 const relayId = "0198c0de-7a5e-7c3d-8f00-0123456789ab";
 const otherRelayId = "0198c0de-7a5e-7c3d-8f00-0123456789ac";
@@ -235,6 +241,15 @@ test("the secret values are those of the variables marked secret", () => {
     // No configuration with a database address is accepted, so it holds none to hide.
     [...Object.keys(secrets), "AGENT_DATABASE_URL"].toSorted(),
   );
+});
+
+test("the table of docs/deployment.md is made of the variables", () => {
+  const document = readFileSync(new URL("../../../docs/deployment.md", import.meta.url), "utf8");
+  const rows = document.split("\n").map((line) => line.replaceAll(/ +/g, " "));
+  const begin = rows.indexOf("## The relay's variables");
+  const end = rows.indexOf("## The agent server's variables");
+  const shown = rows.slice(begin, end).filter((row) => row.startsWith("| `"));
+  expect(shown).toEqual(variableRows());
 });
 
 test("the help text has every variable with its rule and what an unset one means", () => {
