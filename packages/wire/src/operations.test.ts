@@ -89,6 +89,8 @@ describe("the operation table", () => {
       "addMessages",
       "appendEvents",
       "createCheckout",
+      "createWebhook",
+      "deleteWebhook",
       "deregisterAgent",
       "getBalance",
       "getConversation",
@@ -113,6 +115,7 @@ describe("the operation table", () => {
       "listTasks",
       "listTransactions",
       "listTrust",
+      "listWebhooks",
       "listWithdrawals",
       "presentCredentials",
       "putConversation",
@@ -127,6 +130,7 @@ describe("the operation table", () => {
       "rotateKey",
       "setTrustLevel",
       "storeLedger",
+      "testWebhook",
       "useApproval",
     ]);
   });
