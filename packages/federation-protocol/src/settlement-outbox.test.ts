@@ -109,6 +109,12 @@ describe("A settlement in the outbox", () => {
     expect(ask(exhausted(), list).resolution).toBe("paid");
   });
 
+  it("has nothing left to be done once it is decided", () => {
+    const paid = { ...run(open(), answered(200)).after, dueAt: NOW };
+    expect(nextStep(paid, NOW)).toBeNull();
+    expect(nextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
+  });
+
   it("is held for the operator when the peer cannot be asked three times", () => {
     const once = ask(exhausted(), null);
     expect(once).toMatchObject({ state: "pending", resolution: null });
@@ -159,6 +165,11 @@ describe("The operator", () => {
   it("gives a held settlement up, and its payer is refunded", () => {
     expect(giveUp(held)).toMatchObject({ state: "failed", resolution: "refunded" });
     expect(payableOfSettlement(giveUp(held))).toBe(0);
+  });
+
+  it("is not overtaken by a question from before it started anew", () => {
+    const again = redrive(held, NOW);
+    expect(endAsk(again, nothing, NOW)).toBe(again);
   });
 
   it("hears of a payment that was confirmed after all", () => {
