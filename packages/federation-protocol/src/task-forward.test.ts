@@ -28,7 +28,7 @@ describe("The body of a forward", () => {
   });
 
   it.each<[string, object]>([
-    ["changed", { task_id: "other" }],
+    ["changed", { target_agent: gamma.id }],
     ["added to", { trace: "x" }],
   ])("is refused when it was %s after signing (F2)", async (_, change) => {
     const refused = { ok: false, code: "federation.signature_invalid" };
@@ -51,6 +51,11 @@ describe("The body of a forward", () => {
       ok: false,
       code: "federation.malformed",
     });
+  });
+
+  it("is malformed with an id that is no UUID: money would be held under it", () => {
+    const body = forwardOf({ taskId: "task:1" });
+    expect(read(body)).toMatchObject({ ok: false, code: "federation.malformed" });
   });
 
   it("is malformed as the body of another message (F5)", () => {

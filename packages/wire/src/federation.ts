@@ -1,4 +1,3 @@
-import { isUuid } from "@agent/crypto";
 import {
   ConfirmationAnswerSchema,
   ConfirmationSchema,
@@ -37,12 +36,6 @@ const admission = [
 
 /** What has no id of its own is taken once. */
 const once = ["federation.replayed"] as const;
-
-/** The sender names the task, and what is held for it is held under that name. */
-const ForwardBody = v.pipe(
-  TaskForwardSchema,
-  v.check(({ task_id }) => isUuid(task_id), "task_id has to be a UUID (version 4, 7 or 8)"),
-);
 
 export const federation = {
   relayIdentity: operation({
@@ -133,7 +126,7 @@ export const federation = {
     section: "Federation",
     auth: "peer",
     tier: null,
-    body: ForwardBody,
+    body: TaskForwardSchema,
     ok: { 202: TaskForwardAnswerSchema },
     refusals: [
       "peer.suspended",

@@ -25,7 +25,8 @@ export type TaskPayload = v.InferOutput<typeof TaskPayloadSchema>;
  * `budget.amount` is what the receiver will be paid, `public_key` is the key of the expected worker.
  */
 export const TaskForwardSchema = v.object({
-  task_id: textId,
+  // What is held for a task is held under its id, so no peer may name it like something else.
+  task_id: uuid,
   origin_relay: uuid,
   target_agent: uuid,
   task_payload: TaskPayloadSchema,
