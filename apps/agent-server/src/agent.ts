@@ -16,7 +16,7 @@ import type { Identity } from "./identity.ts";
 import { hashedNgrams } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
-import { createApprovals, type Approvals } from "./policy/approvals.ts";
+import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import { auditToLog, type Audit } from "./policy/audit.ts";
 import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
 import { createGuard } from "./policy/guard.ts";
@@ -41,6 +41,8 @@ export interface HomeLink {
   /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
   readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
   readonly credentials?: CredentialSource;
+  /** Asked in the owner's place about calls that need an approval. */
+  readonly approver?: Approver;
   /** As in the newest gradient credential, 0 to 1. */
   readonly gradient?: () => number | null;
 }
@@ -86,7 +88,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const approvals = createApprovals(runtime);
   const guard = createGuard({
     gate: createGate(options.policy ?? defaultPolicy, new Set(options.listedTools)),
-    approvals,
+    approver: home?.approver ?? approvals,
     audit: options.audit ?? auditToLog(runtime),
     runtime,
   });

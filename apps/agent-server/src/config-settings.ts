@@ -1,4 +1,5 @@
-import { operations } from "@agent/wire";
+import { isUuid } from "@agent/crypto";
+import { limits, operations } from "@agent/wire";
 import * as v from "valibot";
 import { modelSettings } from "./config-models.ts";
 import { logLevels } from "./log.ts";
@@ -47,6 +48,26 @@ const mcpServer = v.union(
 );
 
 const riskBand = whole(0, 4);
+
+const agentIds = "must be a list of 1 to 50 distinct agent ids";
+
+/** Agents that approve calls in the owner's place, and how many of them have to: all unless said. */
+const quorum = v.pipe(
+  v.strictObject({
+    approvers: v.pipe(
+      v.array(v.pipe(v.string(agentIds), v.check(isUuid, agentIds)), agentIds),
+      v.minLength(1, agentIds),
+      v.maxLength(limits.approvers, agentIds),
+      v.check((ids) => new Set(ids).size === ids.length, agentIds),
+    ),
+    required: v.optional(whole(1, limits.approvers)),
+  }),
+  v.transform(({ approvers, required = approvers.length }) => ({ approvers, required })),
+  v.check(
+    ({ approvers, required }) => required <= approvers.length,
+    "must not require more agents than its approvers",
+  ),
+);
 const day = 86_400_000;
 
 /** The configuration file; the environment and the flags are laid over it before it is checked. */
@@ -79,6 +100,7 @@ export const Settings = v.strictObject(
         deny_above: v.optional(riskBand, 3),
         allow: v.optional(v.array(text, "must be a list of tool names"), []),
         deny: v.optional(v.array(text, "must be a list of tool names"), []),
+        quorum: v.optional(quorum),
       }),
       {},
     ),

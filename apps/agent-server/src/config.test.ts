@@ -104,6 +104,8 @@ describe("the audit log", () => {
   });
 });
 
+const agentId = "01890000-0000-7000-8000-000000000001";
+
 describe("what stops the start", () => {
   test.each([
     [{ port: 65_536 }, "config port: must be a whole number from 0 to 65535"],
@@ -120,6 +122,20 @@ describe("what stops the start", () => {
     [{ policy: { deny_above: 1 } }, "config policy: must have max_risk_auto <="],
     [{ policy: { allow: "x" } }, "config policy.allow: must be a list of tool names"],
     [{ policy: { deny: [""] } }, "config policy.deny.0: must not be empty"],
+    [
+      { policy: { quorum: { approvers: ["x"] } } },
+      "config policy.quorum.approvers.0: must be a list",
+    ],
+    [
+      { policy: { quorum: { approvers: [] } } },
+      "config policy.quorum.approvers: must be a list of 1",
+    ],
+    [
+      { policy: { quorum: { approvers: [agentId, agentId] } } },
+      "config policy.quorum.approvers: must",
+    ],
+    [{ policy: { quorum: { approvers: [agentId], required: 2 } } }, "must not require more agents"],
+    [{ policy: { quorum: { approvers: [agentId] } } }, "config policy.quorum: needs a relay"],
     [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
     [
       { mcpServers: { x: {} } },

@@ -9,6 +9,7 @@ import { isLoopback } from "./http/hosts.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 import type { Policy } from "./policy/gate.ts";
 import type { ServerAddress } from "./proxy/transport.ts";
+import type { Quorum } from "./relay/ask-quorum.ts";
 
 /** Everything an operator can choose, validated. Secrets are here: never log this object. */
 export interface Config {
@@ -23,6 +24,8 @@ export interface Config {
   readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
   readonly policy: Policy;
+  /** Absent: the owner approves calls. */
+  readonly quorum: Quorum | undefined;
   /** Absolute path; absent: the lines go to the ordinary log. */
   readonly auditLog: string | undefined;
   /** Tools run on the prompt as it is, also where there is a model. */
@@ -206,6 +209,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
       allow: policy.allow,
       deny: policy.deny,
     },
+    quorum: policy.quorum,
     auditLog: auditLogOf(settings, env, absolute),
     direct: flags.direct,
     llm: modelEndpoint(settings.llm, given(env, "AGENT_LLM_API_KEY")),
@@ -262,11 +266,15 @@ interface Contradiction {
 }
 
 function* contradictionsOf(config: Config): Iterable<Contradiction> {
-  const { server, relay, policy, selfTest } = config;
+  const { server, relay, policy, quorum, selfTest } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
     yield { about: ["policy"], message: `config policy: ${rule}` };
+  }
+  if (quorum !== undefined && relay === undefined) {
+    const message = "config policy.quorum: needs a relay (AGENT_SYNC_URL)";
+    yield { about: ["policy", "relay"], message };
   }
   if (selfTest && relay === undefined) {
     yield { about: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };

@@ -139,6 +139,7 @@ function homeOptions(
   return {
     ...relay,
     taskTimeoutMs,
+    quorum: config.quorum,
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),

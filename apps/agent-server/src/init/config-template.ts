@@ -38,13 +38,15 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // "allowedHosts": ["agent.example"],
 
   // Risk of a tool: 0 reads, 1 drafts, 2 writes, 3 executes, 4 moves money. Above require_approval_above
-  // the owner is asked (GET and POST /approvals), above deny_above nothing runs.
+  // the owner is asked (GET and POST /approvals), above deny_above nothing runs. With a quorum the relay
+  // asks these agents instead; all have to approve unless fewer are required.
   // "policy": {
   //   "max_risk_auto": 2,
   //   "require_approval_above": 2,
   //   "deny_above": 3,
   //   "allow": [],
   //   "deny": [],
+  //   "quorum": { "approvers": ["01890000-0000-7000-8000-000000000001"], "required": 1 },
   // },
 
   // A model that plans tasks, and one that embeds memories: OpenAI-compatible. Keys come from the

@@ -28,28 +28,45 @@ export interface WantedCall {
   readonly argsHash: string;
 }
 
-export type Taken =
+export type Noted =
   | { readonly status: "approved" | "denied" | "pending"; readonly approvalId: string }
   /** So many calls wait already that this one is not noted. */
   | { readonly status: "full" };
+
+export type Taken =
+  | Noted
+  /** Nobody can say yes to it now; `reason` ends with a code. */
+  | { readonly status: "refused"; readonly reason: string; readonly approvalId?: string };
+
+/** Whose word it is that a call waits for: the owner's, or that of a quorum at the relay. */
+export interface Approver {
+  /** Uses up an approval that was given for exactly this call; without one it is noted as wanted. */
+  take(call: WantedCall, signal?: AbortSignal): Taken | Promise<Taken>;
+}
 
 export type DecideResult =
   | { readonly ok: true; readonly approval: Approval }
   | { readonly ok: false; readonly code: "approval.not_found" | "approval.resolved" };
 
-export interface Approvals {
-  /** Uses up an approval that was given for exactly this call; without one it is noted as wanted. */
-  take(call: WantedCall): Taken;
+export interface Approvals extends Approver {
+  take(call: WantedCall): Noted;
   /** What has been asked for and not used up, oldest first. */
   list(): readonly Approval[];
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
 }
 
-const lifetimeMs = 3_600_000;
-const most = 1_000;
-/** Nobody can fill the owner's list alone. */
-const mostPerCaller = 50;
+export const approvalLimits = {
+  lifetimeMs: 3_600_000,
+  calls: 1_000,
+  /** Nobody can fill the list alone. */
+  callsPerCaller: 50,
+} as const;
 const keptArguments = 16_384;
+
+/** An approval is for one caller, tool and arguments. */
+export function callName({ caller, tool, argsHash }: WantedCall): string {
+  return `${callerKey(caller)} ${tool} ${argsHash}`;
+}
 
 /** Kept in memory: what waits for a person is asked for again after a restart. */
 export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): Approvals {
@@ -59,10 +76,11 @@ export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): 
     for (const [name, { expiresAt }] of byCall) if (expiresAt <= runtime.now()) byCall.delete(name);
   }
 
-  function note(name: string, { tool, risk, caller, args, argsHash }: WantedCall): Taken {
+  function note(name: string, { tool, risk, caller, args, argsHash }: WantedCall): Noted {
     const key = callerKey(caller);
     const own = [...byCall.values()].filter((one) => one.caller === key);
-    if (byCall.size >= most || own.length >= mostPerCaller) return { status: "full" };
+    const { calls, callsPerCaller, lifetimeMs } = approvalLimits;
+    if (byCall.size >= calls || own.length >= callsPerCaller) return { status: "full" };
     const now = runtime.now();
     const approvalId = uuidV7(now, runtime.randomBytes(10));
     byCall.set(name, {
@@ -82,7 +100,7 @@ export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): 
   return {
     take(call) {
       forgetOld();
-      const name = `${callerKey(call.caller)} ${call.tool} ${call.argsHash}`;
+      const name = callName(call);
       const known = byCall.get(name);
       if (known === undefined) return note(name, call);
       const { status, approvalId } = known;

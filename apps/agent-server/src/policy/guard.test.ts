@@ -162,11 +162,11 @@ describe("a call that needs an approval", () => {
   });
 });
 
-test("no tool runs without its line in the audit log", () => {
+test("no tool runs without its line in the audit log", async () => {
   const runtime = systemRuntime(silentLog);
   const guard = createGuard({
     gate: () => ({ ok: true }),
-    approvals: createApprovals(runtime),
+    approver: createApprovals(runtime),
     audit: {
       write() {
         throw new Error("no space left on device");
@@ -176,7 +176,7 @@ test("no tool runs without its line in the audit log", () => {
     runtime,
   });
   const given = { tool: shout.definition, caller: owner, args: {}, argsHash: "" };
-  expect(guard(given)).toEqual({
+  expect(await guard(given)).toEqual({
     ok: false,
     message: "Policy denied: the audit log cannot be written",
   });

@@ -2,7 +2,7 @@ import { bytesToHex } from "@agent/crypto";
 import { callerKey, trustOf } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
-import type { Approvals } from "./approvals.ts";
+import type { Approver } from "./approvals.ts";
 import type { Audit } from "./audit.ts";
 import { riskOf, type Decision, type Gate, type ToolCall } from "./gate.ts";
 
@@ -10,6 +10,8 @@ export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
   /** SHA-256 of the canonical JSON of `args`, lowercase hex. */
   readonly argsHash: string;
+  /** Ends the wait for an answer about it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type Verdict =
@@ -18,25 +20,25 @@ export type Verdict =
   | { readonly ok: false; readonly message: string };
 
 /** Asked before every tool call. */
-export type Guard = (call: GuardedCall) => Verdict;
+export type Guard = (call: GuardedCall) => Promise<Verdict>;
 
 /**
- * The gate decides, the owner's approvals settle what it leaves open, and the audit log has it before
- * anything runs.
+ * The gate decides, the approver settles what it leaves open, and the audit log has it before anything
+ * runs.
  */
 export function createGuard(parts: {
   gate: Gate;
-  approvals: Approvals;
+  approver: Approver;
   audit: Audit;
   runtime: Runtime;
 }): Guard {
-  const { gate, approvals, audit, runtime } = parts;
+  const { gate, approver, audit, runtime } = parts;
   // Several runs, and several agents, may write into one file.
   const run = bytesToHex(runtime.randomBytes(8));
   let calls = 0;
 
-  return (call) => {
-    const settled = settle(call, gate(call));
+  return async (call) => {
+    const settled = await settle(call, gate(call));
     calls += 1;
     const callId = `${run}-${calls}`;
     const { tool, caller, task, argsHash } = call;
@@ -78,12 +80,13 @@ export function createGuard(parts: {
     }
   }
 
-  function settle(call: GuardedCall, decision: Decision): Settled {
+  async function settle(call: GuardedCall, decision: Decision): Promise<Settled> {
     if (decision.ok) return { decision: "allowed" };
     const { kind, message } = decision;
     if (kind === "denied") return { decision: "denied", message };
-    const { tool, caller, args, argsHash } = call;
-    const taken = approvals.take({ tool: tool.name, risk: riskOf(tool), caller, args, argsHash });
+    const { tool, caller, args, argsHash, signal } = call;
+    const wanted = { tool: tool.name, risk: riskOf(tool), caller, args, argsHash };
+    const taken = await approver.take(wanted, signal);
     switch (taken.status) {
       case "approved":
         return { decision: "allowed", approvalId: taken.approvalId };
@@ -95,6 +98,15 @@ export function createGuard(parts: {
         const { approvalId } = taken;
         const named = `${message}, approval_id ${approvalId}`;
         return { decision: "approval_required", message: named, approvalId };
+      }
+      case "refused": {
+        const { approvalId, reason } = taken;
+        const refused = `Policy denied: ${reason}`;
+        return {
+          decision: "denied",
+          message: refused,
+          ...(approvalId !== undefined && { approvalId }),
+        };
       }
       case "full":
         return { decision: "approval_required", message };

@@ -5,6 +5,7 @@ import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
+import { askQuorum, type Quorum } from "./ask-quorum.ts";
 import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
@@ -28,6 +29,8 @@ export interface HomeOptions {
   readonly profile: Profile;
   /** Receipts that the relay has not acknowledged are kept there. */
   readonly outboxPath: string;
+  /** Who approves calls in the owner's place. */
+  readonly quorum?: Quorum | undefined;
   readonly runtime: Runtime;
 }
 
@@ -46,7 +49,7 @@ export interface Home extends HomeLink {
 
 /** Reads what the last run left to be delivered; nothing is sent before `start`. */
 export async function openHome(options: HomeOptions): Promise<Home> {
-  const { identity, runtime, url } = options;
+  const { identity, quorum, runtime, url } = options;
   const { agentId } = identity;
   let socket: AgentSocket | undefined;
   let intake: Intake | undefined;
@@ -133,6 +136,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       runtime,
     }),
     credentials,
+    ...(quorum !== undefined && {
+      approver: askQuorum({ agentId, quorum, client: () => membership()?.client, runtime }),
+    }),
     gradient: () => credentials.gradient(),
     keysOf: createIssuerKeys({ membership, runtime }),
     deliver: outbox.deliver,

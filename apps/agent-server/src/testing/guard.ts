@@ -10,7 +10,7 @@ export function newGuard(policy: Partial<Policy> = {}): Guard {
   const runtime = systemRuntime(silentLog);
   return createGuard({
     gate: createGate({ ...defaultPolicy, ...policy }, new Set()),
-    approvals: createApprovals(runtime),
+    approver: createApprovals(runtime),
     audit: auditToLog(runtime),
     runtime,
   });

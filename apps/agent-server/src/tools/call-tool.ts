@@ -42,8 +42,9 @@ export function createToolCaller(parts: {
     if (argsHash === undefined) {
       return failure("invalid", `Invalid arguments for tool "${name}": have no canonical form`);
     }
-    const { caller, task } = context;
-    const verdict = guard({ tool: tool.definition, caller, task, args: own, argsHash });
+    const { caller, task, signal } = context;
+    const { definition } = tool;
+    const verdict = await guard({ tool: definition, caller, task, args: own, argsHash, signal });
     if (!verdict.ok) return failure("denied", verdict.message);
 
     const answer = await attempt(tool, own, context);

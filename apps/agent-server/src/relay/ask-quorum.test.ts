@@ -1,0 +1,286 @@
+import { bootstrapAgent, createRelayClient, signVote, type RelayClient } from "@agent/client";
+import { generateKeyPair, sha256Hex } from "@agent/crypto";
+import type { ApprovalDecision } from "@agent/wire";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import { identityTag } from "../identity-tag.ts";
+import { connectClient } from "../testing/call.ts";
+import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
+import { textTool } from "../testing/tools.ts";
+import type { RunningAgent } from "../start-agent.ts";
+import { askQuorum } from "./ask-quorum.ts";
+
+interface Member {
+  readonly agentId: string;
+  readonly client: RelayClient;
+  vote(of: string, approvalId: string, decision: ApprovalDecision): Promise<void>;
+}
+
+let relay: TestRelay;
+let voters: Member[];
+beforeAll(async () => {
+  relay = await startRelay();
+  voters = [await newMember(), await newMember(), await newMember()];
+});
+afterAll(() => relay.stop());
+
+async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
+  const { secretKey } = generateKeyPair();
+  const known = await bootstrapAgent({ baseUrl: relay.url, secretKey });
+  if (!known.ok) throw new Error(known.message);
+  const { identity } = known;
+  const client = createRelayClient({ baseUrl: relay.url, identity, fetch: fetchOf });
+  return {
+    agentId: identity.agentId,
+    client,
+    async vote(agentId, approvalId, decision) {
+      const params = { agentId, approvalId };
+      const asked = await client.getApproval({ params });
+      if (!asked.ok) throw new Error(asked.message);
+      const body = signVote(asked.body, { approverId: identity.agentId, secretKey, decision });
+      const voted = await client.voteOnApproval({ params, body });
+      if (!voted.ok) throw new Error(voted.message);
+    },
+  };
+}
+
+const secret = "secret";
+const approvers = () => voters.map(({ agentId }) => agentId);
+
+describe("an agent whose calls a quorum approves", () => {
+  let running: RunningAgent;
+  let deployed: string[];
+  const deploy = textTool("deploy", (text) => ({ ok: true, data: String(deployed.push(text)) }), 3);
+  const given = () => ({
+    relayUrl: relay.url,
+    tools: [deploy],
+    env: { AGENT_AUTH_TOKEN: secret },
+    file: { policy: { quorum: { approvers: approvers(), required: 2 } } },
+  });
+
+  beforeEach(async () => {
+    deployed = [];
+    running = await startJoinedAgent(given());
+  });
+  afterEach(() => running.stop());
+
+  async function call(text: string): Promise<readonly string[]> {
+    const client = await connectClient(running.url, secret);
+    const { content } = await client.callTool({ name: "deploy", arguments: { text } });
+    await client.close();
+    return content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  }
+
+  const firstOf = async (text: string) => (await call(text))[0] ?? "";
+  const idIn = (text: string) => /approval_id (\S+)$/.exec(text)?.[1] ?? "";
+
+  async function asked() {
+    const { agentId } = running.agent.identity;
+    const answer = await relay.master.listApprovals({ params: { agentId }, query: {} });
+    return answer.ok ? answer.body.approvals : [];
+  }
+
+  async function vote(approvalId: string, ...decisions: ApprovalDecision[]): Promise<void> {
+    const { agentId } = running.agent.identity;
+    for (const [index, decision] of decisions.entries()) {
+      await voters[index]?.vote(agentId, approvalId, decision);
+    }
+  }
+
+  test("asks once for the tool and the hash of the arguments, and names the approval", async () => {
+    const [first = "", tag] = await call("site");
+    expect(first).toMatch(
+      /^Governance: tool "deploy" requires approval \(R3_EXECUTE\), approval_id/,
+    );
+    expect(tag).toBe(identityTag(running.agent.identity));
+    expect(await Promise.all([firstOf("site"), firstOf("site")])).toEqual([first, first]);
+    expect(await asked()).toMatchObject([
+      {
+        approval_id: idIn(first),
+        tool_name: "deploy",
+        args_hash: sha256Hex('{"text":"site"}'),
+        quorum_required: 2,
+        quorum_approvers: approvers().toSorted(),
+        status: "pending",
+      },
+    ]);
+    expect(deployed).toEqual([]);
+  });
+
+  test("makes the approved call once, and no other", async () => {
+    const approvalId = idIn(await firstOf("site"));
+    await vote(approvalId, "approve");
+    expect(idIn(await firstOf("site"))).toBe(approvalId);
+    await voters[1]?.vote(running.agent.identity.agentId, approvalId, "approve");
+    expect(await firstOf("other")).toMatch(/^Governance: /);
+    expect(deployed).toEqual([]);
+    expect(await firstOf("site")).toBe("1");
+    const again = await firstOf("site");
+    expect(again).toMatch(/^Governance: /);
+    expect(idIn(again)).not.toBe(approvalId);
+    expect(deployed).toEqual(["site"]);
+    expect(await asked()).toContainEqual(
+      expect.objectContaining({ approval_id: approvalId, status: "used" }),
+    );
+  });
+
+  test("makes it once when it is called many times at once", async () => {
+    await vote(idIn(await firstOf("site")), "approve", "approve");
+    const answers = await Promise.all(Array.from({ length: 8 }, () => firstOf("site")));
+    expect(deployed).toEqual(["site"]);
+    const others = answers.filter((answer) => answer !== "1");
+    expect(others).toHaveLength(7);
+    for (const other of others) expect(other).toMatch(/^Governance: |\(approval\.used\)$/);
+  });
+
+  test("does not make a call that one of them refused", async () => {
+    const approvalId = idIn(await firstOf("site"));
+    await vote(approvalId, "approve", "deny");
+    const refused = "Policy denied: an approver refused this call (approval.denied)";
+    expect(await firstOf("site")).toBe(refused);
+    expect(await firstOf("site")).toBe(refused);
+    expect(deployed).toEqual([]);
+  });
+
+  test("leaves nothing of it to the owner's list", async () => {
+    await firstOf("site");
+    expect(running.agent.approvals.list()).toEqual([]);
+  });
+});
+
+test("without its relay such an agent makes no call that needs an approval", async () => {
+  const lost = await startRelay();
+  const ran: string[] = [];
+  const running = await startTestAgent({
+    relayUrl: lost.url,
+    tools: [textTool("deploy", (text) => ({ ok: true, data: String(ran.push(text)) }), 3)],
+    env: { AGENT_AUTH_TOKEN: secret },
+    file: { policy: { quorum: { approvers: approvers() } } },
+  });
+  await running.joined;
+  const client = await connectClient(running.url, secret);
+  const deploy = () => client.callTool({ name: "deploy", arguments: { text: "" } });
+  expect(JSON.stringify(await deploy())).toContain("Governance: ");
+  await lost.stop();
+  const answer = await deploy();
+  expect(answer.isError).toBe(true);
+  expect(JSON.stringify(answer)).toContain(
+    "Policy denied: the relay gave no approval (network.unreachable)",
+  );
+  expect(ran).toEqual([]);
+  await client.close();
+  await running.stop();
+});
+
+test("nor does one that has not joined yet, and the call takes nobody's place", async () => {
+  const approver = askQuorum({
+    agentId: "a",
+    quorum: { required: 1, approvers: approvers() },
+    client: () => undefined,
+    runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
+  });
+  const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
+  for (let index = 0; index < 60; index += 1) {
+    expect(await approver.take({ ...wanted, argsHash: String(index) })).toEqual({
+      status: "refused",
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+  }
+});
+
+describe("an approval of a quorum", () => {
+  const stranger: Caller = { kind: "agent", agentId: "a", trust: "unknown" };
+
+  /** Asks for itself; `loses` says of which requests the answer gets lost. */
+  async function newAsker(loses: (url: string) => boolean = () => false) {
+    const member = await newMember(async (input, init) => {
+      const response = await fetch(input, init);
+      if (loses(new Request(input).url)) throw new TypeError("the connection was lost");
+      return response;
+    });
+    const { agentId, client } = member;
+    let shift = 0;
+    const approver = askQuorum({
+      agentId,
+      quorum: { required: 1, approvers: approvers() },
+      client: () => client,
+      runtime: {
+        now: () => Date.now() + shift,
+        randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+      },
+    });
+    const take = (caller: Caller = owner, text = "site") => {
+      const args = { text };
+      const argsHash = sha256Hex(JSON.stringify(args));
+      return Promise.resolve(approver.take({ tool: "deploy", risk: 3, caller, args, argsHash }));
+    };
+    const takeId = async (caller?: Caller) => {
+      const taken = await take(caller);
+      return taken.status === "pending" ? taken.approvalId : "";
+    };
+    return {
+      take,
+      takeId,
+      approve: (id: string) => voters[0]?.vote(agentId, id, "approve"),
+      wait: (ms: number) => void (shift += ms),
+    };
+  }
+
+  test("is for the caller whose call it was", async () => {
+    const { take, takeId, approve } = await newAsker();
+    const id = await takeId(owner);
+    await approve(id);
+    expect(await take(stranger)).toMatchObject({ status: "pending" });
+    expect(await take(owner)).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("ends after an hour, given or not; then the call is asked about anew", async () => {
+    const { take, takeId, approve, wait } = await newAsker();
+    const id = await takeId();
+    await approve(id);
+    wait(3_600_000);
+    expect(await take()).toEqual({
+      status: "refused",
+      reason: "the time to approve this call is over (approval.expired)",
+      approvalId: id,
+    });
+    const next = await take();
+    expect(next).toMatchObject({ status: "pending" });
+    expect(next).not.toMatchObject({ approvalId: id });
+  });
+
+  test("is asked for once, also when the relay's answer was lost", async () => {
+    let lost = true;
+    const { take, takeId } = await newAsker((url) => url.endsWith("/approvals") && lost);
+    const first = await take();
+    expect(first).toMatchObject({
+      status: "refused",
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+    lost = false;
+    expect(first).toMatchObject({ approvalId: await takeId() });
+  });
+
+  test("that was used up counts no more, also when nobody heard of its use", async () => {
+    const { take, takeId, approve } = await newAsker((url) => url.endsWith("/use"));
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toMatchObject({
+      reason: "the relay gave no approval (network.unreachable)",
+    });
+    expect(await take()).toMatchObject({
+      reason: "the approval of this call is used up (approval.used)",
+    });
+    expect(await take()).toMatchObject({ status: "pending" });
+  });
+
+  test("is waited for by 50 calls of one caller at most; those that ended make room", async () => {
+    const { take, wait } = await newAsker();
+    await Promise.all(Array.from({ length: 50 }, (_, index) => take(stranger, String(index))));
+    expect(await take(stranger, "more")).toEqual({ status: "full" });
+    expect(await take(owner)).toMatchObject({ status: "pending" });
+    wait(3_600_000);
+    expect(await take(stranger, "more")).toMatchObject({ status: "pending" });
+  });
+});
