@@ -167,6 +167,7 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
 /** Stores that other features read, and which; every other store is its feature's alone. */
 const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
+    "a2a",
     "approvals",
     "credentials",
     "federation",
@@ -179,7 +180,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "visibility",
   ],
-  "agents/listing-store.ts": ["routing", "visibility"],
+  "agents/listing-store.ts": ["a2a", "routing", "visibility"],
   "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],
   "tasks/store.ts": ["federation", "ledger", "realtime", "routing"],

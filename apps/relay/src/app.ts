@@ -1,5 +1,6 @@
 import { federationPrefix } from "@agent/wire";
 import { Hono, type Context } from "hono";
+import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
 import { approvalHandlers } from "./approvals/routes.ts";
@@ -54,6 +55,8 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     maxEntries: rateLimitEntries,
   });
 
+  const idempotency = createIdempotency(services);
+
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
     ...agentHandlers(services, router.bringWaiting),
@@ -69,6 +72,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     ...ledgerHandlers(services),
     ...recordHandlers(services),
     ...visibilityHandlers(services),
+    ...a2aHandlers(services, idempotency),
     ...federationHandlers(services, { limiter, draining: isDraining }),
   };
 
@@ -78,7 +82,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     handlers,
     authenticate,
     limiter,
-    idempotency: createIdempotency(services),
+    idempotency,
     spendToken: (caller) => spendToken(services, caller),
     clientIp,
     corsOrigins: config.server.corsOrigins,

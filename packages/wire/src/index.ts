@@ -46,3 +46,4 @@ export { Pairing } from "./pairing.ts";
 export { TrustRecord } from "./trust.ts";
 export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";
+export { hireExtension, RpcAnswer, RpcCall, SendMessageParams, TaskIdParams } from "./a2a.ts";

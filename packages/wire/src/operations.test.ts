@@ -22,6 +22,7 @@ describe("the operation table", () => {
       "live",
       "openApi",
       "ready",
+      "relayCard",
       "relayIdentity",
       "relayInfo",
       "stripeWebhook",

@@ -1,3 +1,4 @@
+import { a2a } from "./a2a.ts";
 import { agentState } from "./agent-state.ts";
 import { approvals } from "./approvals.ts";
 import { budget } from "./budget.ts";
@@ -56,6 +57,7 @@ export const operations = {
   ...conversations,
   ...events,
   ...agentState,
+  ...a2a,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

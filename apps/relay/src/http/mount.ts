@@ -248,7 +248,7 @@ export function mount(app: Hono, options: MountOptions): void {
     const preflight = {
       "access-control-allow-methods": allow,
       "access-control-allow-headers":
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, PAYMENT-SIGNATURE",
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, PAYMENT-SIGNATURE, A2A-Version, A2A-Extensions",
       "access-control-max-age": "600",
     };
     return new Response(null, { status: 204, headers: { ...headers, ...preflight } });

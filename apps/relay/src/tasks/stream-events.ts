@@ -17,8 +17,13 @@ interface Listening {
   readonly signal: AbortSignal;
 }
 
+export const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" };
+
 /** How soon a client that was cut off comes back. */
 const retryMs = 1_000;
+
+/** A comment, so that nothing on the way takes the connection for dead. */
+export const keepAlive = ": still here\n\n";
 
 /** A task's events from a number on, as they happen; the stream ends with the task. */
 export async function streamEvents(
@@ -31,17 +36,23 @@ export async function streamEvents(
   return {
     status: 200,
     mediaType: "text/event-stream",
-    content: follow(services, listening),
-    headers: { "cache-control": "no-store", "x-accel-buffering": "no" },
+    content: asText(followEvents(services, listening)),
+    headers: streamHeaders,
   };
 }
 
-async function* follow(services: Parts, listening: Listening): AsyncIterable<string> {
+/**
+ * A task's events from a number on, as they happen, and null now and then while nothing does. Whether
+ * the caller may see them was asked before.
+ */
+export async function* followEvents(
+  services: Parts,
+  listening: Listening,
+): AsyncGenerator<TaskEvent | null> {
   const { waiters, runtime } = services;
   const { taskId, caller, signal } = listening;
   const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
   let seen = listening.after;
-  yield `retry: ${retryMs}\n\n`;
   while (!signal.aborted) {
     // Watching begins before the look, so that a change between the two is not missed.
     const patience = Math.min(limits.streamKeepAliveMs, until - runtime.now());
@@ -51,14 +62,14 @@ async function* follow(services: Parts, listening: Listening): AsyncIterable<str
       const all = task === undefined ? [expired(services, taskId, seen)] : eventsOf(task);
       const fresh = all.filter(({ event_id }) => event_id > seen);
       for (const event of fresh) {
-        yield textOf(event);
+        yield event;
         seen = event.event_id;
       }
       if (task === undefined || task.finished_at !== null) return;
       // Who listens longer than the token lasts comes back with a new one.
       if (waiters.released() || runtime.now() >= until) return;
       await watch.changed;
-      if (fresh.length === 0 && !signal.aborted) yield ": still here\n\n";
+      if (fresh.length === 0 && !signal.aborted) yield null;
     } finally {
       watch.stop();
     }
@@ -76,6 +87,11 @@ async function find(
 /** Expiry removes the task, so it is told by those who listen. */
 function expired({ runtime }: Parts, task_id: string, seen: number): TaskEvent {
   return { event_id: seen + 1, type: "expired", at: runtime.now(), task_id };
+}
+
+async function* asText(events: AsyncIterable<TaskEvent | null>): AsyncIterable<string> {
+  yield `retry: ${retryMs}\n\n`;
+  for await (const event of events) yield event === null ? keepAlive : textOf(event);
 }
 
 const textOf = (event: TaskEvent) =>

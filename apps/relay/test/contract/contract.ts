@@ -1,4 +1,5 @@
 import type { OperationName } from "@agent/wire";
+import { a2aContract } from "./a2a.ts";
 import { approvalsContract } from "./approvals.ts";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
@@ -43,4 +44,5 @@ export const contract: Contract<OperationName> = {
   ...federationContract,
   ...federationAdminContract,
   ...recordsContract,
+  ...a2aContract,
 };

@@ -138,6 +138,11 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   },
   getListing: {},
   getDevice: {},
+  relayCard: {},
+  agentCard: {},
+  callAgent: {
+    body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: unknownId } },
+  },
   submitTask: {
     body: {
       prompt: "work",

@@ -1,0 +1,90 @@
+import { hireExtension, type Task, type TaskEvent, type TaskStatus } from "@agent/wire";
+
+export interface FoundTask {
+  readonly task: Task;
+  readonly receipt: Readonly<Record<string, unknown>> | null;
+  readonly attestation?: Readonly<Record<string, unknown>>;
+}
+
+const states: Readonly<Record<TaskStatus, string>> = {
+  pending: "TASK_STATE_SUBMITTED",
+  claimed: "TASK_STATE_WORKING",
+  completed: "TASK_STATE_COMPLETED",
+  failed: "TASK_STATE_FAILED",
+  denied: "TASK_STATE_REJECTED",
+  cancelled: "TASK_STATE_CANCELED",
+};
+
+/** A task as A2A 1.0 shows it. It takes one message, so it is a context of its own. */
+export function a2aTask(found: FoundTask): Record<string, unknown> {
+  const { task } = found;
+  return {
+    id: task.task_id,
+    contextId: task.task_id,
+    status: { state: states[task.status] },
+    artifacts: artifactsOf(found),
+    metadata: {
+      [hireExtension]: {
+        agent_id: task.agent_id,
+        assigned_to: task.assigned_to,
+        expires_at: task.expires_at,
+        estimated_cost: task.estimated_cost,
+        amount_locked: task.amount_locked,
+      },
+    },
+  };
+}
+
+/** The result as text, and the receipt that proves it, as it was signed. */
+export function artifactsOf({ receipt, attestation }: FoundTask): Record<string, unknown>[] {
+  if (receipt === null) return [];
+  const { result } = receipt;
+  const text = typeof result === "string" ? [{ text: result, mediaType: "text/plain" }] : [];
+  const artifacts = [
+    { artifactId: "result", name: "Result", parts: text },
+    { artifactId: "receipt", name: "Signed receipt", parts: [dataPart(receipt)] },
+    {
+      artifactId: "attestation",
+      name: "The other relay's word on the receipt",
+      parts: attestation === undefined ? [] : [dataPart(attestation)],
+    },
+  ];
+  return artifacts.filter(({ parts }) => parts.length > 0);
+}
+
+const dataPart = (data: unknown) => ({ data, mediaType: "application/json" });
+
+const statusAfter = {
+  submitted: "pending",
+  released: "pending",
+  reassigned: "pending",
+  claimed: "claimed",
+  progress: "claimed",
+  completed: "completed",
+  failed: "failed",
+  denied: "denied",
+  cancelled: "cancelled",
+} as const satisfies Record<Exclude<TaskEvent["type"], "expired">, TaskStatus>;
+
+/** What an event makes of a task; an expired one is none any more. */
+export function statusUpdate(
+  event: TaskEvent & { readonly type: keyof typeof statusAfter },
+): Record<string, unknown> {
+  const of = { taskId: event.task_id, contextId: event.task_id };
+  const message = event.note !== undefined && {
+    message: {
+      messageId: `${event.task_id}:${event.event_id}`,
+      ...of,
+      role: "ROLE_AGENT",
+      parts: [{ text: event.note }],
+    },
+  };
+  return {
+    ...of,
+    status: {
+      state: states[statusAfter[event.type]],
+      ...message,
+      timestamp: new Date(event.at).toISOString(),
+    },
+  };
+}

@@ -1,0 +1,341 @@
+import { Role, TaskState, type Message, type StreamResponse, type Task } from "@a2a-js/sdk";
+import {
+  ClientFactory,
+  ClientFactoryOptions,
+  DefaultAgentCardResolver,
+  JsonRpcTransportFactory,
+  type Client,
+} from "@a2a-js/sdk/client";
+import { verifyReceipt } from "@agent/receipts";
+import type { TestAgent } from "@agent/testkit";
+import { hireExtension, limits } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
+import { masterToken, receiptOf } from "../../test/test-relay.ts";
+
+let t: ServedRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await serveTestRelay();
+  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+});
+afterEach(() => t.close());
+
+const cardPath = ({ agentId }: TestAgent) => `/a2a/${agentId}/.well-known/agent-card.json`;
+const taskPath = (id: string) => `/agent/${worker.agentId}/task/${id}`;
+
+/** `fetch` with an agent's token, or the operator's. */
+function as(agent: TestAgent | undefined): typeof fetch {
+  return async (input, init) => {
+    const headers = new Headers(init?.headers);
+    const token = agent === undefined ? masterToken : await t.token(agent);
+    headers.set("authorization", `Bearer ${token}`);
+    return fetch(input, { ...init, headers });
+  };
+}
+
+/** The official client, which reads the worker's card and calls where that leads. */
+function clientOf(agent?: TestAgent): Promise<Client> {
+  const fetchImpl = as(agent);
+  const options = ClientFactoryOptions.createFrom(ClientFactoryOptions.default, {
+    transports: [new JsonRpcTransportFactory({ fetchImpl })],
+    cardResolver: new DefaultAgentCardResolver({ fetchImpl }),
+  });
+  return new ClientFactory(options).createFromUrl(t.baseUrl, cardPath(worker));
+}
+
+function saying(text: string, change: Partial<Message> = {}, returnImmediately = false) {
+  const message: Message = {
+    messageId: "m-1",
+    contextId: "",
+    taskId: "",
+    role: Role.ROLE_USER,
+    parts: [
+      { content: { $case: "text", value: text }, metadata: undefined, filename: "", mediaType: "" },
+    ],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+    ...change,
+  };
+  const configuration = {
+    acceptedOutputModes: [],
+    taskPushNotificationConfig: undefined,
+    historyLength: undefined,
+    returnImmediately,
+  };
+  return { tenant: "", message, configuration, metadata: undefined };
+}
+
+/** Sends a message and takes the task as it is. */
+async function submitted(client: Client, ...of: Parameters<typeof saying>): Promise<Task> {
+  const [text, change] = of;
+  return (await client.sendMessage(saying(text, change, true))) as Task;
+}
+
+/** The worker does the task and delivers its receipt. */
+async function work(taskId: string, prompt = "work") {
+  const { submitted_at } = await taskAt(t, taskPath(taskId));
+  const receipt = receiptOf(worker, { task_id: taskId, prompt, submitted_at });
+  const answer = await t.as(worker, "POST", `${taskPath(taskId)}/result`, receipt);
+  expect(answer).toMatchObject({ status: 200 });
+  return receipt;
+}
+
+/** The tasks that the worker has been sent. */
+async function tasksOfWorker(): Promise<{ task_id: string; prompt: string }[]> {
+  const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+  return body["tasks"] as { task_id: string; prompt: string }[];
+}
+
+function raw(method: string, params: object, headers: Record<string, string> = {}) {
+  const call = { jsonrpc: "2.0", id: "c-1", method, params };
+  return as(boss)(`${t.baseUrl}/a2a/${worker.agentId}`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "a2a-version": "1.0", ...headers },
+    body: JSON.stringify(call),
+  }).then(async (answer) => ({ status: answer.status, body: (await answer.json()) as unknown }));
+}
+
+describe("an agent's card", () => {
+  test("is read by the official client, and tells skills, prices and where to call", async () => {
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: as(boss) });
+    expect(await resolver.resolve(t.baseUrl, cardPath(worker))).toMatchObject({
+      name: worker.agentId,
+      description: "sells work",
+      supportedInterfaces: [
+        {
+          url: `${t.baseUrl}/a2a/${worker.agentId}`,
+          protocolBinding: "JSONRPC",
+          protocolVersion: "1.0",
+        },
+      ],
+      capabilities: {
+        streaming: true,
+        pushNotifications: false,
+        extensions: [
+          {
+            uri: "urn:agent-delegation:extensions:hire:v1",
+            params: {
+              agent_id: worker.agentId,
+              pricing: [{ capability: "summarise", unit_cost: 2, currency: "USD", per: "task" }],
+            },
+          },
+        ],
+      },
+      skills: [{ id: "summarise", tags: ["capability"] }],
+      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    });
+  });
+
+  test("of a revoked agent is none, and without a token nobody's is shown", async () => {
+    expect((await t.request("GET", cardPath(worker))).status).toBe(401);
+    await t.asMaster("POST", `/api/v1/agents/${worker.agentId}/revoke`, { reason: "leaked" });
+    expect(await t.asMaster("GET", cardPath(worker))).toMatchObject({ status: 404 });
+  });
+
+  test("stands beside the relay's own, which is open to everybody", async () => {
+    const card = await new DefaultAgentCardResolver().resolve(t.baseUrl);
+    expect(card.supportedInterfaces).toMatchObject([{ url: `${t.baseUrl}/openapi.json` }]);
+  });
+});
+
+describe("a message", () => {
+  test("is a task, awaited to its end; the signed receipt is an artifact that verifies", async () => {
+    const client = await clientOf(boss);
+    const sending = client.sendMessage(saying("work"));
+    await quiet();
+    const [task] = await tasksOfWorker();
+    await work(task!.task_id);
+    const done = (await sending) as Task;
+    expect(done.id).toBe(task!.task_id);
+    expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
+    expect(done.artifacts.map(({ artifactId }) => artifactId)).toEqual(["result", "receipt"]);
+    const [result, receipt] = done.artifacts.map(({ parts }): unknown => parts[0]?.content?.value);
+    const verdict = verifyReceipt(receipt as object, { publicKey: worker.publicKey });
+    expect(verdict).toMatchObject({ valid: true });
+    expect(result).toBe((receipt as { result: string }).result);
+    expect(await t.balance(boss)).toBe(8);
+    await expectConsistentBooks(t);
+  });
+
+  test("is answered with the open task once it was awaited as long as a poll may", async () => {
+    const client = await clientOf(boss);
+    const sending = client.sendMessage(saying("work"));
+    await quiet();
+    await t.clock.advance(limits.pollWaitSeconds * 1_000);
+    const task = (await sending) as Task;
+    expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+  });
+
+  test("that is sent again is the task it was; with another text it is refused", async () => {
+    const client = await clientOf(boss);
+    const [first, again] = [await submitted(client, "work"), await submitted(client, "work")];
+    expect(again.id).toBe(first.id);
+    expect(await tasksOfWorker()).toHaveLength(1);
+    await expect(submitted(client, "other work")).rejects.toMatchObject({
+      data: [{}, { code: "idempotency.key_reused" }],
+    });
+  });
+
+  test("has the terms of its task in the metadata: a price above the most is refused", async () => {
+    const client = await clientOf(boss);
+    const metadata = { [hireExtension]: { max_budget: 1 } };
+    await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
+      envelopeCode: -32_000,
+      data: [
+        { reason: "BUDGET_MAX_EXCEEDED", domain: "agent-delegation" },
+        { code: "budget.max_exceeded", status: 402 },
+      ],
+    });
+    expect(await tasksOfWorker()).toEqual([]);
+  });
+
+  test("of somebody without money is refused with 402 and the price in the error's data", async () => {
+    const poor = await clientOf(await t.agent());
+    await expect(submitted(poor, "work")).rejects.toMatchObject({
+      data: [{}, { code: "budget.insufficient", status: 402, estimated_cost: 2 }],
+    });
+  });
+
+  const refused: Readonly<Record<string, [change: Partial<Message>, code: number]>> = {
+    "to a task that is there": [{ taskId: "a task" }, -32_004],
+    "in a context of the client's": [{ contextId: "a context" }, -32_004],
+    "without an id": [{ messageId: "" }, -32_602],
+    "with an id that is no key": [{ messageId: "two words" }, -32_602],
+    "without parts": [{ parts: [] }, -32_602],
+    "of an agent": [{ role: Role.ROLE_AGENT }, -32_602],
+    "with data": [
+      {
+        parts: [
+          { content: { $case: "data", value: 1 }, metadata: {}, filename: "", mediaType: "" },
+        ],
+      },
+      -32_005,
+    ],
+    "with broken terms": [{ metadata: { [hireExtension]: { max_budget: -1 } } }, -32_602],
+  };
+  test.each(Object.entries(refused))("%s is refused", async (_, [change, envelopeCode]) => {
+    const client = await clientOf(boss);
+    await expect(submitted(client, "work", change)).rejects.toMatchObject({ envelopeCode });
+    expect(await tasksOfWorker()).toEqual([]);
+  });
+});
+
+describe("a stream", () => {
+  test("tells of the task, its claim, notes, artifacts and end, as they happen", async () => {
+    const device = await t.device(worker);
+    const client = await clientOf(boss);
+    const seen: StreamResponse[] = [];
+    const reading = (async () => {
+      for await (const event of client.sendMessageStream(saying("work"))) seen.push(event);
+    })();
+    const { task } = await device.next("task_assigned");
+    device.say({ type: "claim", task_id: task.task_id });
+    await device.next("claimed");
+    device.say({ type: "progress", task_id: task.task_id, note: "half way" });
+    await quiet();
+    const receipt = await work(task.task_id);
+    await reading;
+    expect(seen.map(({ payload }) => payload)).toMatchObject([
+      { $case: "task", value: { id: task.task_id } },
+      { value: { status: { state: TaskState.TASK_STATE_WORKING } } },
+      { value: { status: { message: { parts: [{ content: { value: "half way" } }] } } } },
+      { $case: "artifactUpdate", value: { artifact: { artifactId: "result" } } },
+      { value: { artifact: { parts: [{ content: { $case: "data", value: receipt } }] } } },
+      { $case: "statusUpdate", value: { status: { state: TaskState.TASK_STATE_COMPLETED } } },
+    ]);
+  });
+
+  test("is taken up again, and ends with an error when the task expires", async () => {
+    const task = await submitted(await clientOf(boss), "work");
+    // The operator's token outlasts the task.
+    const stream = (await clientOf()).resubscribeTask({ tenant: "", id: task.id });
+    expect((await stream.next()).value).toMatchObject({ payload: { value: { id: task.id } } });
+    const end = stream.next().catch((error: unknown) => error);
+    await quiet();
+    await t.clock.advance(limits.taskTtlMs);
+    await t.relay.tick();
+    expect(await end).toMatchObject({ cause: { envelopeCode: -32_001 } });
+  });
+
+  test("of a task that has ended is refused", async () => {
+    const client = await clientOf(boss);
+    const task = await submitted(client, "work");
+    await work(task.id);
+    const stream = client.resubscribeTask({ tenant: "", id: task.id });
+    await expect(stream.next()).rejects.toMatchObject({ envelopeCode: -32_004 });
+  });
+});
+
+describe("a task", () => {
+  test("is got as it is, whichever door it came by", async () => {
+    const { task_id } = await delegate(t, boss, worker);
+    const client = await clientOf(boss);
+    const get = () => client.getTask({ tenant: "", id: task_id });
+    expect((await get()).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
+    await work(task_id);
+    expect(await get()).toMatchObject({
+      status: { state: TaskState.TASK_STATE_COMPLETED },
+      metadata: { [hireExtension]: { estimated_cost: 2 } },
+    });
+  });
+
+  test("is cancelled by its submitter, with the money back, and not twice", async () => {
+    const client = await clientOf(boss);
+    const { id } = await submitted(client, "work");
+    const cancel = () => client.cancelTask({ tenant: "", id, metadata: undefined });
+    expect((await cancel()).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
+    expect(await t.balance(boss)).toBe(10);
+    await expect(cancel()).rejects.toMatchObject({
+      envelopeCode: -32_002,
+      data: [{ reason: "TASK_NOT_CANCELABLE" }, { code: "task.not_pending" }],
+    });
+  });
+
+  test("of others is told no better than one that is not there", async () => {
+    const { id } = await submitted(await clientOf(boss), "work");
+    const stranger = await clientOf(await t.agent());
+    const asked = [id, "unknown"].map((taskId) =>
+      stranger.getTask({ tenant: "", id: taskId }).catch((error: unknown) => error),
+    );
+    for (const error of await Promise.all(asked)) {
+      expect(error).toMatchObject({
+        envelopeCode: -32_001,
+        message: "Task not found or expired",
+        data: [{ reason: "TASK_NOT_FOUND" }, { code: "task.not_found", status: 404 }],
+      });
+    }
+    const cancelling = stranger.cancelTask({ tenant: "", id, metadata: undefined });
+    await expect(cancelling).rejects.toMatchObject({ envelopeCode: -32_001 });
+  });
+});
+
+describe("a call", () => {
+  test.each([
+    ["of a version that is not spoken", "GetTask", { "a2a-version": "0.3" }, -32_009],
+    ["of no version, which means 0.3", "GetTask", { "a2a-version": "" }, -32_009],
+    ["of an unknown method", "toString", {}, -32_601],
+    ["of the list", "ListTasks", {}, -32_004],
+    ["about push notifications", "CreateTaskPushNotificationConfig", {}, -32_003],
+    ["about a task without its id", "GetTask", {}, -32_602],
+  ])("%s is answered with the error of its name", async (_, method, headers, code) => {
+    expect(await raw(method, {}, headers)).toMatchObject({
+      status: 200,
+      body: { jsonrpc: "2.0", id: "c-1", error: { code } },
+    });
+  });
+
+  test.each(["SendMessage", "SendStreamingMessage", "CancelTask"])(
+    "%s needs the scope to submit",
+    async (method) => {
+      const answer = await t.request("POST", `/a2a/${worker.agentId}`, {
+        token: await t.token(boss, ["task:read"]),
+        body: { jsonrpc: "2.0", id: 1, method, params: {} },
+      });
+      expect(answer).toMatchObject({ status: 403, body: { code: "auth.scope_missing" } });
+    },
+  );
+});

@@ -1,0 +1,124 @@
+import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
+import { hireExtension, refuse, type Answer, type ListingBody, type Operations } from "@agent/wire";
+import { capabilitiesOf } from "../agents/listing.ts";
+import { findListing } from "../agents/listing-store.ts";
+import { findAgent } from "../agents/store.ts";
+import type { Services } from "../services.ts";
+import { version } from "../version.ts";
+
+type Parts = Pick<Services, "storage" | "config" | "identity">;
+
+const bearer = "bearer";
+const security = {
+  securitySchemes: {
+    [bearer]: {
+      httpAuthSecurityScheme: {
+        scheme: "Bearer",
+        description: "A token signed by an agent's device, or the operator's",
+      },
+    },
+  },
+  securityRequirements: [{ schemes: { [bearer]: { list: [] } } }],
+};
+
+/** A2A names bindings other than its own three by a URI. */
+const openApiBinding = "https://spec.openapis.org/oas/v3.1.0";
+
+/** An agent's card in the JSON form of A2A 1.0; calls of it come to this relay. */
+export async function agentCard(
+  { storage, config }: Parts,
+  agentId: string,
+  headers: Headers,
+): Promise<Answer<Operations["agentCard"]>> {
+  const agent = await findAgent(storage.read, agentId);
+  if (agent === undefined || agent.revoked_at !== null) return refuse("agent.not_found");
+  const row = await findListing(storage.read, agentId);
+  const listing = row === undefined ? undefined : (JSON.parse(row.body) as ListingBody);
+  const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
+  const path = `/a2a/${encodeURIComponent(agentId)}`;
+  const body = {
+    name: name ?? agentId,
+    description: listing?.description || description || `Agent ${agentId}`,
+    version,
+    supportedInterfaces: [
+      { url: `${baseUrlOf(config, headers)}${path}`, protocolBinding: "JSONRPC", protocolVersion },
+    ],
+    capabilities: {
+      streaming: true,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: hireExtension,
+          description: "Prices of skills; the terms of a task in its message's metadata",
+          required: false,
+          params: {
+            agent_id: agentId,
+            did: agent.public_key === null ? null : didOf(agent.public_key),
+            pricing: listing?.pricing ?? [],
+          },
+        },
+      ],
+    },
+    ...security,
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain", "application/json"],
+    skills: capabilitiesOf(agent, row).map((capability) => ({
+      id: capability,
+      name: capability,
+      description: capability,
+      tags: ["capability"],
+    })),
+  };
+  return { status: 200, body };
+}
+
+const protocolVersion = "1.0";
+
+/** The relay does no work itself: its card leads to the interface by which agents are found. */
+export function relayCard(
+  { config, identity }: Parts,
+  headers: Headers,
+): Answer<Operations["relayCard"]> {
+  const base = baseUrlOf(config, headers);
+  const body = {
+    name: config.identity.relayName,
+    description: `Finds agents, holds money and passes tasks on. An agent's card is at ${base}/a2a/{agent_id}/.well-known/agent-card.json`,
+    version,
+    supportedInterfaces: [
+      { url: `${base}/openapi.json`, protocolBinding: openApiBinding, protocolVersion },
+    ],
+    capabilities: {
+      streaming: false,
+      pushNotifications: false,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: hireExtension,
+          description: "The relay's own id and key",
+          required: false,
+          params: { relay_id: identity.relayId, did: identity.did },
+        },
+      ],
+    },
+    ...security,
+    defaultInputModes: ["application/json"],
+    defaultOutputModes: ["application/json"],
+    skills: [
+      {
+        id: "discover",
+        name: "Find agents",
+        description: "Agents by capability, with price and trust",
+        tags: ["discovery"],
+      },
+    ],
+  };
+  return { status: 200, body };
+}
+
+/** Without a configured address it is the one that the caller reached the relay by. */
+function baseUrlOf(config: Parts["config"], headers: Headers): string {
+  return config.server.baseUrl ?? `http://${headers.get("host") ?? "localhost"}`;
+}
+
+const didOf = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

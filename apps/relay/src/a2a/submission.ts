@@ -1,0 +1,70 @@
+import {
+  hireExtension,
+  SubmitTaskBody,
+  type Code,
+  type Refusal,
+  type SendMessageParams,
+} from "@agent/wire";
+import type { Idempotency } from "../http/idempotency.ts";
+import type { RequestContext } from "../http/mount.ts";
+import { validate } from "../http/validate.ts";
+import { submitPaid } from "../payments/x402-submit.ts";
+import type { Services } from "../services.ts";
+import { fault, type A2aFault } from "./rpc-error.ts";
+
+type Message = SendMessageParams["message"];
+
+interface Submitted {
+  readonly ok: true;
+  readonly taskId: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Submits a message as a task, paid for like any other. The message's id is its idempotency key, so
+ * that a client that sends it again gets the task it has.
+ */
+export async function submitMessage(
+  services: Services,
+  idempotency: Idempotency,
+  { agentId, params }: { readonly agentId: string; readonly params: SendMessageParams },
+  { caller, headers, path }: RequestContext,
+): Promise<Submitted | Refusal<Code> | A2aFault> {
+  const { message, configuration } = params;
+  if (configuration.taskPushNotificationConfig !== undefined) {
+    return fault("PUSH_NOTIFICATION_NOT_SUPPORTED");
+  }
+  if (message.taskId !== "" || message.contextId !== "") {
+    return fault("UNSUPPORTED_OPERATION", "a task takes one message and is its own context");
+  }
+  const prompt = promptOf(message);
+  if (prompt === undefined) return fault("CONTENT_TYPE_NOT_SUPPORTED", "parts have to be text");
+  const terms = message.metadata[hireExtension];
+  const checked = validate(SubmitTaskBody, { ...(terms as object | undefined), prompt });
+  if (!checked.ok) return checked;
+
+  const body = checked.value as SubmitTaskBody;
+  const payment = headers.get("payment-signature");
+  const answer = await idempotency.once(
+    {
+      operation: "callAgent",
+      path,
+      params: { agentId },
+      caller,
+      key: message.messageId,
+      text: JSON.stringify(message),
+      body,
+    },
+    (keep) => submitPaid(services, { targetId: agentId, body, caller, keep }, payment),
+  );
+  if ("ok" in answer) return answer;
+  const { task_id } = answer.body as { task_id: string };
+  const settled = "headers" in answer ? answer.headers : undefined;
+  return { ok: true, taskId: task_id, ...(settled !== undefined && { headers: settled }) };
+}
+
+/** The text of all parts, or undefined where one is no text. */
+function promptOf({ parts }: Message): string | undefined {
+  const texts = parts.map(({ text }) => text);
+  return texts.every((text) => typeof text === "string") ? texts.join("\n") : undefined;
+}

@@ -1,0 +1,89 @@
+import * as v from "valibot";
+import { id, looseObject } from "./fields.ts";
+import { operation } from "./operation.ts";
+
+/** What work costs and under which id it is paid for, on an agent card and in a message's metadata. */
+export const hireExtension = "urn:agent-delegation:extensions:hire:v1";
+
+const RpcId = v.union([id, v.pipe(v.number(), v.safeInteger("has to be a whole number"))]);
+
+/** A call of A2A 1.0 over JSON-RPC 2.0; one without an `id` could not be answered. */
+export const RpcCall = v.object({
+  jsonrpc: v.literal("2.0"),
+  id: RpcId,
+  method: v.string(),
+  params: v.optional(looseObject),
+});
+export type RpcCall = v.InferOutput<typeof RpcCall>;
+
+/** It has a result or an error. */
+export const RpcAnswer = v.object({
+  jsonrpc: v.literal("2.0"),
+  id: RpcId,
+  result: v.exactOptional(looseObject),
+  error: v.exactOptional(
+    v.object({ code: v.number(), message: v.string(), data: v.array(looseObject) }),
+  ),
+});
+export type RpcAnswer = v.InferOutput<typeof RpcAnswer>;
+
+/** A message to an agent: a task's prompt, and by `hireExtension` in its metadata the task's terms. */
+export const SendMessageParams = v.object({
+  message: v.object({
+    messageId: id,
+    role: v.literal("ROLE_USER"),
+    parts: v.pipe(v.array(looseObject), v.minLength(1, "has to hold a part")),
+    contextId: v.optional(v.string(), ""),
+    taskId: v.optional(v.string(), ""),
+    metadata: v.optional(looseObject, {}),
+  }),
+  configuration: v.optional(
+    v.object({
+      returnImmediately: v.optional(v.boolean(), false),
+      taskPushNotificationConfig: v.optional(looseObject),
+    }),
+    {},
+  ),
+});
+export type SendMessageParams = v.InferOutput<typeof SendMessageParams>;
+
+/** The parameters of what is asked about one task. */
+export const TaskIdParams = v.object({ id });
+export type TaskIdParams = v.InferOutput<typeof TaskIdParams>;
+
+export const a2a = {
+  relayCard: operation({
+    method: "GET",
+    path: "/.well-known/agent-card.json",
+    summary: "The relay's own agent card (A2A 1.0); its agents have cards of their own.",
+    section: "A2A",
+    auth: "public",
+    tier: "public",
+    ok: { 200: looseObject },
+    refusals: [],
+  }),
+  agentCard: operation({
+    method: "GET",
+    path: "/a2a/:agentId/.well-known/agent-card.json",
+    summary: "An agent's card (A2A 1.0): its capabilities as skills, and what they cost.",
+    section: "A2A",
+    auth: "bearer",
+    tier: "read",
+    ok: { 200: looseObject },
+    refusals: ["agent.not_found"],
+  }),
+  callAgent: operation({
+    method: "POST",
+    path: "/a2a/:agentId",
+    summary:
+      "A2A 1.0 over JSON-RPC: `SendMessage`, `SendStreamingMessage`, `GetTask`, `SubscribeToTask`, `CancelTask`. What submits or cancels needs the scope `task:submit` as well.",
+    section: "A2A",
+    auth: "bearer",
+    scope: "task:read",
+    tier: "write",
+    body: RpcCall,
+    media: ["text/event-stream"],
+    ok: { 200: RpcAnswer },
+    refusals: ["auth.scope_missing"],
+  }),
+} as const;
