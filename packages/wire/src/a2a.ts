@@ -35,7 +35,7 @@ export const SendMessageParams = v.object({
     parts: v.pipe(v.array(looseObject), v.minLength(1, "has to hold a part")),
     contextId: v.optional(v.string(), ""),
     taskId: v.optional(v.string(), ""),
-    metadata: v.optional(looseObject, {}),
+    metadata: v.optional(v.object({ [hireExtension]: v.optional(looseObject, {}) }), {}),
   }),
   configuration: v.optional(
     v.object({

@@ -12,7 +12,7 @@ import { hireExtension, limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
-import { masterToken, receiptOf } from "../../test/test-relay.ts";
+import { masterToken, receiptOf, startTestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
@@ -76,9 +76,9 @@ async function submitted(client: Client, ...of: Parameters<typeof saying>): Prom
 }
 
 /** The worker does the task and delivers its receipt. */
-async function work(taskId: string, prompt = "work") {
-  const { submitted_at } = await taskAt(t, taskPath(taskId));
-  const receipt = receiptOf(worker, { task_id: taskId, prompt, submitted_at });
+async function work(taskId: string, body: Parameters<typeof receiptOf>[2] = {}) {
+  const { submitted_at, prompt } = await taskAt(t, taskPath(taskId));
+  const receipt = receiptOf(worker, { task_id: taskId, prompt, submitted_at }, body);
   const answer = await t.as(worker, "POST", `${taskPath(taskId)}/result`, receipt);
   expect(answer).toMatchObject({ status: 200 });
   return receipt;
@@ -136,6 +136,15 @@ describe("an agent's card", () => {
     expect(await t.asMaster("GET", cardPath(worker))).toMatchObject({ status: 404 });
   });
 
+  test("has the name that the agent registered, at the address that the relay is known by", async () => {
+    const known = await startTestRelay({ AGENT_BASE_URL: "https://relay.example/base/" });
+    const { agentId } = await known.worker(1);
+    const { body } = await known.asMaster("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
+    const url = `https://relay.example/base/a2a/${agentId}`;
+    expect(body).toMatchObject({ name: "worker", supportedInterfaces: [{ url }] });
+    await known.close();
+  });
+
   test("stands beside the relay's own, which is open to everybody", async () => {
     const card = await new DefaultAgentCardResolver().resolve(t.baseUrl);
     expect(card.supportedInterfaces).toMatchObject([{ url: `${t.baseUrl}/openapi.json` }]);
@@ -180,6 +189,17 @@ describe("a message", () => {
     });
   });
 
+  test("that is sent five times at once is one task, and paid for once", async () => {
+    const client = await clientOf(boss);
+    const sent = await Promise.allSettled(
+      Array.from({ length: 5 }, () => submitted(client, "work")),
+    );
+    const ids = sent.flatMap((one) => (one.status === "fulfilled" ? [one.value.id] : []));
+    expect(new Set(ids).size).toBe(1);
+    expect(await tasksOfWorker()).toHaveLength(1);
+    await expectConsistentBooks(t);
+  });
+
   test("has the terms of its task in the metadata: a price above the most is refused", async () => {
     const client = await clientOf(boss);
     const metadata = { [hireExtension]: { max_budget: 1 } };
@@ -216,6 +236,7 @@ describe("a message", () => {
       -32_005,
     ],
     "with broken terms": [{ metadata: { [hireExtension]: { max_budget: -1 } } }, -32_602],
+    "with terms that are no object": [{ metadata: { [hireExtension]: "max_budget" } }, -32_602],
   };
   test.each(Object.entries(refused))("%s is refused", async (_, [change, envelopeCode]) => {
     const client = await clientOf(boss);
@@ -282,6 +303,21 @@ describe("a task", () => {
       metadata: { [hireExtension]: { estimated_cost: 2 } },
     });
   });
+
+  test.each([
+    ["denied", TaskState.TASK_STATE_REJECTED],
+    ["failed", TaskState.TASK_STATE_FAILED],
+  ] as const)(
+    "that was %s is so in A2A too, with the receipt that says it",
+    async (status, state) => {
+      const client = await clientOf(boss);
+      const { id } = await submitted(client, "work");
+      await work(id, { status });
+      const task = await client.getTask({ tenant: "", id });
+      expect(task.status?.state).toBe(state);
+      expect(task.artifacts.at(-1)?.parts[0]?.content?.value).toMatchObject({ status });
+    },
+  );
 
   test("is cancelled by its submitter, with the money back, and not twice", async () => {
     const client = await clientOf(boss);

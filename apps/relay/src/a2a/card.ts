@@ -37,7 +37,7 @@ export async function agentCard(
   const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
   const path = `/a2a/${encodeURIComponent(agentId)}`;
   const body = {
-    name: name ?? agentId,
+    name: name || agentId,
     description: listing?.description || description || `Agent ${agentId}`,
     version,
     supportedInterfaces: [

@@ -39,8 +39,7 @@ export async function submitMessage(
   }
   const prompt = promptOf(message);
   if (prompt === undefined) return fault("CONTENT_TYPE_NOT_SUPPORTED", "parts have to be text");
-  const terms = message.metadata[hireExtension];
-  const checked = validate(SubmitTaskBody, { ...(terms as object | undefined), prompt });
+  const checked = validate(SubmitTaskBody, { ...message.metadata[hireExtension], prompt });
   if (!checked.ok) return checked;
 
   const body = checked.value as SubmitTaskBody;

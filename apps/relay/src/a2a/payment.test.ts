@@ -1,0 +1,36 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openX402, type X402Scene } from "../../test/x402-scene.ts";
+
+let s: X402Scene;
+beforeEach(async () => {
+  s = await openX402();
+});
+afterEach(() => s.close());
+
+const message = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "work" }] };
+
+async function sendMessage(headers: Record<string, string> = {}) {
+  const params = { message, configuration: { returnImmediately: true } };
+  return s.t.request("POST", `/a2a/${s.worker.agentId}`, {
+    token: await s.t.token(s.boss),
+    headers: { "a2a-version": "1.0", ...headers },
+    body: { jsonrpc: "2.0", id: 1, method: "SendMessage", params },
+  });
+}
+
+test("a message that money lacks for is told what to pay, and with the payment becomes a task", async () => {
+  const asked = await sendMessage();
+  const details = { code: "budget.insufficient", x402Version: 2, accepts: [{ amount: "2000000" }] };
+  expect(asked.body).toMatchObject({ error: { code: -32_000, data: [{}, details] } });
+
+  const payment = await s.wallet.pay(asked.headers);
+  const paid = await sendMessage(payment);
+  expect(paid.body).toMatchObject({
+    result: { task: { status: { state: "TASK_STATE_SUBMITTED" } } },
+  });
+  expect(paid.headers.has("payment-response")).toBe(true);
+
+  // Sent again, it is neither refused as used nor paid a second time.
+  expect((await sendMessage(payment)).body).toEqual(paid.body);
+  expect([...s.facilitator.settled.keys()]).toHaveLength(1);
+});
