@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { silentLog } from "../log.ts";
 import { createExchange } from "../model/exchange.ts";
+import { systemRuntime } from "../runtime.ts";
 import { hastyRuntime } from "../testing/hasty-runtime.ts";
 import {
   json,
@@ -93,7 +95,8 @@ describe("an answer is refused", () => {
 });
 
 test("a memory remembers and recalls by what the endpoint says", async () => {
-  const opened = openMemory({ path: ":memory:", embedder: newEmbedder(), runtime: hastyRuntime() });
+  const runtime = systemRuntime(silentLog);
+  const opened = openMemory({ path: ":memory:", embedder: newEmbedder(), runtime });
   if (!opened.ok) throw new Error(opened.fault);
   const { memory } = opened;
   server.script(vectors([1, 0]), vectors([0, 1]), vectors([1, 0.1]), status(400));
