@@ -1,12 +1,11 @@
-import { openApi } from "@agent/wire";
 import type { Config } from "../config.ts";
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
+import { contractDocument, contractPage } from "./contract.ts";
 import { observeRelay } from "./metrics.ts";
 import { readiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
-import { referencePage } from "./reference-page.ts";
 
 type SystemHandlers = Pick<
   Handlers,
@@ -41,13 +40,6 @@ function featuresOf({ payments, federation }: Config): string[] {
 export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
   const { config, identity, freezer, router, log } = services;
   const alive = { status: 200, body: { status: "ok" } } as const;
-  const document = { status: 200, body: openApi(version) } as const;
-  const page = {
-    status: 200,
-    mediaType: "text/html; charset=utf-8",
-    content: referencePage(document.body),
-    headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
-  } as const;
   observeRelay(services.metrics, services, draining);
   return {
     health: () => alive,
@@ -57,7 +49,12 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       const { registry } = services.metrics;
       return { status: 200, mediaType: metricsType, content: await registry.metrics() };
     },
-    docs: () => page,
+    docs: () => ({
+      status: 200,
+      mediaType: "text/html; charset=utf-8",
+      content: contractPage(),
+      headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
+    }),
     relayInfo: () => ({
       status: 200,
       body: {
@@ -71,7 +68,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         version,
       },
     }),
-    openApi: () => document,
+    openApi: () => ({ status: 200, body: contractDocument() }),
     reconcile: () => reconcile(services),
     async freeze({ body }) {
       const frozen = await freezer.freeze(body.reason);
