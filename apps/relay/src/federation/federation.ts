@@ -35,8 +35,8 @@ export interface Federation {
   readonly onWake: (look: () => void) => void;
 }
 
-/** The parts of a relay that federates. */
-export type FederationServices = Pick<
+/** What dealing with other relays takes of a relay. */
+export type FederatingParts = Pick<
   Services,
   | "config"
   | "runtime"
@@ -48,9 +48,10 @@ export type FederationServices = Pick<
   | "subscriptions"
   | "egress"
   | "trustGraph"
-> & {
-  readonly federation: Federation;
-};
+>;
+
+/** The parts of a relay that federates. */
+export type FederationServices = FederatingParts & { readonly federation: Federation };
 
 /** Undefined while federation is off. */
 export function createFederation(

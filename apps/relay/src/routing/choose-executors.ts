@@ -2,6 +2,7 @@ import { toMicro } from "@agent/budget";
 import { rankAndRecord, type RoutingRecord } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { profilesWith } from "../agents/profile-store.ts";
+import type { FederatingParts } from "../federation/federation.ts";
 import { remoteCandidates } from "../federation/remote-candidates.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "../tasks/view.ts";
@@ -19,20 +20,7 @@ export interface Wanted {
 /** How many executors of a ranking a task may come to. */
 const triedAtMost = 8;
 
-export type ChooseServices = Pick<
-  Services,
-  | "config"
-  | "runtime"
-  | "log"
-  | "storage"
-  | "identity"
-  | "connections"
-  | "waiters"
-  | "subscriptions"
-  | "egress"
-  | "trustGraph"
-  | "federation"
->;
+export type ChooseServices = FederatingParts & Pick<Services, "federation">;
 
 /**
  * Ranks everybody who can do a task and answers whom to try in turn, with the price of each. The
