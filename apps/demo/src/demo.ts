@@ -6,9 +6,9 @@ import type { Check } from "./check.ts";
 import { hire } from "./hire.ts";
 import { checkMoney } from "./money-checks.ts";
 import { judgeOffline } from "./offline.ts";
-import type { Processes } from "./processes.ts";
 import { checkProof } from "./proof-checks.ts";
 import { castLines, moneyLines, proofLines, routingLines, workLines } from "./report.ts";
+import type { Surroundings } from "./run-to-end.ts";
 import { setStage } from "./stage.ts";
 
 export interface Settings {
@@ -18,13 +18,7 @@ export interface Settings {
   readonly outputDir: string;
 }
 
-export interface DemoOptions extends Settings {
-  /** Where relay and agents keep what they store. */
-  readonly dataDir: string;
-  readonly processes: Processes;
-  readonly print: (lines: readonly string[]) => void;
-  readonly signal: AbortSignal;
-}
+export type DemoOptions = Settings & Surroundings;
 
 /** One paid delegation from the deposit to the proof; what has to be true of it is answered. */
 export async function runDemo({

@@ -1,20 +1,18 @@
 import { all, type Check } from "../check.ts";
 import { dollars, micro, percent } from "../money.ts";
-import type { Processes } from "../processes.ts";
 import { columns, shortId } from "../report.ts";
+import type { Surroundings } from "../run-to-end.ts";
 import { agree, moneyOf, settledBooks, type Books } from "./books.ts";
 import { assemble, deposits, type Cast } from "./cast.ts";
 import { hireAbroad, type AbroadJob } from "./hire-abroad.ts";
 import { judgeJob, type Proof } from "./proof.ts";
 
-export interface NetworkOptions {
-  readonly dataDir: string;
-  readonly processes: Processes;
-  readonly print: (lines: readonly string[]) => void;
-}
-
 /** Paid work across three relays, the one in the middle killed in between; answers what has to be true. */
-export async function runNetwork({ dataDir, processes, print }: NetworkOptions): Promise<Check[]> {
+export async function runNetwork({
+  dataDir,
+  processes,
+  print,
+}: Omit<Surroundings, "signal">): Promise<Check[]> {
   const cast = await assemble(processes, dataDir);
   const { relays, editor, publisher, linguist, research, professor } = cast;
   const [alpha, beta, gamma] = relays;
