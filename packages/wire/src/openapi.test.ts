@@ -88,6 +88,14 @@ describe("the OpenAPI document", () => {
   });
 });
 
+const token = [{ bearer: [] }];
+const securityOf = {
+  public: [],
+  bearer: token,
+  master: token,
+  peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
+};
+
 describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) => {
   test("is described with its statuses, those of its refusals and their codes", () => {
     const { responses } = described(row);
@@ -102,9 +110,9 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
     }
   });
 
-  test("asks for a token, parameters and a body as its row does", () => {
+  test("asks for a token or a peer's headers, for parameters and a body as its row does", () => {
     const { security, parameters = [], requestBody } = described(row);
-    expect(security).toEqual(row.auth === "public" ? [] : [{ bearer: [] }]);
+    expect(security).toEqual(securityOf[row.auth]);
     const names = [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     const inPath = parameters.filter((parameter) => parameter.in === "path");
     expect(inPath.map(({ name }) => name)).toEqual(names);

@@ -1,5 +1,6 @@
 import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
 import { VerifiableCredentialSchema } from "@agent/credentials";
+import { FEDERATION_HEADERS } from "@agent/federation-protocol";
 import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
@@ -212,13 +213,43 @@ function parametersOf(operation: Operation): Json[] {
   return [...given, ...query];
 }
 
+const header = (name: string, description: string): Json => ({
+  type: "apiKey",
+  in: "header",
+  name,
+  description,
+});
+
+const securitySchemes: Json = {
+  bearer: {
+    type: "http",
+    scheme: "bearer",
+    description: "The relay's master token, or a signed agent token (a compact EdDSA JWS).",
+  },
+  relayId: header(FEDERATION_HEADERS.relayId, "The sending relay's id."),
+  relaySignature: header(
+    FEDERATION_HEADERS.signature,
+    "Base64url Ed25519 signature of the canonical JSON (RFC 8785) of the body.",
+  ),
+  relayTimestamp: header(FEDERATION_HEADERS.timestamp, "ISO 8601, at most five minutes off."),
+};
+
+const bearer: Json[] = [{ bearer: [] }];
+const security: Record<Operation["auth"], Json[]> = {
+  public: [],
+  bearer,
+  master: bearer,
+  // The members of one requirement are asked for together.
+  peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
+};
+
 function describe(name: string, operation: Operation): Json {
   const parameters = parametersOf(operation);
   return {
     operationId: name,
     summary: operation.summary,
     tags: [operation.section],
-    security: operation.auth === "public" ? [] : [{ bearer: [] }],
+    security: security[operation.auth],
     ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
     ...(operation.singleUse && { "x-single-use-token": true }),
     ...(operation.tier !== null && {
@@ -263,13 +294,7 @@ export function openApi(version: string): Json {
     tags: [...sections].map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: {
-          type: "http",
-          scheme: "bearer",
-          description: "The relay's master token, or a signed agent token (a compact EdDSA JWS).",
-        },
-      },
+      securitySchemes,
       schemas: { Error: errorSchema, ...schemas },
     },
   };
