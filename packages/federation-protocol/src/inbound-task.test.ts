@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { NOW, SCHEDULE, takenTask } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
 import {
+  abandonReturn,
   acknowledged,
   beginReturn,
   endReturn,
@@ -100,6 +101,17 @@ describe("A result that is returned", () => {
   it("is not taken back by a later answer", () => {
     const task = endReturn(finished(), answered(200));
     expect(endReturn(task, answered(404))).toBe(task);
+  });
+
+  it("is given up with what it held, unless its peer has answered", () => {
+    expect(abandonReturn(finished())).toMatchObject({
+      state: "void",
+      dueAt: null,
+      hold: "released",
+    });
+    expect(abandonReturn(finished("failed"))).toMatchObject({ state: "void", hold: "released" });
+    const taken = acknowledged(finished());
+    expect(abandonReturn(taken)).toBe(taken);
   });
 
   it("counts as taken when its peer settles it", () => {

@@ -103,12 +103,18 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
       return acknowledged(task);
     case "refused":
     case "duplicate":
-      return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
+      return abandonReturn(task);
     case "pending":
     case "later":
     case "unknown":
       return task;
   }
+}
+
+/** A result that is not kept any longer: its peer has never said what became of it. */
+export function abandonReturn(task: InboundTask): InboundTask {
+  if (task.state !== "returning") return task;
+  return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
 }
 
 /** A peer that settles a task has taken its result, whether or not its answer came. */

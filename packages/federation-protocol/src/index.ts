@@ -52,6 +52,7 @@ export {
 } from "./handshake/responder.ts";
 export { createHeartbeat, judgeHeartbeat, judgeNotice, type NoticeContext } from "./heartbeat.ts";
 export {
+  abandonReturn,
   acknowledged,
   beginReturn,
   type BookedTerms,

@@ -13,6 +13,7 @@ import { complete } from "../tasks/complete.ts";
 import { announceStanding } from "../tasks/count-task.ts";
 import { findTask } from "../tasks/store.ts";
 import { recordOutcome } from "../trust/record-outcome.ts";
+import { keepProvenKey } from "./agent-key-store.ts";
 import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
@@ -80,6 +81,7 @@ async function store(
     const relayed = isFromPeer(row);
     const task = takeResult(judged.task, { status: receipt.status, receiptHash }, { relayed });
     await putOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
+    await keepProvenKey(tx, { agent_id: task.agentId, public_key: task.publicKey });
     // What a completed task costs stays reserved until it is settled.
     if (receipt.status !== "completed") await changeReserved(tx, from.relay_id, 0 - task.terms.net);
     const ended = await complete(

@@ -1,5 +1,5 @@
 import type { Reader } from "../storage/storage.ts";
-import { provenKey } from "./outbound-store.ts";
+import { provenKey } from "./agent-key-store.ts";
 
 /**
  * Whether an id is that of another relay's agent that has worked for this one under another key: who

@@ -33,7 +33,14 @@ function write({ task, publicKey, settlement, version }: Inbound): FederationInb
     public_key: publicKey,
     settlement_id: task.settlement?.settlementId ?? null,
     settlement: settlement === null ? null : JSON.stringify(settlement),
+    ended_at: isOver(task) ? task.holdUntil : null,
   };
+}
+
+/** A settled one never is: its sender may ask for years whether it was booked. */
+function isOver({ state, hold, settlement }: InboundTask): boolean {
+  const isOpen = state === "running" || state === "returning" || hold === "open";
+  return !isOpen && settlement === null;
 }
 
 /** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
@@ -62,6 +69,7 @@ const add = prepare<FederationInboundRow>()(
     public_key: p("public_key"),
     settlement_id: p("settlement_id"),
     settlement: p("settlement"),
+    ended_at: p("ended_at"),
   }),
 );
 
@@ -74,6 +82,7 @@ const change = prepare<FederationInboundRow & { before: number }>()(
       body: p("body"),
       settlement_id: p("settlement_id"),
       settlement: p("settlement"),
+      ended_at: p("ended_at"),
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -124,4 +133,23 @@ export async function settledInbound(
   limit: number,
 ): Promise<Inbound[]> {
   return (await reader.all(settledBy, { relay_id, limit })).map(read);
+}
+
+const forget = prepare<{ until: number; limit: number }>()(
+  db
+    .deleteFrom("federation_inbound")
+    .where(
+      "task_id",
+      "in",
+      db
+        .selectFrom("federation_inbound")
+        .select("task_id")
+        .where("ended_at", "<=", p("until"))
+        .limit(p("limit")),
+    ),
+);
+
+/** Forgets tasks that came to nothing by `until`. */
+export function forgetInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(forget, old);
 }

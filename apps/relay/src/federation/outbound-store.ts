@@ -33,7 +33,12 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     body: JSON.stringify(task),
     route: JSON.stringify(route),
     attestation,
+    ended_at: isOpen(task) ? null : task.expiresAt,
   };
+}
+
+function isOpen({ state }: OutboundTask): boolean {
+  return state === "forwarding" || state === "forwarded" || state === "relaying";
 }
 
 const byTask = prepare<{ task_id: string }>()(
@@ -54,6 +59,7 @@ const add = prepare<FederationOutboundRow>()(
     body: p("body"),
     route: p("route"),
     attestation: p("attestation"),
+    ended_at: p("ended_at"),
   }),
 );
 
@@ -67,6 +73,7 @@ const change = prepare<FederationOutboundRow & { before: number }>()(
       body: p("body"),
       route: p("route"),
       attestation: p("attestation"),
+      ended_at: p("ended_at"),
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -79,17 +86,6 @@ export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
   else if ((await tx.run(change, { ...row, before: outbound.version })) !== 1) {
     throw new Error(`outbound task ${row.task_id} was changed by another transaction`);
   }
-}
-
-const provenByAgent = prepare<{ agent_id: string }>()(
-  sql<{ public_key: string }>`
-    select body ->> '$.publicKey' as public_key from federation_outbound
-    where body ->> '$.agentId' = ${p("agent_id")} and attestation is not null limit 1`,
-);
-
-/** The key under which an agent of another relay has delivered work to this one. */
-export async function provenKey(reader: Reader, agent_id: string): Promise<string | undefined> {
-  return (await reader.get(provenByAgent, { agent_id }))?.public_key;
 }
 
 const due = prepare<{ now: number; limit: number }>()(
@@ -109,4 +105,21 @@ export function dueOutbound(
   limit: number,
 ): Promise<{ task_id: string }[]> {
   return reader.all(due, { now, limit });
+}
+
+const forget = prepare<{ until: number; limit: number }>()(
+  sql<never>`
+    delete from federation_outbound where task_id in (
+      select task_id from federation_outbound as o
+      where ended_at <= ${p("until")}
+        and not exists (select 1 from federation_inbound as i
+          where i.task_id = o.task_id and i.settlement_id is null)
+        and not exists (select 1 from federation_outbox as s
+          where s.task_id = o.task_id and s.ended_at is null)
+      limit ${p("limit")})`,
+);
+
+/** Forgets tasks that were over by `until`, unless they are still to be settled on either side. */
+export function forgetOutbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(forget, old);
 }

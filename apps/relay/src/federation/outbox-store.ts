@@ -31,6 +31,7 @@ function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
     due_at: dueAt,
     version: version + 1,
     body: JSON.stringify(entry),
+    ended_at: entry.endedAt,
   };
 }
 
@@ -55,13 +56,20 @@ const add = prepare<FederationOutboxRow>()(
     due_at: p("due_at"),
     version: p("version"),
     body: p("body"),
+    ended_at: p("ended_at"),
   }),
 );
 
 const change = prepare<FederationOutboxRow & { before: number }>()(
   db
     .updateTable("federation_outbox")
-    .set({ state: p("state"), due_at: p("due_at"), version: p("version"), body: p("body") })
+    .set({
+      state: p("state"),
+      due_at: p("due_at"),
+      version: p("version"),
+      body: p("body"),
+      ended_at: p("ended_at"),
+    })
     .where("settlement_id", "=", p("settlement_id"))
     .where("version", "=", p("before")),
 );
@@ -110,4 +118,23 @@ export async function listOutbox(
   query: { readonly state: string; readonly before: string; readonly limit: number },
 ): Promise<OutboxEntry[]> {
   return (await reader.all(page, query)).map(read);
+}
+
+const forget = prepare<{ until: number; limit: number }>()(
+  db
+    .deleteFrom("federation_outbox")
+    .where(
+      "settlement_id",
+      "in",
+      db
+        .selectFrom("federation_outbox")
+        .select("settlement_id")
+        .where("ended_at", "<=", p("until"))
+        .limit(p("limit")),
+    ),
+);
+
+/** Forgets settlements that were paid or refunded by `until`; their signed records are kept. */
+export function forgetOutbox(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(forget, old);
 }

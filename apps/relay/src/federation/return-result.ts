@@ -1,4 +1,5 @@
 import {
+  abandonReturn,
   beginReturn,
   concludeRelayed,
   endReturn,
@@ -15,20 +16,23 @@ import { releaseInbound } from "./finish-inbound.ts";
 import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
 import { changeReserved, findPeer } from "./peer-store.ts";
+import { isForgotten } from "./retention.ts";
 
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
 export async function returnResult(services: FederationServices, taskId: string): Promise<void> {
-  const { storage, runtime, federation } = services;
+  const { storage, runtime, config, federation } = services;
   const begun = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
     const now = runtime.now();
-    if (isReturnDue(inbound.task, now)) {
-      const task = beginReturn(inbound.task, federation.schedule, now);
+    const { task: waiting } = inbound;
+    if (isReturnDue(waiting, now) && !isForgotten(config, waiting.holdUntil, now)) {
+      const task = beginReturn(waiting, federation.schedule, now);
       await putInbound(tx, { ...inbound, task });
       return { ...inbound, task };
     }
-    await move(tx, services, inbound, expireInbound(inbound.task, now));
+    const over = isReturnDue(waiting, now) ? abandonReturn(waiting) : expireInbound(waiting, now);
+    await move(tx, services, inbound, over);
     return undefined;
   });
   if (begun === undefined) return;

@@ -18,7 +18,7 @@ import { priceOf } from "../routing/price.ts";
 import { newId } from "../runtime.ts";
 import type { FederationPeerRow, TaskRow } from "../storage/tables.ts";
 import { takePlace } from "../tasks/counters.ts";
-import { findTask, insertTask } from "../tasks/store.ts";
+import { findReceipt, findTask, insertTask } from "../tasks/store.ts";
 import type { Attempt } from "../tasks/view.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
@@ -63,7 +63,9 @@ export async function takeTask(
       now,
       isKnown:
         (await findTask(tx, task_id)) !== undefined ||
-        (await findInbound(tx, task_id)) !== undefined,
+        (await findInbound(tx, task_id)) !== undefined ||
+        // Of a task that both of them have forgotten.
+        (await findReceipt(tx, task_id)) !== undefined,
       worker: worker?.known ?? null,
       feeRate: config.payments.platformFeeRate,
       clearing: {

@@ -44,6 +44,7 @@ export interface Tables {
   federation_outbox: FederationOutboxRow;
   federation_holds: FederationHoldRow;
   federation_payments: FederationPaymentRow;
+  federation_agent_keys: FederationAgentKeyRow;
 }
 
 export interface RelayIdentityRow {
@@ -425,6 +426,8 @@ export interface FederationOutboundRow {
   route: string;
   /** JSON: that relay's word on the receipt. */
   attestation: string | null;
+  /** By when it was over; null while it is not. */
+  ended_at: number | null;
 }
 
 /** A task that came from another relay. */
@@ -439,6 +442,8 @@ export interface FederationInboundRow {
   settlement_id: string | null;
   /** JSON: the record that it was settled by. */
   settlement: string | null;
+  /** By when it came to nothing; null while it has not, and once it is settled. */
+  ended_at: number | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
@@ -450,6 +455,7 @@ export interface FederationOutboxRow {
   due_at: number | null;
   version: number;
   body: string;
+  ended_at: number | null;
 }
 
 /** A hold that outlives its task, because another relay has yet to settle or to be paid. */
@@ -462,6 +468,12 @@ export interface FederationHoldRow {
 export interface FederationPaymentRow {
   relay_id: string;
   reference: string;
+}
+
+/** The key under which another relay's agent has first worked for this one. */
+export interface FederationAgentKeyRow {
+  agent_id: string;
+  public_key: string;
 }
 
 /** A call that an agent asked a quorum about. */

@@ -1,12 +1,10 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
+import { batch, inBatches } from "../storage/in-batches.ts";
 import { forgetEnded } from "./delegation-store.ts";
 import { forgetFinished } from "./store.ts";
 
 const DAY = 86_400_000;
-const batch = 1_000;
-/** As many in a round as keep up with any load, and few enough that other jobs have their turn. */
-const batchesAtOnce = 100;
 /** A submission that was admitted just before its token ended may not be stored yet. */
 const stillArrivingMs = 60_000;
 
@@ -30,10 +28,4 @@ export async function forgetEndedBudgets({
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
   const old = { until: runtime.now() - stillArrivingMs, limit: batch };
   await inBatches(() => storage.transaction((tx) => forgetEnded(tx, old)));
-}
-
-async function inBatches(forget: () => Promise<number>): Promise<void> {
-  for (let left = batchesAtOnce; left > 0; left -= 1) {
-    if ((await forget()) < batch) return;
-  }
 }

@@ -15,6 +15,7 @@ import { routingDecisions } from "./014-routing-decisions.ts";
 import { taskEvents } from "./015-task-events.ts";
 import { capabilityCounts } from "./016-capability-counts.ts";
 import { webhooks } from "./017-webhooks.ts";
+import { federationEnds } from "./018-federation-ends.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -35,4 +36,5 @@ export const migrations = [
   taskEvents,
   capabilityCounts,
   webhooks,
+  federationEnds,
 ];

@@ -1,0 +1,232 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { doneForPeer, federated, relayed } from "../../test/contract/federation.ts";
+import { fakePeer } from "../../test/fake-peer.ts";
+import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import {
+  booksOf,
+  peer,
+  positionsOf,
+  startSite,
+  submitFor,
+  taskFor,
+  until,
+  type Site,
+} from "../../test/network.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+let folder: string;
+let clock: ManualClock;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "relay-passings-"));
+  clock = manualClock();
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const fileOf = (name: string) => ({ AGENT_DB_PATH: join(folder, `${name}.db`) });
+
+/** How many rows a relay keeps of what passed between it and others. */
+function keptOf(name: string) {
+  const db = new Sqlite(join(folder, `${name}.db`), { readonly: true });
+  const count = (table: string) =>
+    Number(db.prepare(`SELECT count(*) FROM federation_${table}`).pluck().get());
+  const kept = {
+    outbound: count("outbound"),
+    outbox: count("outbox"),
+    inbound: count("inbound"),
+    holds: count("holds"),
+  };
+  db.close();
+  return kept;
+}
+
+const nothing = { outbound: 0, outbox: 0, inbound: 0, holds: 0 };
+
+describe("of what passed between two relays", () => {
+  let proxy: LossyProxy;
+  let fate: (path: string) => Fate;
+  let a: Site;
+  let b: Site;
+  let boss: TestAgent;
+  let worker: TestAgent;
+
+  beforeEach(async () => {
+    fate = () => "pass";
+    proxy = await lossyProxy((path) => fate(path));
+    a = await startSite({ name: "alpha", clock, seed: 1, env: fileOf("alpha") });
+    b = await startSite({ name: "beta", clock, seed: 2, env: fileOf("beta"), url: proxy.url });
+    proxy.to(`http://127.0.0.1:${b.port}`);
+    await peer(a, b);
+    boss = await a.agent();
+    await a.deposit(boss, 10);
+    worker = await b.worker(1);
+  });
+  afterEach(async () => {
+    await Promise.all([a.close(), b.close()]);
+    await proxy.close();
+  });
+
+  async function work(status: "completed" | "failed"): Promise<string> {
+    const submitted = await submitFor(a, boss);
+    const task = await taskFor(b, worker, String(submitted.body["task_id"]));
+    const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
+    await b.as(worker, "POST", path, receiptOf(worker, task, { status }));
+    return task.task_id;
+  }
+
+  const outbox = async (state: string) => {
+    const { body } = await a.asMaster("GET", `/api/v1/admin/federation/outbox?state=${state}`);
+    return body["settlements"] as { settlement_id: string; refunded: boolean }[];
+  };
+
+  /** Lets the jobs of both relays run until something is so. */
+  const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
+    until(async () => {
+      if (await done()) return true;
+      await clock.advance(ms);
+      await Promise.all([a.relay.tick(), b.relay.tick()]);
+      return false;
+    }, what);
+
+  const forgets = (kept: () => unknown, what: object) =>
+    pass(15 * DAY, "it is forgotten", () => JSON.stringify(kept()) === JSON.stringify(what));
+
+  test("a task that came to nothing is forgotten at both after 30 days, and not before", async () => {
+    await work("failed");
+    await until(async () => (await a.balance(boss)) === 10, "the hold is returned");
+    await clock.advance(29 * DAY);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    expect([keptOf("alpha").outbound, keptOf("beta").inbound]).toEqual([1, 1]);
+    await forgets(() => [keptOf("alpha"), keptOf("beta")], [nothing, nothing]);
+  });
+
+  test("a settled one is forgotten by its payer; who was paid keeps what it booked", async () => {
+    await work("completed");
+    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+    await forgets(() => [keptOf("alpha"), keptOf("beta")], [nothing, { ...nothing, inbound: 1 }]);
+    await pass(500 * DAY, "years", () => clock.now() > 1_860_000_000_000);
+    expect(keptOf("beta").inbound).toBe(1);
+    expect([await a.balance(boss), await b.balance(worker)]).toEqual([9, 0.9025]);
+    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
+    for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+  });
+
+  test("the key of an agent that has worked here bars its id to others for good", async () => {
+    await work("failed");
+    await forgets(() => keptOf("alpha"), nothing);
+    const taking = (public_key: string) =>
+      a.request("POST", "/api/v1/agents/bootstrap", {
+        body: { agent_id: worker.agentId, public_key },
+      });
+    expect(await taking(boss.publicKey)).toMatchObject({ status: 409 });
+    expect(await taking(worker.publicKey)).toMatchObject({ status: 201 });
+  });
+
+  describe("a settlement that the operator has to decide", () => {
+    async function held(lost: Fate): Promise<string> {
+      fate = (path) => (path.includes("/settlement") ? lost : "pass");
+      await work("completed");
+      await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
+      const [entry] = await outbox("failed");
+      await pass(20 * DAY, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY);
+      expect(keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
+      fate = () => "pass";
+      const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
+      expect(await a.asMaster("POST", path)).toMatchObject({ status: 200 });
+      return String(entry?.settlement_id);
+    }
+
+    test("stays with its task, and is found booked however late", async () => {
+      await held("lose-answer");
+      await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+      expect(await b.balance(worker)).toBe(0.9025);
+      await forgets(() => keptOf("alpha"), nothing);
+    });
+
+    test("is refunded when the other relay has forgotten that it never came", async () => {
+      await held("refuse");
+      expect(keptOf("beta")).toEqual(nothing);
+      await pass(600_000, "it is refunded", async () => (await a.balance(boss)) === 10);
+      expect(await b.balance(worker)).toBe(0);
+      expect(await positionsOf(a)).toEqual({ [b.relayId]: 0 });
+      for (const site of [a, b]) {
+        expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+      }
+    });
+  });
+});
+
+describe("of a peer's task", () => {
+  let t: TestRelay;
+  const start = async (env: Record<string, string> = {}) => {
+    t = await startTestRelay({ ...federated, ...fileOf("here"), ...env }, 1, clock);
+    return fakePeer(t).befriend();
+  };
+  afterEach(() => t.close());
+
+  async function after(ms: number, look: () => boolean): Promise<void> {
+    await clock.advance(ms);
+    await until(async () => {
+      await t.relay.tick();
+      await clock.advance(2 * HOUR);
+      return look();
+    }, "time passes");
+  }
+
+  test("the settlement is booked once and answered alike after years, and its id is not taken again", async () => {
+    const from = await start();
+    const { settlement, worker, forward } = await doneForPeer(t, from);
+    const settlement_id = t.relay.relayId;
+    const settle = () =>
+      from.post(
+        "/federation/v1/settlement/forward",
+        from.settlementOf({ ...settlement, settlement_id }),
+      );
+    const first = await settle();
+    expect(first.status).toBe(200);
+    await after(1_000 * DAY, () => keptOf("here").inbound === 1);
+    expect((await settle()).body).toEqual(first.body);
+    expect(await t.balance(worker)).toBe(0.9025);
+    const { signature: _, ...again } = forward;
+    expect(
+      await from.forward({ ...again, timestamp: clock.now(), expires_at: clock.now() + 1_000 }),
+    ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
+  });
+
+  test("a forgotten result bars its id as well: receipts are kept", async () => {
+    const from = await start();
+    const { forward } = await doneForPeer(t, from, "failed");
+    await after(31 * DAY, () => keptOf("here").inbound === 0);
+    const { signature: _, ...again } = forward;
+    expect(
+      await from.forward({ ...again, timestamp: clock.now(), expires_at: clock.now() + 1_000 }),
+    ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
+  });
+
+  test("a result that the peer never answers for is given up, and what was to be passed on with it", async () => {
+    t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
+    const { next } = await relayed(t);
+    expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
+    await after(29 * DAY, () => keptOf("here").inbound === 1);
+    await after(2 * DAY, () => keptOf("here").inbound + keptOf("here").outbound === 0);
+    const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+    expect(body["peers"]).toContainEqual(
+      expect.objectContaining({ relay_id: next.relayId, position: 0, reserved: 0 }),
+    );
+    expect(await booksOf(t as never)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+  });
+
+  test("everything is kept with 0 days", async () => {
+    const from = await start({ AGENT_RETENTION_DAYS: "0" });
+    await doneForPeer(t, from, "failed");
+    await after(1_000 * DAY, () => true);
+    expect(keptOf("here")).toMatchObject({ inbound: 1 });
+  });
+});
