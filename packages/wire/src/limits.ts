@@ -75,6 +75,7 @@ export const limits = {
   federationTimeoutMs: 10_000,
   federationProbeMs: 2_000,
   federationHopMs: 1_000,
+  federationPatienceMs: 250,
   federationCacheMs: 5_000,
   federationAgents: 10_000,
   federationDeliveries: 64,

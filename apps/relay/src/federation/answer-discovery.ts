@@ -1,6 +1,6 @@
 import { mergeEntries, planQuery, toAnswer, type Discovery } from "@agent/federation-protocol";
 import { limits, type Answer, type Operations } from "@agent/wire";
-import { askPeers } from "./discover-remote.ts";
+import { askPeers } from "./ask-peers.ts";
 import type { FederationServices } from "./federation.ts";
 import { searchLocally } from "./local-search.ts";
 
@@ -17,7 +17,7 @@ export async function answerDiscovery(
     maxHops: config.federation.maxHops,
   });
   const local = search ? await searchLocally(services, query) : [];
-  const remote = pass === null ? [] : (await askPeers(services, pass)).map(toAnswer);
+  const remote = pass === null ? [] : (await askPeers(services, pass))().map(toAnswer);
   const agents = mergeEntries([local, remote]).slice(0, query.limit ?? limits.pageMax);
   federation.log.debug("federation.query.answered", {
     query_id: message.query_id,

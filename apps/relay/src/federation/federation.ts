@@ -22,6 +22,8 @@ export interface Federation {
   readonly pending: Map<string, PendingPeer>;
   /** Agents that peers have told of. */
   readonly remote: RemoteAgents;
+  /** Peers that let the time for an answer pass, by relay id: nobody waits for them. */
+  readonly silent: Set<string>;
   readonly schedule: RetrySchedule;
   /** Its lines say that they are of the federation. */
   readonly log: Log;
@@ -70,6 +72,7 @@ export function createFederation(
     pending: new Map(),
     untaken: new Set(),
     remote: createRemoteAgents(runtime.now),
+    silent: new Set(),
     schedule: retrySchedule(retryScale),
     log: log.child({ service: "federation" }),
     noticeTime() {

@@ -1,9 +1,10 @@
 import type { KnownAgent } from "@agent/federation-protocol";
 import { limits } from "@agent/wire";
+import type { Told } from "./ask-peers.ts";
 
 interface Search {
   readonly at: number;
-  readonly agents: Promise<readonly KnownAgent[]>;
+  readonly told: Promise<Told>;
 }
 
 /** What peers have told of their agents; bounded, and gone with the process. */
@@ -11,7 +12,7 @@ export interface RemoteAgents {
   get(agentId: string): KnownAgent | undefined;
   note(agents: readonly KnownAgent[]): void;
   /** The search of that name from the last seconds, else a new one. */
-  search(name: string, begin: () => Promise<readonly KnownAgent[]>): Promise<readonly KnownAgent[]>;
+  search(name: string, begin: () => Promise<Told>): Promise<readonly KnownAgent[]>;
   /** What was learned of a peer counts no more. */
   forget(relayId: string): void;
 }
@@ -39,14 +40,14 @@ export function createRemoteAgents(now: () => number): RemoteAgents {
         agents.delete(agentId);
       }
     },
-    search(name, begin) {
+    async search(name, begin) {
       forgetSearches();
       const known = searches.get(name);
-      if (known !== undefined) return known.agents;
-      const agents = begin();
-      searches.set(name, { at: now(), agents });
-      agents.catch(() => searches.delete(name));
-      return agents;
+      if (known !== undefined) return (await known.told)();
+      const told = begin();
+      searches.set(name, { at: now(), told });
+      told.catch(() => searches.delete(name));
+      return (await told)();
     },
     forget(relayId) {
       searches.clear();

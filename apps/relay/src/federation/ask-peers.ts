@@ -1,0 +1,116 @@
+import {
+  DiscoveryAnswerSchema,
+  mergeEntries,
+  peersToAsk,
+  takeEntries,
+  type Discovery,
+  type KnownAgent,
+} from "@agent/federation-protocol";
+import { limits } from "@agent/wire";
+import * as v from "valibot";
+import { knownAgents } from "../agents/store.ts";
+import type { Runtime } from "../runtime.ts";
+import type { FederationPeerRow } from "../storage/tables.ts";
+import { scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { findTrust } from "../trust/store.ts";
+import { addressed, callPeer } from "./call-peer.ts";
+import type { FederationServices } from "./federation.ts";
+import { listPeers } from "./peer-store.ts";
+
+/** The agents that peers have told of so far; who answers late still adds to them. */
+export type Told = () => readonly KnownAgent[];
+
+/**
+ * Hands a query to every active peer that it has not visited, and takes what counts of the answers.
+ * All are waited for together and for a short time, so that a dead peer holds nobody up; one that
+ * let its time pass is asked again, and waited for again once it has answered.
+ */
+export async function askPeers(services: FederationServices, pass: Discovery): Promise<Told> {
+  const { federation, runtime, storage } = services;
+  const active = (await listPeers(storage.read)).filter(({ state }) => state === "active");
+  const ids = active.map(({ relay_id }) => relay_id);
+  const wanted = new Set(peersToAsk(ids, pass));
+  const answers: (readonly KnownAgent[])[] = [];
+  let agents: readonly KnownAgent[] = [];
+  const waiting = new Map<string, Promise<void>>();
+
+  async function hear(peer: FederationPeerRow): Promise<void> {
+    try {
+      answers.push(await ask(services, peer, pass));
+      agents = mergeEntries(answers);
+      federation.remote.note(agents);
+    } catch (error) {
+      const { relay_id } = peer;
+      federation.log.error("federation.discover_failed", { relay_id, error: String(error) });
+    }
+    waiting.delete(peer.relay_id);
+  }
+
+  for (const peer of active.filter(({ relay_id }) => wanted.has(relay_id))) {
+    waiting.set(peer.relay_id, hear(peer));
+  }
+  const isPrompt = ({ relay_id, missed_heartbeats }: FederationPeerRow) =>
+    missed_heartbeats === 0 && !federation.silent.has(relay_id);
+  const prompt = active.filter(isPrompt).flatMap(({ relay_id }) => waiting.get(relay_id) ?? []);
+  // Whoever asks waits for those it asks in turn.
+  const ms = (pass.max_hops - pass.hop_count + 1) * limits.federationPatienceMs;
+  if (!(await inTime(runtime, ms, Promise.all(prompt)))) {
+    for (const relayId of waiting.keys()) federation.silent.add(relayId);
+  }
+  return () => agents;
+}
+
+/** Whether something is done before so many ms are over; it goes on in any case. */
+function inTime(
+  { schedule }: Pick<Runtime, "schedule">,
+  ms: number,
+  work: Promise<unknown>,
+): Promise<boolean> {
+  return new Promise((resolve) => {
+    const cancel = schedule(ms, () => resolve(false));
+    void work.then(() => {
+      cancel();
+      resolve(true);
+    });
+  });
+}
+
+async function ask(
+  services: FederationServices,
+  peer: FederationPeerRow,
+  pass: Discovery,
+): Promise<readonly KnownAgent[]> {
+  const { identity, runtime, storage, federation } = services;
+  const { relay_id } = peer;
+  const startedAt = runtime.now();
+  const { delivery, body } = await callPeer(services, peer, {
+    method: "POST",
+    path: "/federation/v1/discover",
+    body: addressed(services, peer, pass),
+    timeoutMs: (pass.max_hops - pass.hop_count + 1) * limits.federationHopMs,
+  });
+  if (delivery.kind !== "answered") return [];
+  federation.silent.delete(relay_id);
+  const answer = v.safeParse(DiscoveryAnswerSchema, delivery.status === 200 ? body : undefined);
+  if (!answer.success) return [];
+  const latencyMs = Math.max(0, runtime.now() - startedAt);
+  const agents = answer.output.agents.slice(0, limits.pageMax);
+  const [trust, own] = await Promise.all([
+    findTrust(storage.read, identity.relayId, relay_id),
+    knownAgents(storage.read, agents.map(idIn)),
+  ]);
+  const known = new Set(own);
+  return takeEntries(
+    { agents },
+    {
+      peer: { relayId: relay_id, trust: scoreOf(trust?.trust_level ?? UNKNOWN), latencyMs },
+      self: identity.relayId,
+      isOwn: (id) => known.has(id),
+    },
+  );
+}
+
+function idIn(entry: unknown): string {
+  const id = (entry as { agent_id?: unknown } | null)?.agent_id;
+  return typeof id === "string" ? id : "";
+}

@@ -1,0 +1,129 @@
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { federated, queryOf, suspend } from "../../test/contract/federation.ts";
+import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { answering, type Answering, type Asked } from "../../test/listening-peer.ts";
+import { until } from "../../test/network.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+/** Four hops of patience: those of the relays that a query may come to, and the way to the first. */
+const patienceMs = 1_000;
+
+let t: TestRelay;
+let listening: Answering;
+let peer: FakePeer;
+let answer: (asked: Asked) => unknown;
+beforeEach(async () => {
+  t = await startTestRelay(federated);
+  answer = () => new Promise(() => {});
+  listening = await answering((asked) => (asked.path.endsWith("/discover") ? answer(asked) : {}));
+  peer = await fakePeer(t, listening.url).befriend();
+});
+afterEach(async () => {
+  await t.close();
+  await listening.close();
+});
+
+const queries = () => listening.asked.filter(({ path }) => path.endsWith("/discover"));
+
+/** A capability that nobody has asked for before, so that peers are asked. */
+let made = 0;
+async function submission() {
+  made += 1;
+  const capability = `work-${made}`;
+  const boss = await t.agent();
+  const worker = await t.worker(0, capability);
+  const asked = queries().length;
+  const submit = () =>
+    t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
+      prompt: "work",
+      required_capabilities: [capability],
+    });
+  const arrived = () => until(() => queries().length > asked, "the peer is asked");
+  return { capability, worker, submit, arrived };
+}
+
+const chosen = ({ body }: Reply) =>
+  (body["routing_choice"] as { selected_agent: string }).selected_agent;
+
+/** A submission that has to wait for the peer, up to all of its patience. */
+async function waited(): Promise<void> {
+  const { submit, arrived, worker } = await submission();
+  let done: Reply | undefined;
+  const reply = submit().then((answered) => (done = answered));
+  await arrived();
+  await t.clock.advance(patienceMs - 1);
+  expect(done).toBeUndefined();
+  await t.clock.advance(1);
+  expect(chosen(await reply)).toBe(worker.agentId);
+}
+
+describe("a peer that accepts and never answers", () => {
+  test("holds up one submission by a second, and none after it, however many are asked", async () => {
+    await waited();
+    const before = t.clock.now();
+    for (let again = 0; again < 10; again += 1) {
+      const { submit, worker } = await submission();
+      expect(chosen(await submit())).toBe(worker.agentId);
+    }
+    expect(t.clock.now()).toBe(before);
+    await until(() => queries().length === 11, "it is asked all the same");
+    await t.clock.advance(5_000);
+    const { submit, worker } = await submission();
+    expect(chosen(await submit())).toBe(worker.agentId);
+  });
+
+  test("is waited for no longer than the relay that asked waits", async () => {
+    const asking = await fakePeer(t).befriend();
+    const reply = asking.post("/federation/v1/discover", queryOf(asking));
+    await until(() => queries().length === 1, "the peer is asked");
+    await t.clock.advance(750);
+    expect(await reply).toMatchObject({ status: 200, body: { agents: [] } });
+  });
+
+  test("is not waited for at all after a heartbeat that it missed", async () => {
+    await t.clock.advance(60_000);
+    await t.relay.tick();
+    await until(async () => {
+      const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+      return (body["peers"] as { missed_heartbeats: number }[])[0]?.missed_heartbeats === 1;
+    }, "the heartbeat is missed");
+    const { submit, worker } = await submission();
+    expect(chosen(await submit())).toBe(worker.agentId);
+  });
+
+  test("is not asked any more once it is suspended", async () => {
+    await suspend(t, peer);
+    const { submit } = await submission();
+    expect(await submit()).toMatchObject({ status: 201 });
+    expect(queries()).toEqual([]);
+  });
+});
+
+describe("a peer that answers late", () => {
+  const telling = (agentId: string, capability: string, publicKey: string) => ({
+    agents: [
+      { agent_id: agentId, public_key: publicKey, capabilities: [capability], availability: 1 },
+    ],
+  });
+
+  test("is heard by those who ask after it, and waited for the next time", async () => {
+    const remote = t.stranger();
+    let say: (body: unknown) => void = () => {};
+    answer = () => new Promise((resolve) => (say = resolve));
+    const { capability, submit, arrived } = await submission();
+    const first = submit();
+    await arrived();
+    await t.clock.advance(patienceMs);
+    expect(await first).toMatchObject({ status: 201 });
+
+    say(telling(remote.agentId, capability, remote.publicKey));
+    const boss = await t.agent();
+    await until(async () => {
+      const found = await t.as(boss, "GET", `/api/v1/agents/discover?capability=${capability}`);
+      return (found.body["agents"] as { agent_id: string }[]).some(
+        ({ agent_id }) => agent_id === remote.agentId,
+      );
+    }, "the answer counts");
+    await waited();
+  });
+});
