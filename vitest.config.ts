@@ -36,6 +36,8 @@ export default defineConfig({
       project("packages", "packages/*/src/**/*.test.ts"),
       project("apps", "apps/*/src/**/*.test.ts"),
       project("workspace", "{test,examples}/**/*.test.ts"),
+      // The contract once more, all of it through a validating proxy: `pnpm test:proxy`.
+      project("proxy", "apps/relay/test/contract/through-proxy.ts"),
     ],
     coverage: { provider: "v8", include: ["packages/*/src/**", "apps/*/src/**"] },
   },

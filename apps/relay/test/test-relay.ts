@@ -11,6 +11,7 @@ import type { Scope } from "@agent/wire";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
+import { carrier } from "./carrier.ts";
 
 export const masterToken = "test-master-token-0123456789";
 
@@ -58,7 +59,7 @@ export interface TestRelay {
   close(): Promise<void>;
 }
 
-/** Makes a request in process and reads its answer as JSON. */
+/** Makes a request of the relay, in process unless a carrier takes it, and reads its answer as JSON. */
 export async function send(
   fetch: OpenRelay["fetch"],
   method: string,
@@ -75,7 +76,8 @@ export async function send(
     },
     ...(content !== undefined && { body: content, duplex: "half" as const }),
   });
-  const answer = await fetch(request);
+  const carry = carrier.getStore();
+  const answer = await (carry === undefined ? fetch(request) : carry(fetch, request));
   const text = await answer.text();
   const isJson = /\bjson\b/.test(answer.headers.get("content-type") ?? "");
   // An answer in another media type is its text.

@@ -186,8 +186,8 @@ export const implied: Partial<Record<Code, Provoke>> = {
 
   "idempotency.key_invalid": ({ t }, name) => withKey(t, name, "two words"),
   "idempotency.key_in_use": async ({ t }, name) => {
-    const [, second] = await Promise.all([withKey(t, name, "one"), withKey(t, name, "one")]);
-    return second;
+    const both = await Promise.all([withKey(t, name, "one"), withKey(t, name, "one")]);
+    return both.find(({ status }) => status === 409) ?? both[1];
   },
   "idempotency.key_reused": ({ keyed: { t } }, name) => withKey(t, name, "taken"),
 

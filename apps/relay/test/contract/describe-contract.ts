@@ -1,0 +1,82 @@
+import {
+  errors,
+  impliedRefusals,
+  operations,
+  type Code,
+  type Operation,
+  type OperationName,
+} from "@agent/wire";
+import * as v from "valibot";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { carrier, type Carrier } from "../carrier.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
+import { contract } from "./contract.ts";
+import { implied, openStage, type Stage } from "./implied.ts";
+import type { Case } from "./outcome.ts";
+
+export const names = Object.keys(operations) as OperationName[];
+
+export const casesOf = (name: OperationName): Readonly<Record<string, Case>> => contract[name];
+
+/** A case for each success that a row declares; requests go by `carry` if there is one. */
+export function describeSuccesses(carry?: Carrier): void {
+  describe("every declared success is brought about:", () => {
+    const relay = relayForEach();
+    test.each(rowsOf(({ ok }) => Object.keys(ok)))("%s answers %s", async (name, status) => {
+      const reply = await carrier.run(carry, () => casesOf(name)[status]!(relay()));
+      expect(reply).toMatchObject({ status: Number(status) });
+      const { ok }: Operation = operations[name];
+      expect(v.parse(ok[Number(status)]!, reply.body)).toEqual(reply.body);
+    });
+  });
+}
+
+/** A case for each refusal that a row declares. */
+export function describeRefusals(carry?: Carrier): void {
+  describe("every declared refusal is brought about:", () => {
+    const relay = relayForEach();
+    test.each(rowsOf(({ refusals }) => refusals))("%s refuses with %s", async (name, code) => {
+      expectRefusal(await carrier.run(carry, () => casesOf(name)[code]!(relay())), code);
+    });
+  });
+}
+
+/** A case for each refusal that a row implies without naming it. */
+export function describeImplied(carry?: Carrier): void {
+  describe("every implied refusal is brought about:", () => {
+    let stage: Stage;
+    beforeAll(async () => {
+      stage = await openStage();
+    });
+    afterAll(() => stage.close());
+
+    test.each(rowsOf(impliedRefusals))("%s refuses with %s", async (name, code) => {
+      expectRefusal(await carrier.run(carry, () => implied[code]!(stage, name)), code);
+    });
+  });
+}
+
+function rowsOf<T>(outcomesOf: (row: Operation) => readonly T[]): [OperationName, T][] {
+  return names.flatMap((name) =>
+    outcomesOf(operations[name]).map((outcome): [OperationName, T] => [name, outcome]),
+  );
+}
+
+function relayForEach(): () => TestRelay {
+  let t: TestRelay;
+  beforeEach(async () => {
+    t = await startTestRelay();
+  });
+  afterEach(() => t.close());
+  return () => t;
+}
+
+function expectRefusal({ status, headers, body }: Reply, code: Code): void {
+  const { text } = errors[code];
+  expect(body).toMatchObject({ code, status: errors[code].status });
+  expect(status).toBe(errors[code].status);
+  expect(body["message"]).toBe(body["error"]);
+  expect(String(body["error"]).startsWith(text)).toBe(true);
+  expect(headers.get("content-type")).toBe("application/json");
+  expect(headers.get("x-request-id")).toBe(body["request_id"]);
+}

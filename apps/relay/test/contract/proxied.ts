@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from "vitest";
+import type { Carrier } from "../carrier.ts";
+import { startValidatingProxy, type ValidatingProxy } from "../validating-proxy.ts";
+
+/** One validating proxy for the tests of a file. */
+export function proxied(): Carrier {
+  let proxy: ValidatingProxy;
+  beforeAll(async () => {
+    proxy = await startValidatingProxy();
+  });
+  afterAll(() => proxy.close());
+  return (relay, request) => proxy.carry(relay, request);
+}
