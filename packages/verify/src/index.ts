@@ -4,6 +4,7 @@ export {
   BundleSchema,
   type EvidenceBundle,
   type KeyTerm,
+  type Peer,
   type Posting,
   type Signer,
 } from "./bundle/schema.ts";

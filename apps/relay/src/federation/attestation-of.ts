@@ -1,5 +1,7 @@
+import type { RelayAttestation } from "@agent/receipts";
 import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
+import { findPeer } from "./peer-store.ts";
 
 /** What the relay that had a task says of its receipt, for whoever polls it. */
 export async function attestationOf(
@@ -9,4 +11,28 @@ export async function attestationOf(
   const attestation = (await findOutbound(read, taskId))?.attestation ?? null;
   if (attestation === null) return {};
   return { attestation: JSON.parse(attestation) as Record<string, unknown> };
+}
+
+/** What a receipt was taken by that came from another relay. */
+export interface TakenFrom {
+  readonly workerId: string;
+  /** Of the worker, as it was pinned when the task went out. */
+  readonly publicKey: string;
+  readonly peer: {
+    readonly relay_id: string;
+    readonly public_key: string;
+    readonly attestation: RelayAttestation;
+  };
+}
+
+/** Undefined for a task that was done here. */
+export async function takenFrom(read: Reader, taskId: string): Promise<TakenFrom | undefined> {
+  const outbound = await findOutbound(read, taskId);
+  if (outbound === undefined || outbound.attestation === null) return undefined;
+  const { peerId, agentId, publicKey } = outbound.task;
+  const peer = await findPeer(read, peerId);
+  if (peer === undefined) return undefined;
+  const { relay_id, public_key } = peer;
+  const attestation = JSON.parse(outbound.attestation) as RelayAttestation;
+  return { workerId: agentId, publicKey, peer: { relay_id, public_key, attestation } };
 }

@@ -7,18 +7,20 @@ import {
   signBundle,
   type Evidence,
   type EvidenceBundle,
+  type Signer,
   type Voucher,
 } from "@agent/verify";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { moneyOfTask } from "../budget/task-money.ts";
 import { documentOf } from "../credentials/credential-row.ts";
 import { credentialOfTask, findCredential } from "../credentials/store.ts";
+import { takenFrom, type TakenFrom } from "../federation/attestation-of.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
 import { signersOf } from "./signers.ts";
 import { findReceipt, findTask } from "./store.ts";
-import { attemptsOf, isGone, isParticipant, taskOf } from "./view.ts";
+import { attemptsOf, isAbroad, isGone, isParticipant, taskOf } from "./view.ts";
 
 type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity">;
 
@@ -54,8 +56,9 @@ async function collect(
   const { read } = services.storage;
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { routing_choice: choice, ...facts } = taskOf(task);
+  const from = isAbroad(task) ? await takenFrom(read, task.task_id) : undefined;
   const [signers, money, credential] = await Promise.all([
-    signersOf(read, receipt),
+    signersOf(read, receipt, from && workerOf(from, task)),
     moneyOfTask(services, task.task_id),
     credentialFor(services, task.task_id),
   ]);
@@ -65,10 +68,17 @@ async function collect(
     routing: { choice, executors: executorsOf(task) },
     receipt,
     signers,
+    ...(from !== undefined && { peer: from.peer }),
     ...money,
     credential,
     received_at,
   };
+}
+
+/** Of another relay's agent only the key is known that the task went out for. */
+function workerOf({ workerId, publicKey }: TakenFrom, { submitted_at }: TaskRow): Signer {
+  const key = { public_key: publicKey, valid_from: submitted_at, valid_until: null };
+  return { agent_id: workerId, keys: [key], chain: [], devices: [] };
 }
 
 /** Whom the task could have come to, in turn, and at which price. */

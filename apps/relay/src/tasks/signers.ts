@@ -4,11 +4,22 @@ import { keyHistory } from "../agents/key-history.ts";
 import { devicesOf } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 
-/** The key history of everybody who signed a receipt of the tree; an unknown agent has none. */
-export function signersOf(read: Reader, receipt: ExecutionReceipt): Promise<Signer[]> {
+/**
+ * The key history of everybody who signed a receipt of the tree, `known` as it is given; an unknown
+ * agent has none.
+ */
+export function signersOf(
+  read: Reader,
+  receipt: ExecutionReceipt,
+  known?: Signer,
+): Promise<Signer[]> {
   const inner = flattenChain(receipt).links.map((link) => link.receipt.agent_id);
   const agents = new Set([receipt.agent_id, ...inner]);
-  return Promise.all([...agents].map((agentId) => signerOf(read, agentId)));
+  return Promise.all(
+    [...agents].map(async (agentId) =>
+      agentId === known?.agent_id ? known : signerOf(read, agentId),
+    ),
+  );
 }
 
 async function signerOf(read: Reader, agent_id: string): Promise<Signer> {

@@ -2,6 +2,7 @@ import { isUuid } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
+  type RelayAttestation,
   RelayAttestationSchema,
   type SettlementRecord,
   SettlementRecordSchema,
@@ -62,6 +63,10 @@ const bundleRules = {
     }),
   ),
   attestation: RelayAttestationSchema,
+  // Only where an agent of another relay did the task.
+  peer: v.optional(
+    objectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
+  ),
   settlements: listOf(SettlementRecordSchema),
   postings: listOf(
     objectOf({
@@ -122,10 +127,19 @@ export interface EvidenceBundle extends Pick<
   };
   readonly receipt: ExecutionReceipt;
   readonly signers: readonly Signer[];
+  /** The relay whose agent did the task, where that is another one. */
+  readonly peer?: Peer;
   readonly settlements: readonly SettlementRecord[];
   /** One movement of money whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
   readonly credential: VerifiableCredential | null;
+}
+
+/** Another relay: its key in hex, and its own word on the receipt that it handed over. */
+export interface Peer {
+  readonly relay_id: string;
+  readonly public_key: string;
+  readonly attestation: RelayAttestation;
 }
 
 /** One side of a movement of money: into the account, or out of it when negative. */

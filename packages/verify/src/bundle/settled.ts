@@ -21,20 +21,25 @@ export function faultOfMoney(
   }
   const paid = (member: "amount_settled" | "fee" | "net") =>
     settlements.reduce((sum, record) => sum + micro(record[member]), 0);
+  const charges = postings.filter(({ type }) => CHARGES.includes(type));
   const agrees =
     sumOf(postings) === 0 &&
-    sumOf(postings, "settlement_debit") === -paid("amount_settled") &&
-    sumOf(postings, "settlement_credit") === paid("net") &&
-    sumOf(postings, "fee") === paid("fee");
+    sumOf(charges.filter(({ amount }) => amount < 0)) === -paid("amount_settled") &&
+    received(charges, "settlement_credit") === paid("net") &&
+    received(charges, "fee") === paid("fee");
   return agrees ? undefined : "bundle.postings_mismatch";
 }
 
-function sumOf(postings: readonly Posting[], type?: string): number {
-  return postings.reduce(
-    (sum, posting) =>
-      type === undefined || posting.type === type ? sum + micro(posting.amount) : sum,
-    0,
-  );
+/** What a charge is made of; a release only returns what was held. */
+const CHARGES = ["settlement_debit", "settlement_credit", "fee"];
+
+/** An agent's task is charged to its account, another relay's is paid out of its hold. */
+function received(postings: readonly Posting[], type: string): number {
+  return sumOf(postings.filter((posting) => posting.type === type && posting.amount > 0));
+}
+
+function sumOf(postings: readonly Posting[]): number {
+  return postings.reduce((sum, { amount }) => sum + micro(amount), 0);
 }
 
 /** Millionths, which add up exactly. */

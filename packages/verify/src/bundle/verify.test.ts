@@ -33,6 +33,19 @@ const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes
 const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 
+const elsewhere = handOf(seededRandom(11), 1);
+const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
+  peer: {
+    relay_id: elsewhere.signer.agent_id,
+    public_key: elsewhere.publicKey,
+    attestation: signAttestation(
+      { ...bundle.attestation, relay_id: elsewhere.signer.agent_id, ...changes },
+      secretKey,
+    ),
+  },
+});
+const abroad = had(wordOf());
+
 describe("the evidence of a finished task", () => {
   test("stands on every rung without the relay", () => {
     const verdict = verifyBundle(text, { publicKey: relay.publicKey });
@@ -59,6 +72,30 @@ describe("the evidence of a finished task", () => {
     const verdict = verifyBundle(bundleText(signBundle(refunded.evidence, refunded.relay)));
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
+  });
+
+  test("of a task that another relay's agent did stands by that relay's word, too", () => {
+    const verdict = verifyBundle(bundleText(abroad));
+    expect(verdict).toMatchObject({ valid: true });
+    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+  });
+
+  test("of a task that came from another relay shows what was paid out of its hold", () => {
+    const held = `held:${evidence.task.task_id}`;
+    const rows: [string, string, number][] = [
+      [held, "settlement_credit", -1.9],
+      [`agent:${evidence.receipt.agent_id}`, "settlement_credit", 1.9],
+      [held, "fee", -0.1],
+      ["relay:fees", "fee", 0.1],
+    ];
+    const postings = rows.map(([account, type, amount]) => ({
+      ...evidence.postings[0]!,
+      account,
+      type,
+      amount,
+    }));
+    expect(verifyBundle(had({ postings })).checks).toContainEqual({ name: "settled", ok: true });
+    expect(failing(had({ postings: postings.slice(2) })).code).toBe("bundle.postings_mismatch");
   });
 
   test("stays valid when the credential in it has ended", () => {
@@ -266,6 +303,36 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       "attested",
       "attestation.signature_invalid",
       resigned({ attestation: { ...bundle.attestation, attested_at: start + 60_000 } }),
+    ],
+    [
+      "another relay's attestation of another receipt",
+      "attested",
+      "attestation.receipt_mismatch",
+      had(wordOf({ receipt_hash: "0".repeat(64) })),
+    ],
+    [
+      "another relay's attestation of another task",
+      "attested",
+      "attestation.task_mismatch",
+      had(wordOf({ task_id: "another" })),
+    ],
+    [
+      "another relay's attestation by somebody else",
+      "attested",
+      "attestation.signature_invalid",
+      had(wordOf({}, stranger.secretKey)),
+    ],
+    [
+      "another relay's attestation under another name",
+      "attested",
+      "attestation.wrong_relay",
+      had(wordOf({ relay_id: relay.relayId })),
+    ],
+    [
+      "another relay without a key",
+      "well_formed",
+      "bundle.malformed",
+      resigned({ peer: { ...wordOf().peer, public_key: null } }),
     ],
     [
       "a settlement by another",

@@ -99,14 +99,17 @@ function credentialPart(
     : { ...refusal("nested", "bundle.credential_foreign"), nested: judged };
 }
 
-function attestedPart({ relay_id, task, receipt, attestation }: EvidenceBundle, publicKey: string) {
-  const verdict = verifyAttestation(attestation, {
-    publicKey,
-    relayId: relay_id,
-    taskId: task.task_id,
-    receiptHash: receiptHash(receipt),
-  });
-  return verdict.valid ? holds("attested") : refusal("attested", verdict.code);
+/** By the relay that vouches and, where the task was done at another one, by that one too. */
+function attestedPart(bundle: EvidenceBundle, relayKey: string): Part {
+  const { relay_id, task, receipt, attestation, peer } = bundle;
+  const about = { taskId: task.task_id, receiptHash: receiptHash(receipt) };
+  const relay = { relay_id, public_key: relayKey, attestation };
+  for (const each of peer === undefined ? [relay] : [relay, peer]) {
+    const by = { publicKey: each.public_key, relayId: each.relay_id };
+    const verdict = verifyAttestation(each.attestation, { ...by, ...about });
+    if (!verdict.valid) return refusal("attested", verdict.code);
+  }
+  return holds("attested");
 }
 
 function holds(name: RungName): Part {

@@ -1,0 +1,75 @@
+import { verifyArtifact, type EvidenceBundle } from "@agent/verify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { startNetwork, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
+import { masterToken } from "../../test/test-relay.ts";
+
+let network: Awaited<ReturnType<typeof startNetwork>>;
+let a: Site;
+let b: Site;
+beforeEach(async () => {
+  network = await startNetwork(["alpha", "beta"], [[0, 1]]);
+  [a, b] = network.sites as [Site, Site];
+});
+afterEach(() => network.close());
+
+/** A task of an agent of `a` that one of `b` has done and, if it costs anything, is paid for. */
+async function done(price: number) {
+  const boss = await a.agent();
+  await a.deposit(boss, 10);
+  const worker = await b.worker(price);
+  await submitFor(a, boss);
+  const task = await taskFor(b, worker);
+  await work(b, worker, task);
+  await until(async () => {
+    const { body } = await a.as(boss, "GET", `/agent/${boss.agentId}/task/${task.task_id}`);
+    return body["receipt"] !== null;
+  }, "the result comes back");
+  await until(async () => (await a.balance(boss)) === 10 - price, "it is paid");
+  return { boss, worker, task };
+}
+
+async function evidenceAt(site: Site, agentId: string, taskId: string) {
+  const url = `http://relay.test/agent/${agentId}/task/${taskId}/evidence`;
+  const headers = { authorization: `Bearer ${masterToken}` };
+  const text = await (await site.relay.fetch(new Request(url, { headers }))).text();
+  const { body } = await site.request("GET", "/.well-known/agent-relay.json");
+  const verdict = verifyArtifact(text, { publicKey: String(body["public_key"]), taskId });
+  return { bundle: JSON.parse(text) as EvidenceBundle, verdict, relayKey: body["public_key"] };
+}
+
+const rungs = (names: readonly string[]) => names.map((name) => ({ name, ok: true }));
+const whole = ["well_formed", "intact", "key_bound", "key_valid", "task_bound", "hashes_match"];
+
+describe("the evidence of a task that an agent of another relay did", () => {
+  test("stands without either relay: by the key that was pinned, and the other relay's word", async () => {
+    const { boss, worker, task } = await done(1);
+    const { bundle, verdict } = await evidenceAt(a, boss.agentId, task.task_id);
+    const { relayKey } = await evidenceAt(b, worker.agentId, task.task_id);
+    expect(verdict).toMatchObject({ kind: "bundle", valid: true });
+    expect(verdict.checks).toEqual(rungs([...whole, "attested", "settled"]));
+    expect(bundle).toMatchObject({
+      signers: [{ agent_id: worker.agentId, keys: [{ public_key: worker.publicKey }] }],
+      peer: { relay_id: b.relayId, public_key: relayKey, attestation: { relay_id: b.relayId } },
+      settlements: [{ payer_id: boss.agentId, payee_id: worker.agentId, net: 0.95 }],
+    });
+  });
+
+  test("stands at the relay that did it, too, by what that one knows", async () => {
+    const { worker, task } = await done(1);
+    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+    const { bundle, verdict } = await evidenceAt(b, worker.agentId, task.task_id);
+    expect(verdict).toMatchObject({ valid: true });
+    expect(verdict.checks).toEqual(rungs([...whole, "attested", "settled"]));
+    expect(bundle).not.toHaveProperty("peer");
+    expect(bundle.settlements).toMatchObject([
+      { payer_id: `relay:${a.relayId}`, payee_id: worker.agentId, net: 0.9025, fee: 0.0475 },
+    ]);
+  });
+
+  test("of a free task stands without a payment", async () => {
+    const { boss, task } = await done(0);
+    const { verdict } = await evidenceAt(a, boss.agentId, task.task_id);
+    expect(verdict).toMatchObject({ valid: true });
+    expect(verdict.checks).toEqual(rungs([...whole, "attested"]));
+  });
+});
