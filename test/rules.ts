@@ -156,7 +156,7 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
   [/^hono$/, /^(http|realtime)\/|^app\.ts$/],
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\.ts$/],
-  [/^@modelcontextprotocol\//, /^routing\/mcp-forward\.ts$/],
+  [/^@modelcontextprotocol\//, /^delivery\/mcp-forward\.ts$/],
   [/^stripe$/, /^payments\/(card-processor|credit-checkout)\.ts$/],
   [/^@x402\//, /^payments\/x402-/],
   [/^better-sqlite3$/, /^storage\//],
@@ -170,12 +170,12 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "a2a",
     "approvals",
     "credentials",
+    "delivery",
     "federation",
     "identity",
     "pairing",
     "realtime",
     "records",
-    "routing",
     "tasks",
     "trust",
     "visibility",
@@ -183,11 +183,17 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/listing-store.ts": ["a2a", "routing", "visibility"],
   "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],
-  "tasks/store.ts": ["federation", "ledger", "realtime", "routing"],
+  "tasks/store.ts": ["delivery", "federation", "ledger", "realtime"],
   "tasks/postpone-store.ts": ["admin"],
-  "tasks/assignment-store.ts": ["federation", "realtime", "routing"],
+  "tasks/assignment-store.ts": ["delivery", "federation", "realtime"],
   "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
+};
+
+/** Features that know nothing of others, which build on them. */
+const unknownTo: Readonly<Record<string, readonly string[]>> = {
+  routing: ["delivery", "tasks"],
+  tasks: ["delivery"],
 };
 
 export const relayKeepsItsFolders: Rule = function* (pkg) {
@@ -208,6 +214,7 @@ function mayImport(path: string, target: string): boolean {
   const [from, to] = [folderOf(path), folderOf(target)];
   if (from === to) return true;
   if (from === "storage") return to === "";
+  if (unknownTo[from]?.includes(to) === true) return false;
   if (from === "http") return ["", "identity", "storage"].includes(to);
   if (!/(^|[/-])store\.ts$/.test(target)) return true;
   return readers[target]?.includes(from) ?? false;

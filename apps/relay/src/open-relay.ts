@@ -11,7 +11,7 @@ import { loadRelayIdentity } from "./identity/relay-identity.ts";
 import { createTokenChecker } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
-import { createRouter } from "./routing/router.ts";
+import { createRouter } from "./delivery/router.ts";
 import { loadTrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import { migrations } from "./storage/migrations/index.ts";

@@ -9,7 +9,7 @@ import type { RelayIdentity } from "./identity/relay-identity.ts";
 import type { TokenChecker } from "./identity/tokens.ts";
 import type { Connections } from "./realtime/connections.ts";
 import type { Facilitator } from "./payments/x402-facilitator.ts";
-import type { Router } from "./routing/router.ts";
+import type { Router } from "./delivery/router.ts";
 import type { TrustGraph } from "./routing/trust-graph.ts";
 import type { Runtime } from "./runtime.ts";
 import type { Storage } from "./storage/storage.ts";

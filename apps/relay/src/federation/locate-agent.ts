@@ -1,6 +1,6 @@
 import { isReachable } from "@agent/federation-protocol";
 import { findAgent } from "../agents/store.ts";
-import type { Attempt } from "../tasks/view.ts";
+import type { Attempt } from "../routing/attempt.ts";
 import { findRemote } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
 import { priceOfRemote, viaOf } from "./remote-candidates.ts";

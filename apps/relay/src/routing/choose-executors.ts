@@ -5,7 +5,7 @@ import { profilesWith } from "../agents/profile-store.ts";
 import type { FederatingParts } from "../federation/federation.ts";
 import { remoteCandidates } from "../federation/remote-candidates.ts";
 import type { Services } from "../services.ts";
-import type { Attempt } from "../tasks/view.ts";
+import type { Attempt } from "./attempt.ts";
 import { candidateOf } from "./candidates.ts";
 
 export interface Wanted {

@@ -6,6 +6,7 @@ import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
+import { showRouting } from "./show-routing.ts";
 import { streamEvents } from "./stream-events.ts";
 import { getReceipt, listReceipts } from "./receipt-archive.ts";
 
@@ -15,6 +16,7 @@ type TaskHandlers = Pick<
   | "getTask"
   | "getTaskEvents"
   | "getEvidence"
+  | "getRouting"
   | "listTasks"
   | "cancelTask"
   | "postResult"
@@ -51,6 +53,7 @@ export function taskHandlers(services: Services): TaskHandlers {
         caller,
         signal,
       }),
+    getRouting: ({ params }, { caller }) => showRouting(services, { ...params, caller }),
     getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),
     listTasks: ({ params, query }) =>
       list(services, {

@@ -11,6 +11,7 @@ import {
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { locateAgent } from "../federation/locate-agent.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
+import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
 import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
 import { decisionText, keepDecision } from "../routing/decision.ts";
@@ -21,7 +22,6 @@ import { takePlace } from "./counters.ts";
 import { admitToken } from "./delegated.ts";
 import { placeDelegatedHold } from "./delegation-budget.ts";
 import { insertTask } from "./store.ts";
-import type { Attempt } from "./view.ts";
 
 export interface Submission {
   readonly targetId: string;

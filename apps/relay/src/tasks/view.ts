@@ -1,17 +1,9 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
-import type { Via } from "../federation/remote-candidates.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
+import type { Attempt } from "../routing/attempt.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables.ts";
 import { lastEventOf } from "./events.ts";
-
-/** One executor to try, with the price that it charges, in micro-units. */
-export interface Attempt {
-  readonly agent_id: string;
-  readonly charge: number;
-  /** How a task comes to an agent of another relay. */
-  readonly via?: Via;
-}
 
 /** A task as its participants see it. */
 export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events">>): Task {

@@ -3,6 +3,7 @@ import { findAgent } from "../agents/store.ts";
 import { forwardTask } from "../federation/forward-task.ts";
 import { master } from "../identity/caller.ts";
 import { canServe, type Connection } from "../realtime/connections.ts";
+import type { Attempt } from "../routing/attempt.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables.ts";
@@ -10,7 +11,7 @@ import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
 import { claimPending, reassignTask, releaseClaim } from "../tasks/assignment-store.ts";
 import { findTask } from "../tasks/store.ts";
-import { attemptsOf, executorOf, isOpen, taskOf, type Attempt } from "../tasks/view.ts";
+import { attemptsOf, executorOf, isOpen, taskOf } from "../tasks/view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
 
