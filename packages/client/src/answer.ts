@@ -51,11 +51,11 @@ function readRefusal(response: Response, body: unknown): CallRefusal {
   };
 }
 
-function isOf({ headers }: Response, mediaType: string): boolean {
+export function isOf({ headers }: Response, mediaType: string): boolean {
   return (headers.get("content-type") ?? "").startsWith(mediaType.split(";")[0] ?? "");
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -8,6 +8,8 @@ export type { CheckedResult, ProvenResult } from "./check-result.ts";
 export { delegate } from "./delegate.ts";
 export type { Delegated, DelegateOptions } from "./delegate.ts";
 export type { Environment } from "./environment.ts";
+export { followTask } from "./follow-task.ts";
+export type { FollowedEvent, FollowOptions } from "./follow-task.ts";
 export { connectSocket } from "./realtime.ts";
 export type { AgentSocket, SocketOptions } from "./realtime.ts";
 export type { SocketEnd } from "./reconnect.ts";

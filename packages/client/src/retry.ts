@@ -36,7 +36,11 @@ export async function retry<T extends { readonly ok: true }>(
   }
 }
 
-function passes({ code, status, retryAfterSeconds }: CallRefusal, repeatable: boolean): boolean {
+/** Whether a call that was refused so may fare better later. */
+export function passes(
+  { code, status, retryAfterSeconds }: CallRefusal,
+  repeatable: boolean,
+): boolean {
   // The relay says itself that it did nothing.
   if (retryAfterSeconds !== undefined && (status === 429 || status === 503)) return true;
   if (!repeatable || code === "network.aborted") return false;

@@ -1,8 +1,8 @@
+import { EventSourceParserStream } from "eventsource-parser/stream";
 import * as v from "valibot";
 import { boundedBody } from "./bounded-body.ts";
 import { refusal, type Exchange, type Reading } from "./exchange.ts";
 import { parseJson } from "./parse-json.ts";
-import { eventData } from "./server-sent-events.ts";
 
 export interface ToolRequest {
   readonly id: string;
@@ -85,7 +85,10 @@ async function read(response: Response): Promise<Reading<ChatAnswer>> {
     if (!answer.add(await new Response(body).text())) return malformed;
     return { ok: true, value: answer.value() };
   }
-  for await (const data of eventData(body)) {
+  const events = body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { data } of events) {
     if (data === done) return { ok: true, value: answer.value() };
     if (!answer.add(data)) return malformed;
   }

@@ -1,0 +1,237 @@
+import type { ServerResponse } from "node:http";
+import { limits, type TaskEvent } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import type { Environment } from "./environment.ts";
+import { followTask, type FollowedEvent, type FollowOptions } from "./follow-task.ts";
+import { refusal } from "./refusal.ts";
+import { localServer, type LocalServer, type Reply } from "./testing/local-server.ts";
+import { manualTime } from "./testing/manual-time.ts";
+
+const AGENT = "019b7d21-53eb-7ccd-926c-3badff397897";
+const TASK = "019b7d21-53eb-7ccd-926c-3badff397898";
+
+const event = (event_id: number, type = "progress"): TaskEvent => ({
+  event_id,
+  type: type as TaskEvent["type"],
+  at: 1,
+  task_id: TASK,
+});
+
+const frame = (data: unknown, id: unknown = (data as TaskEvent).event_id) =>
+  `id: ${String(id)}\ndata: ${JSON.stringify(data)}\n\n`;
+
+const stream = (...frames: string[]): Reply => ({
+  status: 200,
+  headers: { "content-type": "text/event-stream" },
+  body: frames.join(""),
+});
+
+/** A relay whose connections are answered in turn, the last answer again and again. */
+function relay(...answers: (Reply | ((response: ServerResponse) => void))[]): Promise<LocalServer> {
+  let count = 0;
+  return localServer((_, response) => {
+    const answer = answers[Math.min(count++, answers.length - 1)];
+    if (typeof answer !== "function") return answer;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    answer(response);
+    return undefined;
+  });
+}
+
+const follow = ({ baseUrl }: LocalServer, more: Partial<FollowOptions> = {}) =>
+  followTask({
+    baseUrl,
+    agentId: AGENT,
+    taskId: TASK,
+    bearer: () => Promise.resolve({ ok: true, token: "token" }),
+    // Without chance there is nothing to wait for.
+    randomBytes: (length) => new Uint8Array(length),
+    ...more,
+  });
+
+async function all(following: AsyncIterable<FollowedEvent>): Promise<(number | string)[]> {
+  const told: (number | string)[] = [];
+  for await (const step of following) told.push(step.ok ? step.event.event_id : step.code);
+  return told;
+}
+
+describe("a task that is followed", () => {
+  test("is told to its last event, as the holder of the token asked", async () => {
+    await using server = await relay(stream(frame(event(1)), frame(event(2, "completed"))));
+    expect(await all(follow(server))).toEqual([1, 2]);
+    expect(server.received).toMatchObject([
+      {
+        url: `/agent/${AGENT}/task/${TASK}/events`,
+        headers: { accept: "text/event-stream", authorization: "Bearer token" },
+      },
+    ]);
+    expect(server.received[0]?.headers).not.toHaveProperty("last-event-id");
+  });
+
+  test("goes on where it was cut off, and a frame that was cut comes again", async () => {
+    await using server = await relay(
+      stream(frame(event(1)), frame(event(2)), frame(event(3)).slice(0, -1)),
+      (response) => response.write(frame(event(3)), () => response.destroy()),
+      stream(frame(event(3)), frame(event(4, "failed"))),
+    );
+    expect(await all(follow(server))).toEqual([1, 2, 3, 4]);
+    const asked = server.received.map(({ headers }) => headers["last-event-id"]);
+    expect(asked).toEqual([undefined, "2", "3"]);
+  });
+
+  test("begins after the event that is known", async () => {
+    await using server = await relay(stream(frame(event(8, "cancelled"))));
+    expect(await all(follow(server, { after: 7 }))).toEqual([8]);
+    expect(server.received[0]?.headers["last-event-id"]).toBe("7");
+  });
+
+  test("may do what this client has not heard of", async () => {
+    const steps = [frame(event(1, "teleported")), frame(event(2, "expired"))];
+    await using server = await relay(stream(...steps));
+    expect(await all(follow(server))).toEqual([2]);
+  });
+});
+
+describe("what is no frame of the task's stream is refused with response.malformed:", () => {
+  test.each<[string, Reply]>([
+    ["no JSON", stream("id: 1\ndata: {\n\n")],
+    ["no event", stream(frame({ event_id: 1 }))],
+    ["an event without a number", stream(frame({ ...event(1), event_id: "1" }, 1))],
+    ["a number below 1", stream(frame(event(0)))],
+    ["a known type with another's members", stream(frame({ ...event(1), note: 1 }))],
+    ["an event of another task", stream(frame({ ...event(1), task_id: AGENT }))],
+    ["another id than its event's", stream(frame(event(1), 2))],
+    ["no id", stream(`data: ${JSON.stringify(event(1))}\n\n`)],
+    ["a gap", stream(frame(event(2)))],
+    ["another media type", { status: 200, body: event(1) }],
+    ["a page that is not the relay's", { status: 404, body: "<html>" }],
+    ["a redirect", { status: 307, headers: { location: "http://127.0.0.1:1/" }, body: "" }],
+  ])("%s", async (_, answer) => {
+    await using server = await relay(answer);
+    expect(await all(follow(server))).toEqual(["response.malformed"]);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("what came before it was told", async () => {
+    await using server = await relay(stream(frame(event(1)), "data: {\n\n", frame(event(2))));
+    expect(await all(follow(server))).toEqual([1, "response.malformed"]);
+  });
+
+  test("an event that does not end is response.too_large", async () => {
+    const half = `data: ${"x".repeat(limits.outboundBytes / 2)}`;
+    await using server = await relay(stream(`${half}\n`, half));
+    expect(await all(follow(server))).toEqual(["response.too_large"]);
+  });
+});
+
+describe("a follower", () => {
+  test.each(["task.not_found", "task.not_participant"])("is told of %s", async (code) => {
+    const body = { code, message: code };
+    await using server = await relay({ status: code === "task.not_found" ? 404 : 403, body });
+    expect(await all(follow(server))).toEqual([code]);
+  });
+
+  test("without a token is told why", async () => {
+    await using server = await relay(stream());
+    const bearer = () => Promise.resolve(refusal("auth.missing", ""));
+    expect(await all(follow(server, { bearer }))).toEqual(["auth.missing"]);
+    expect(server.received).toEqual([]);
+  });
+
+  test("asks with a new token at each connection", async () => {
+    await using server = await relay(stream(frame(event(1))), stream(frame(event(2, "denied"))));
+    let tokens = 0;
+    const bearer = () => Promise.resolve({ ok: true as const, token: String((tokens += 1)) });
+    expect(await all(follow(server, { bearer }))).toEqual([1, 2]);
+    const sent = server.received.map(({ headers }) => headers.authorization);
+    expect(sent).toEqual(["Bearer 1", "Bearer 2"]);
+  });
+
+  test("that has ids no path can hold is refused", async () => {
+    await using server = await relay(stream());
+    expect(await all(follow(server, { taskId: ".." }))).toEqual(["request.invalid"]);
+  });
+
+  test("that is aborted is told so, and so is one that was aborted before", async () => {
+    await using server = await relay((response) => void response.write(frame(event(1))));
+    const stop = new AbortController();
+    const told: FollowedEvent[] = [];
+    for await (const step of follow(server, { signal: stop.signal })) {
+      told.push(step);
+      stop.abort();
+    }
+    expect(told).toMatchObject([{ event: { event_id: 1 } }, { code: "network.aborted" }]);
+    expect(await all(follow(server, { signal: stop.signal }))).toEqual(["network.aborted"]);
+  });
+
+  test("that stops listening hangs up", async () => {
+    const closed = Promise.withResolvers<void>();
+    await using server = await relay((response) => {
+      response.write(frame(event(1)));
+      response.on("close", closed.resolve);
+    });
+    for await (const step of follow(server)) {
+      expect(step.ok).toBe(true);
+      break;
+    }
+    await closed.promise;
+  });
+});
+
+describe("a follower waits before it comes again", () => {
+  /** Follows with every wait taken at once; the timers against silence are left out of `waits`. */
+  async function waits(server: LocalServer) {
+    const asked: number[] = [];
+    const schedule: Environment["schedule"] = (ms, task) => {
+      if (ms === 2.5 * limits.streamKeepAliveMs) return () => {};
+      asked.push(ms);
+      queueMicrotask(task);
+      return () => {};
+    };
+    const randomBytes = (length: number) => new Uint8Array(length).fill(0x80);
+    const told = await all(follow(server, { schedule, randomBytes }));
+    return { told, waits: asked.map((ms) => Math.round(ms / 250) * 250) };
+  }
+
+  test("longer each time in vain, and anew from the shortest after an event", async () => {
+    const lost = { status: 502, body: "" };
+    const end = stream(frame(event(2, "completed")));
+    await using server = await relay(lost, lost, lost, stream(frame(event(1))), lost, end);
+    expect(await waits(server)).toEqual({ told: [1, 2], waits: [250, 500, 1_000, 250, 500] });
+  });
+
+  test("as long as the relay asks, with a status or in its stream", async () => {
+    const busy = { status: 503, headers: { "retry-after": "7" }, body: "" };
+    const end = stream(frame(event(1, "completed")));
+    await using server = await relay(busy, stream("retry: 4000\n\n"), end);
+    expect(await waits(server)).toEqual({ told: [1], waits: [7_250, 4_000] });
+  });
+
+  test("at least half a second and at most 30, spread out, whatever the stream says", async () => {
+    const end = stream(frame(event(1, "completed")));
+    await using server = await relay(stream("retry: 0\n\n"), stream("retry: 9999999\n\n"), end);
+    expect(await waits(server)).toEqual({ told: [1], waits: [250, 15_000] });
+  });
+
+  test("and comes again when the relay says nothing for 37.5 s", async () => {
+    const open = Promise.withResolvers<void>();
+    await using server = await relay(
+      (response) => {
+        response.write(frame(event(1)));
+        open.resolve();
+      },
+      stream(frame(event(2, "completed"))),
+    );
+    const time = manualTime(0);
+    const following = follow(server, time);
+    expect(await following.next()).toMatchObject({ value: { event: { event_id: 1 } } });
+    await open.promise;
+    const next = following.next();
+    time.advance(37_499);
+    expect(server.received).toHaveLength(1);
+    time.advance(1);
+    await expect.poll(() => time.pending()).toEqual([0]);
+    time.advance(0);
+    expect(await next).toMatchObject({ value: { event: { event_id: 2 } } });
+  });
+});

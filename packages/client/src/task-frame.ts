@@ -1,0 +1,42 @@
+import { TaskEvent } from "@agent/wire";
+import type { EventSourceMessage } from "eventsource-parser";
+import * as v from "valibot";
+import { parseJson } from "./answer.ts";
+import { refusal, type CallRefusal } from "./refusal.ts";
+
+/** An event, of whatever type. */
+const AnyEvent = v.object({
+  event_id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
+  type: v.string(),
+  task_id: v.string(),
+});
+
+const known: ReadonlySet<string> = new Set(TaskEvent.entries.type.options);
+
+export interface Frame {
+  readonly ok: true;
+  readonly number: number;
+  /** Undefined for a type that this client has not heard of: a newer relay may tell of more. */
+  readonly event: TaskEvent | undefined;
+}
+
+/** What a frame of a task's stream says; refused with `response.malformed`. */
+export function readFrame(
+  { id, data }: EventSourceMessage,
+  { taskId, seen }: { readonly taskId: string; readonly seen: number },
+): Frame | CallRefusal {
+  const json = parseJson(data);
+  const parsed = v.safeParse(AnyEvent, json);
+  if (!parsed.success) return malformed("A frame is no event of a task");
+  const { event_id: number, type, task_id } = parsed.output;
+  if (task_id !== taskId) return malformed("A frame is an event of another task");
+  if (id !== String(number)) return malformed("A frame has another id than its event");
+  if (number > seen + 1) return malformed(`Event ${number} follows event ${seen}`);
+  const event = v.safeParse(TaskEvent, json);
+  if (event.success) return { ok: true, number, event: event.output };
+  return known.has(type)
+    ? malformed(`A frame is no event of type ${type}`)
+    : { ok: true, number, event: undefined };
+}
+
+const malformed = (message: string) => refusal("response.malformed", message, 200);
