@@ -12,7 +12,7 @@ const pure = {
   "@agent/receipts": ["crypto"],
   "@agent/credentials": ["crypto"],
   "@agent/ledger": ["crypto"],
-  "@agent/verify": ["credentials", "crypto", "ledger", "receipts"],
+  "@agent/verify": ["credentials", "crypto", "ledger", "receipts", "routing-semiring"],
   "@agent/federation-protocol": ["budget", "crypto", "receipts", "routing-semiring"],
   "@agent/wire": [
     "budget",

@@ -27,6 +27,7 @@ export type BundleRefusal =
   | "bundle.task_mismatch"
   | "bundle.wrong_executor"
   | "bundle.status_mismatch"
+  | "bundle.routing_mismatch"
   | "bundle.credential_foreign"
   | "bundle.settlement_mismatch"
   | "bundle.postings_mismatch";

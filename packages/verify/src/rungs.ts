@@ -54,7 +54,7 @@ export const RUNGS: readonly Rung[] = [
     name: "hashes_match",
     title: "hashes match",
     proves:
-      "Prompt, result or timeline are the texts whose hashes were signed; steps agree with it.",
+      "Prompt, result or timeline are the texts whose hashes were signed; steps agree with it, and a choice with its record.",
     doesNotProve: "That the result is right.",
   },
   {

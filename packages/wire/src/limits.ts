@@ -38,6 +38,7 @@ export const limits = {
   submittedCredentials: 50,
 
   recordedCandidates: 1_000,
+  evidenceRecordCharacters: 65_536,
   visibilityQueries: 20,
   probeTimeoutMs: 2_000,
 

@@ -1,5 +1,12 @@
-import { canonicalize, signSuccession, bytesToHex, generateKeyPair } from "@agent/crypto";
+import {
+  bytesToHex,
+  canonicalize,
+  generateKeyPair,
+  sha256Hex,
+  signSuccession,
+} from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
+import { replay } from "@agent/routing-semiring";
 import { receiptOf, type TestAgent } from "@agent/testkit";
 import { RUNGS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -128,6 +135,50 @@ describe("the evidence of a finished task", () => {
     expect(verifyArtifact(await fileOf(task))).toMatchObject({
       valid: false,
       code: "receipt.key_missing",
+    });
+  });
+
+  describe("that was chosen by score", () => {
+    const required = { required_capabilities: ["summarise"] };
+    async function scored() {
+      const [boss, worker] = [await buyer(t, 10), await seller(t, 1)];
+      await seller(t, 2);
+      const task = await delegate(t, boss, worker, required);
+      await deliver(worker, task, receiptOf(worker, task));
+      const copyOf = async (agent: TestAgent) => {
+        const { body } = await t.as(agent, "GET", `${task.path}/evidence`);
+        return body as unknown as EvidenceBundle;
+      };
+      return { boss, worker, task, mine: await copyOf(boss), theirs: await copyOf(worker) };
+    }
+
+    test("holds what its choice was made of, from which a reader makes it again", async () => {
+      const { boss, worker, task, mine } = await scored();
+      const { body: record } = await t.as(boss, "GET", `${task.path}/routing`);
+      expect(mine.routing).toMatchObject({
+        choice: { selected_agent: worker.agentId, alternatives_considered: 1 },
+        record,
+        record_hash: sha256Hex(canonicalize(record)),
+      });
+      expect(replay(mine.routing.record!)).toEqual(mine.routing.choice);
+      expect(verifyArtifact(mine, { publicKey: await relayKey() }).valid).toBe(true);
+    });
+
+    test("names it by its hash to the executor, who is not told how rivals are trusted", async () => {
+      const { mine, theirs } = await scored();
+      expect(theirs.routing).toMatchObject({ record_hash: mine.routing.record_hash });
+      expect(theirs.routing).not.toHaveProperty("record");
+      expect(verifyArtifact(theirs, { publicKey: await relayKey() }).valid).toBe(true);
+    });
+
+    test("names it by its hash where it is over 64 KiB", async () => {
+      const many = Array.from({ length: 99 }, (_, at) => `${at}`.padEnd(250, "x"));
+      const prices = Object.fromEntries([...many, "summarise"].map((each) => [each, 3]));
+      for (let at = 0; at < 3; at += 1) await seller(t, prices);
+      const { mine } = await scored();
+      expect(mine.routing.record_hash).toHaveLength(64);
+      expect(mine.routing).not.toHaveProperty("record");
+      expect(verifyArtifact(mine).valid).toBe(true);
     });
   });
 

@@ -1,7 +1,8 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { VerifiableCredential } from "@agent/credentials";
-import { CanonicalJsonError } from "@agent/crypto";
+import { canonicalize, CanonicalJsonError, sha256Hex } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { RoutingRecord } from "@agent/routing-semiring";
 import {
   bundleText,
   signBundle,
@@ -10,13 +11,15 @@ import {
   type Signer,
   type Voucher,
 } from "@agent/verify";
-import { refuse, type Answer, type Operations } from "@agent/wire";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { moneyOfTask } from "../budget/task-money.ts";
 import { documentOf } from "../credentials/credential-row.ts";
 import { credentialOfTask, findCredential } from "../credentials/store.ts";
 import { takenFrom, type TakenFrom } from "../federation/attestation-of.ts";
-import type { Caller } from "../identity/caller.ts";
+import { actsFor, type Caller } from "../identity/caller.ts";
+import { decisionOf } from "../routing/decision.ts";
 import type { Services } from "../services.ts";
+import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
 import { signersOf } from "./signers.ts";
 import { findReceipt, findTask } from "./store.ts";
@@ -43,7 +46,7 @@ export async function showEvidence(
   if (!isParticipant(caller, task)) return refuse("task.not_participant");
   const archived = await findReceipt(storage.read, taskId);
   if (archived === undefined) return refuse("task.no_receipt");
-  const evidence = await collect(services, task, archived);
+  const evidence = await collect(services, task, archived, caller);
   const bundle = signed(evidence, { ...identity, now: runtime.now() });
   return bundle === null ? refuse("evidence.too_deep") : { status: 200, body: bundleText(bundle) };
 }
@@ -52,12 +55,14 @@ async function collect(
   services: EvidenceServices,
   task: TaskRow,
   { body, received_at }: ReceiptRow,
+  caller: Caller,
 ): Promise<Evidence> {
   const { read } = services.storage;
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { routing_choice: choice, ...facts } = taskOf(task);
   const from = isAbroad(task) ? await takenFrom(read, task.task_id) : undefined;
-  const [signers, money, credential] = await Promise.all([
+  const [routing, signers, money, credential] = await Promise.all([
+    inputsFor(read, task, caller),
     signersOf(read, receipt, from && workerOf(from, task)),
     moneyOfTask(services, task.task_id),
     credentialFor(services, task.task_id),
@@ -65,7 +70,7 @@ async function collect(
   return {
     // A finished task has its receipt's status.
     task: { ...facts, status: receipt.status },
-    routing: { choice, executors: executorsOf(task) },
+    routing: { choice, executors: executorsOf(task), ...routing },
     receipt,
     signers,
     ...(from !== undefined && { peer: from.peer }),
@@ -73,6 +78,32 @@ async function collect(
     credential,
     received_at,
   };
+}
+
+/** The hash of what the choice was made of, and with it the record for those who may see it. */
+async function inputsFor(
+  read: Reader,
+  { task_id, submitted_by }: TaskRow,
+  caller: Caller,
+): Promise<Pick<Evidence["routing"], "record_hash" | "record">> {
+  const text = await decisionOf(read, task_id);
+  if (text === undefined) return {};
+  const record = JSON.parse(text) as RoutingRecord;
+  const canonical = canonicalText(record);
+  if (canonical === null) return {};
+  const isShown =
+    actsFor(caller, [submitted_by]) && canonical.length <= limits.evidenceRecordCharacters;
+  return { record_hash: sha256Hex(canonical), ...(isShown && { record }) };
+}
+
+/** What peers say of their agents may have none. */
+function canonicalText(record: RoutingRecord): string | null {
+  try {
+    return canonicalize(record);
+  } catch (error) {
+    if (error instanceof CanonicalJsonError) return null;
+    throw error;
+  }
 }
 
 /** Of another relay's agent only the key is known that the task went out for. */

@@ -7,8 +7,10 @@ import {
   type SettlementRecord,
   SettlementRecordSchema,
 } from "@agent/receipts";
+import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { keyOfDid } from "../bound-key.ts";
+import { RoutingRecordSchema } from "./routing.ts";
 
 /** The one version of the format. */
 export const BUNDLE_SPEC = "agent/evidence@1.0";
@@ -48,9 +50,11 @@ const bundleRules = {
     prompt: string,
     submitted_at: time,
   }),
-  // What the relay stored of its choice: evidence of what it said, which nothing here can check.
+  // What the relay stored of its choice.
   routing: objectOf({
     choice: v.nullable(object),
+    record_hash: v.optional(hex32),
+    record: v.optional(RoutingRecordSchema),
     executors: listOf(objectOf({ agent_id: text, price: amount })),
   }),
   receipt: object,
@@ -122,6 +126,10 @@ export interface EvidenceBundle extends Pick<
   };
   readonly routing: {
     readonly choice: object | null;
+    /** SHA-256 of the canonical JSON of what the choice was made of; absent where that was not kept. */
+    readonly record_hash?: string;
+    /** The inputs of the choice, in the copy of those who may see them. */
+    readonly record?: RoutingRecord;
     /** Whom the task could have come to, in turn, and at which price. */
     readonly executors: readonly { readonly agent_id: string; readonly price: number }[];
   };

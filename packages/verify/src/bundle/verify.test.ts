@@ -1,6 +1,7 @@
 import { issueCredential } from "@agent/credentials";
-import { signJson } from "@agent/crypto";
+import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
 import { receiptHash, signAttestation, signReceipt, signSettlementRecord } from "@agent/receipts";
+import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { seededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { delegationOf, handOf, start } from "../../test/scene.ts";
@@ -414,6 +415,77 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
     ],
   ])("%s fails at %s with %s", (_, rung, code, changed) => {
     expect(failing(changed)).toEqual({ valid: false, code, rungs: [rung] });
+  });
+});
+
+describe("the frozen record of a choice", () => {
+  const known = (agent_id: string, unit_cost: number): Candidate => ({
+    agent_id,
+    capabilities: ["summarise"],
+    unit_cost,
+    trust_score: 0.3,
+    blocked: false,
+    successes: 0,
+    counted: 0,
+    avg_latency_ms: null,
+    listing_latency_ms: null,
+    online: true,
+    availability_guarantee: null,
+  });
+  const candidates = [known(evidence.receipt.agent_id, 2), known(stranger.signer.agent_id, 3)];
+  const { record } = rankAndRecord(candidates, { requiredCapabilities: ["summarise"], seed: 7 });
+  const hashOf = (value: object) => sha256Hex(canonicalize(value));
+  const chosen = (changes: object = {}, given: object = record) =>
+    had({
+      routing: {
+        ...evidence.routing,
+        choice: record.choice,
+        record_hash: hashOf(given),
+        record: given as RoutingRecord,
+        ...changes,
+      },
+    });
+
+  test("makes the same choice again", () => {
+    expect(verifyBundle(bundleText(chosen()))).toMatchObject({ valid: true });
+  });
+
+  test("may be left out, and its hash then still names it", () => {
+    const { routing } = chosen();
+    const { record: _, ...named } = routing;
+    expect(verifyBundle(had({ routing: named })).valid).toBe(true);
+  });
+
+  test("by rules of another version is not judged", () => {
+    const later = { ...record, algorithm: "agent-routing@2", choice: null };
+    expect(verifyBundle(chosen({}, later)).valid).toBe(true);
+  });
+
+  test.each<[string, EvidenceBundle]>([
+    ["of another hash", chosen({ record_hash: "0".repeat(64) })],
+    ["without a hash", chosen({ record_hash: undefined })],
+    ["of other candidates", chosen({}, { ...record, candidates: candidates.slice(1) })],
+    ["of other prices", chosen({}, { ...record, candidates: [known("a", 1), ...candidates] })],
+    ["of another weight", chosen({}, { ...record, weights: { ...record.weights, trust: 9 } })],
+    ["without weight", chosen({}, { ...record, weights: { ...record.weights, trust: -1 } })],
+    ["of another choice", chosen({ choice: { ...record.choice, composite_score: 1 } })],
+    ["without a choice", chosen({ choice: null })],
+  ])("%s is refused", (_, changed) => {
+    const read = JSON.parse(JSON.stringify(changed)) as object;
+    expect(failing(signJson(read, relay.secretKey))).toMatchObject({
+      valid: false,
+      code: "bundle.routing_mismatch",
+      rungs: ["hashes_match"],
+    });
+  });
+
+  test.each<[string, object]>([
+    ["candidates", { candidates: [{}] }],
+    ["a graph", { graph: [1] }],
+    ["a way", { candidates: [{ ...candidates[0], route: { path: [] } }] }],
+    ["weights", { weights: null }],
+  ])("with %s of no form is malformed", (_, change) => {
+    expect(failing(chosen({}, { ...record, ...change })).code).toBe("bundle.malformed");
   });
 });
 

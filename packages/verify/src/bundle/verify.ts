@@ -10,6 +10,7 @@ import type { RungName } from "../rungs.ts";
 import type { Check, Verdict } from "../verdict.ts";
 import { historiesHold, keysEver, keysInForce, type KeysOf } from "./keys.ts";
 import { readBundle } from "./read.ts";
+import { routingHolds } from "./routing.ts";
 import type { EvidenceBundle } from "./schema.ts";
 import { faultOfMoney } from "./settled.ts";
 
@@ -58,6 +59,9 @@ function* judgeParts(
     yield refusal("task_bound", "bundle.wrong_executor");
   }
   if (receipt.status !== task.status) yield refusal("task_bound", "bundle.status_mismatch");
+  const isReplayed = routingHolds(bundle);
+  if (isReplayed === false) yield refusal("hashes_match", "bundle.routing_mismatch");
+  if (isReplayed === true) yield holds("hashes_match");
   if (bundle.credential !== null) yield credentialPart(bundle, bundle.credential);
   yield attestedPart(bundle, relayKey);
   if (settlements.length > 0 || postings.length > 0) {

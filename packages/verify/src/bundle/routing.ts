@@ -1,0 +1,69 @@
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import { ALGORITHM, replay, type RoutingChoice, type RoutingRecord } from "@agent/routing-semiring";
+import * as v from "valibot";
+import type { EvidenceBundle } from "./schema.ts";
+
+const number = v.number();
+const figures = { trust: number, cost: number, latency: number, reliability: number };
+const weights = v.looseObject({
+  trust: number,
+  success_rate: number,
+  latency: number,
+  price_efficiency: number,
+  capability_match: number,
+  availability: number,
+});
+
+/** As `replay` takes it; what its figures may be is for the rules of routing. */
+export const RoutingRecordSchema = v.looseObject({
+  algorithm: v.string(),
+  seed: number,
+  weights,
+  exploration_drive: number,
+  from: v.string(),
+  required_capabilities: v.array(v.string()),
+  max_budget: v.nullable(number),
+  candidates: v.array(
+    v.looseObject({
+      agent_id: v.string(),
+      capabilities: v.array(v.string()),
+      unit_cost: v.nullable(number),
+      trust_score: v.nullable(number),
+      blocked: v.boolean(),
+      successes: number,
+      counted: number,
+      avg_latency_ms: v.nullable(number),
+      listing_latency_ms: v.nullable(number),
+      online: v.boolean(),
+      availability_guarantee: v.nullable(number),
+      route: v.optional(
+        v.looseObject({ ...figures, path: v.pipe(v.array(v.string()), v.nonEmpty()) }),
+      ),
+    }),
+  ),
+  graph: v.array(v.looseObject({ ...figures, from: v.string(), to: v.string() })),
+  choice: v.nullable(v.looseObject({})),
+});
+
+/**
+ * Whether the frozen record is the one that the bundle names, and leads to the choice that was made;
+ * undefined when there is none here, or when it was decided by rules that this version does not know.
+ */
+export function routingHolds({ routing }: EvidenceBundle): boolean | undefined {
+  const { record, record_hash, choice } = routing;
+  if (record === undefined) return undefined;
+  if (sha256Hex(canonicalize(record)) !== record_hash) return false;
+  if (record.algorithm !== ALGORITHM) return undefined;
+  const made = decided(record);
+  return made !== undefined && canonicalize(made) === canonicalize(choice);
+}
+
+function decided(record: RoutingRecord): RoutingChoice | null | undefined {
+  try {
+    return replay(record);
+  } catch (error) {
+    // It names weights or a graph that nothing can be decided by.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
+}
