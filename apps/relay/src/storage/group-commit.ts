@@ -16,6 +16,13 @@ interface Job {
   readonly reject: (reason: unknown) => void;
 }
 
+/** What became of a job, to be told when its batch is committed. */
+interface Ended {
+  readonly mustUndo: boolean;
+  readonly acknowledge: () => void;
+  readonly error?: unknown;
+}
+
 export interface GroupCommit {
   readonly transaction: Storage["transaction"];
   /** Resolves when no batch is open: what is read then, at once, is committed. */
@@ -24,18 +31,24 @@ export interface GroupCommit {
   readonly close: () => Promise<void>;
 }
 
+/** How what a batch wrote is kept, or undone, as a whole. */
+export interface Unit {
+  readonly begin: () => void;
+  readonly commit: () => void;
+  readonly rollback: () => void;
+}
+
 /**
  * Transactions that arrive in one turn of the event loop share one commit, and so one fsync. They run
- * strictly one after another, each in a savepoint of its own, and are acknowledged after the commit.
+ * strictly one after another and are acknowledged after the commit. A savepoint copies every page that
+ * its job touches, so a batch first runs without: when a job has to be undone, all are, and the batch
+ * runs again with a savepoint for each.
  */
-export function createGroupCommit(db: Database, statements: Statements): GroupCommit {
-  const control = {
-    begin: db.prepare("BEGIN IMMEDIATE"),
-    commit: db.prepare("COMMIT"),
-    rollback: db.prepare("ROLLBACK"),
-    savepoint: db.prepare("SAVEPOINT job"),
+export function createGroupCommit(db: Database, statements: Statements, unit: Unit): GroupCommit {
+  const savepoint = {
+    begin: db.prepare("SAVEPOINT job"),
     release: db.prepare("RELEASE job"),
-    rollbackJob: db.prepare("ROLLBACK TO job"),
+    undo: db.prepare("ROLLBACK TO job"),
   };
   const waiting: Job[] = [];
   let draining: Promise<void> | undefined;
@@ -61,23 +74,46 @@ export function createGroupCommit(db: Database, statements: Statements): GroupCo
       alarm = setImmediate(ring);
     }
     try {
-      await begin();
-      const acknowledge: (() => void)[] = [];
-      for (const job of batch) acknowledge.push(await runJob(job));
-      control.commit.run();
-      for (const settle of acknowledge) settle();
+      // There is nobody whom undoing a lone job could harm, and so no need to run it twice.
+      const together = batch.length > 1 ? await runAll(batch, { apart: false }) : undefined;
+      const done = together ?? (await runAll(batch, { apart: true })) ?? [];
+      for (const acknowledge of done) acknowledge();
     } catch (cause) {
       for (const job of batch) job.reject(lost(cause));
-      if (db.inTransaction) control.rollback.run();
+      unit.rollback();
     } finally {
       clearImmediate(alarm);
     }
   }
 
+  /** Answers how to acknowledge each; undefined when all were undone, because one had to be. */
+  async function runAll(
+    batch: readonly Job[],
+    { apart }: { apart: boolean },
+  ): Promise<(() => void)[] | undefined> {
+    await begin();
+    const acknowledgements: (() => void)[] = [];
+    for (const job of batch) {
+      if (apart) savepoint.begin.run();
+      const { mustUndo, acknowledge, error } = await runJob(job);
+      // After a full disk or an I/O error SQLite has rolled back everything by itself.
+      if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
+      if (mustUndo && !apart) {
+        unit.rollback();
+        return undefined;
+      }
+      if (mustUndo) savepoint.undo.run();
+      if (apart) savepoint.release.run();
+      acknowledgements.push(acknowledge);
+    }
+    unit.commit();
+    return acknowledgements;
+  }
+
   async function begin(): Promise<void> {
     for (let left = beginTries; ; left--) {
       try {
-        control.begin.run();
+        unit.begin();
         return;
       } catch (error) {
         if (left === 1 || sqliteCode(error) !== "SQLITE_BUSY") throw error;
@@ -86,32 +122,23 @@ export function createGroupCommit(db: Database, statements: Statements): GroupCo
     }
   }
 
-  /** Answers how to acknowledge the job after the commit; throws when the whole batch is lost. */
-  async function runJob({ work, resolve, reject }: Job): Promise<() => void> {
-    control.savepoint.run();
+  async function runJob({ work, resolve, reject }: Job): Promise<Ended> {
     const tx = new JobTx(db, statements);
+    const before = statements.writes;
+    const hasWritten = () => statements.writes !== before;
     try {
       const value = await new Promise<unknown>((ok, no) => {
         expel = no;
         work(tx).then(ok, no);
       });
-      end(tx);
-      if (isRefusal(value)) control.rollbackJob.run();
-      control.release.run();
-      return () => resolve(value);
+      return { mustUndo: isRefusal(value) && hasWritten(), acknowledge: () => resolve(value) };
     } catch (error) {
-      end(tx);
-      // After a full disk or an I/O error SQLite has rolled back everything by itself.
-      if (!db.inTransaction) throw error;
-      control.rollbackJob.run();
-      control.release.run();
-      return () => reject(isOutage(error) ? lost(error) : error);
+      const reason = isOutage(error) ? lost(error) : error;
+      return { mustUndo: hasWritten(), acknowledge: () => reject(reason), error };
+    } finally {
+      tx.end();
+      expel = undefined;
     }
-  }
-
-  function end(tx: JobTx): void {
-    tx.end();
-    expel = undefined;
   }
 
   return {

@@ -7,6 +7,7 @@ import { StorageUnavailable, type Tx } from "./storage.ts";
 export class JobTx implements Tx {
   readonly #db: Database;
   readonly #statements: Statements;
+  #isRolledBack = false;
   #ended = false;
 
   constructor(db: Database, statements: Statements) {
@@ -15,25 +16,30 @@ export class JobTx implements Tx {
   }
 
   async get<P, Row>(query: Query<P, Row>, params: P): Promise<Row | undefined> {
-    return this.#live().get(query, params);
+    return this.#attempt((statements) => statements.get(query, params));
   }
 
   async all<P, Row>(query: Query<P, Row>, params: P): Promise<Row[]> {
-    return this.#live().all(query, params);
+    return this.#attempt((statements) => statements.all(query, params));
   }
 
   async run<P>(query: Query<P, never>, params: P): Promise<number> {
-    return this.#live().run(query, params);
+    return this.#attempt((statements) => statements.run(query, params));
   }
 
   end(): void {
     this.#ended = true;
   }
 
-  #live(): Statements {
+  #attempt<T>(statement: (statements: Statements) => T): T {
     if (this.#ended) throw new Error("this transaction is over");
     // Without its transaction a statement would commit by itself.
-    if (!this.#db.inTransaction) throw new StorageUnavailable("the transaction was rolled back");
-    return this.#statements;
+    if (this.#isRolledBack) throw new StorageUnavailable("the transaction was rolled back");
+    try {
+      return statement(this.#statements);
+    } catch (error) {
+      this.#isRolledBack = !this.#db.inTransaction;
+      throw error;
+    }
   }
 }

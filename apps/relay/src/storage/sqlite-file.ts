@@ -4,7 +4,7 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { createDatabase } from "./create-database.ts";
 import { refusalOf, refuseDatabase } from "./database-refusal.ts";
 import { lockFile } from "./file-lock.ts";
-import { createGroupCommit } from "./group-commit.ts";
+import { createGroupCommit, type Unit } from "./group-commit.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { Opened } from "./open.ts";
@@ -67,7 +67,7 @@ function makeDurable(db: Database): boolean {
 
 /** Reads have a connection of their own: they see what is committed and wait for nothing. */
 function createStorage(db: Database, snapshot: Database, release: () => void): Storage {
-  const group = createGroupCommit(db, new Statements(db));
+  const group = createGroupCommit(db, new Statements(db), createUnit(db));
   return {
     read: createReader(snapshot, new Statements(snapshot)),
     transaction: group.transaction,
@@ -80,6 +80,20 @@ function createStorage(db: Database, snapshot: Database, release: () => void): S
       snapshot.close();
       db.close();
       release();
+    },
+  };
+}
+
+/** A batch is a transaction. */
+function createUnit(db: Database): Unit {
+  const begin = db.prepare("BEGIN IMMEDIATE");
+  const commit = db.prepare("COMMIT");
+  const rollback = db.prepare("ROLLBACK");
+  return {
+    begin: () => void begin.run(),
+    commit: () => void commit.run(),
+    rollback() {
+      if (db.inTransaction) rollback.run();
     },
   };
 }

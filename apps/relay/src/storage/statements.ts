@@ -6,6 +6,9 @@ export class Statements {
   readonly #db: Database;
   readonly #prepared = new WeakMap<object, Statement<unknown[]>>();
 
+  /** How many statements ran so far that can write. */
+  #writes = 0;
+
   constructor(db: Database) {
     this.#db = db;
   }
@@ -22,12 +25,17 @@ export class Statements {
     return this.#statement(query).run(query.values(params)).changes;
   }
 
+  get writes(): number {
+    return this.#writes;
+  }
+
   #statement<P, Row>(query: Query<P, Row>): Statement<unknown[]> {
     let statement = this.#prepared.get(query);
     if (statement === undefined) {
       statement = this.#db.prepare(query.text);
       this.#prepared.set(query, statement);
     }
+    if (!statement.readonly) this.#writes += 1;
     return statement;
   }
 }

@@ -172,42 +172,39 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(await stored()).toEqual([]);
   });
 
-  describe("when the disk is full, for which SQLite may roll everything back by itself", () => {
-    const tooLong = "x".repeat(1_000_000);
-
-    beforeEach(async () => {
-      await storage.transaction((tx) => tx.get(limitTo(20), {}));
-    });
-
-    test("the whole batch fails as unavailable, with the cause, and the next one commits", async () => {
-      const settled = await Promise.allSettled([write(1), write(2, tooLong), write(3)]);
-      for (const result of settled) {
-        expect(result).toMatchObject({
-          status: "rejected",
-          reason: { cause: { code: "SQLITE_FULL" } },
-        });
-      }
-      await expect(write(4, tooLong)).rejects.toThrow(StorageUnavailable);
-      await write(5);
-      expect(await stored()).toEqual([5]);
-    });
-
-    test("a transaction that does not mind cannot write on outside of the batch", async () => {
-      const unaware = storage.transaction(async (tx) => {
-        await tx.run(insert, { id: 1, text: tooLong }).catch(() => undefined);
-        await tx.run(insert, { id: 2, text: "" }).catch(() => undefined);
+  test("a batch runs again when one of it has to be undone, and each of it counts once", async () => {
+    const runs = { neighbour: 0, refused: 0 };
+    const neighbour = () =>
+      storage.transaction(async (tx) => {
+        runs.neighbour += 1;
+        return tx.run(insert, { id: 1, text: "" });
       });
-      await expect(unaware).rejects.toThrow(StorageUnavailable);
-      expect(await stored()).toEqual([]);
-    });
+    const refused = () =>
+      storage.transaction(async (tx) => {
+        runs.refused += 1;
+        await tx.run(insert, { id: 2, text: "" });
+        return { ok: false };
+      });
+    await Promise.all([neighbour(), refused()]);
+    expect(await stored()).toEqual([1]);
+    expect(runs).toEqual({ neighbour: 2, refused: 2 });
+  });
 
-    test("a statement of many rows, which SQLite can undo alone, leaves its neighbours", async () => {
-      const many = storage.transaction((tx) => tx.run(insertTwice, { id: 2, text: tooLong }));
-      const settled = await Promise.allSettled([write(1), many, write(4)]);
-      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      await expect(many).rejects.toThrow(StorageUnavailable);
-      expect(await stored()).toEqual([1, 4]);
+  test("a refusal that has written nothing, and a transaction alone, run once", async () => {
+    const runs = { reader: 0, alone: 0 };
+    const reader = storage.transaction(async (tx) => {
+      runs.reader += 1;
+      await tx.get(find, { id: 1 });
+      return { ok: false };
     });
+    await Promise.all([write(1), reader, write(2)]);
+    await storage.transaction(async (tx) => {
+      runs.alone += 1;
+      await tx.run(insert, { id: 3, text: "" });
+      return { ok: false };
+    });
+    expect(runs).toEqual({ reader: 1, alone: 1 });
+    expect(await stored()).toEqual([1, 2]);
   });
 
   test("more transactions than fit one batch all commit", async () => {
@@ -261,6 +258,70 @@ describe("a database file", () => {
     outside.close();
     await write(3);
     expect(await stored()).toEqual([1, 3]);
+  });
+
+  describe("when the disk is full, for which SQLite may roll everything back by itself", () => {
+    const tooLong = "x".repeat(1_000_000);
+
+    beforeEach(async () => {
+      await storage.transaction((tx) => tx.get(limitTo(20), {}));
+    });
+
+    test("the whole batch fails as unavailable, with the cause, and the next one commits", async () => {
+      const settled = await Promise.allSettled([write(1), write(2, tooLong), write(3)]);
+      for (const result of settled) {
+        expect(result).toMatchObject({
+          status: "rejected",
+          reason: { cause: { code: "SQLITE_FULL" } },
+        });
+      }
+      await expect(write(4, tooLong)).rejects.toThrow(StorageUnavailable);
+      await write(5);
+      expect(await stored()).toEqual([5]);
+    });
+
+    test("a transaction that does not mind cannot write on outside of the batch", async () => {
+      const unaware = storage.transaction(async (tx) => {
+        await tx.run(insert, { id: 1, text: tooLong }).catch(() => undefined);
+        await tx.run(insert, { id: 2, text: "" }).catch(() => undefined);
+      });
+      await expect(unaware).rejects.toThrow(StorageUnavailable);
+      expect(await stored()).toEqual([]);
+    });
+
+    test("a statement of many rows, which SQLite can undo alone, leaves its neighbours", async () => {
+      const many = storage.transaction((tx) => tx.run(insertTwice, { id: 2, text: tooLong }));
+      const settled = await Promise.allSettled([write(1), many, write(4)]);
+      expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+      await expect(many).rejects.toThrow(StorageUnavailable);
+      expect(await stored()).toEqual([1, 4]);
+    });
+  });
+});
+
+describe("a database in memory", () => {
+  beforeEach(async () => {
+    storage = await open(":memory:");
+  });
+
+  test("that runs out of it ends: what it acknowledged before is lost as well", async () => {
+    await write(1);
+    await storage.transaction((tx) => tx.get(limitTo(20), {}));
+    await expect(write(2, "x".repeat(1_000_000))).rejects.toThrow(StorageUnavailable);
+    await expect(write(3)).rejects.toThrow(StorageUnavailable);
+    await expect(stored()).rejects.toThrow(StorageUnavailable);
+  });
+
+  test("keeps what was acknowledged through every commit and every refusal", async () => {
+    for (let id = 0; id < 300; id++) {
+      const refused = storage.transaction(async (tx) => {
+        await tx.run(change, { text: "changed" });
+        return { ok: false };
+      });
+      await Promise.all([write(id, "kept"), refused]);
+    }
+    expect(await stored()).toHaveLength(300);
+    expect(await storage.read.get(find, { id: 7 })).toEqual({ text: "kept" });
   });
 });
 

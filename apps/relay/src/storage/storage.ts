@@ -19,8 +19,9 @@ export interface Storage {
   readonly read: Reader;
   /**
    * Runs `work` and resolves once what it wrote is durable. Work that throws, or answers
-   * `{ok: false}`, leaves nothing behind. It awaits nothing but its `tx`: no other transaction, no
-   * timer, no signature; what waits for anything else is rolled back and rejected.
+   * `{ok: false}`, leaves nothing behind. It may run twice, so it changes nothing but through its
+   * `tx`. It awaits nothing else either: no other transaction, no timer, no signature; what waits for
+   * anything else is rolled back and rejected.
    * Rejects with `StorageUnavailable` when the database itself failed.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;

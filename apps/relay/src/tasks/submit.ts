@@ -83,8 +83,6 @@ export async function submit(
 
   const decision = decisionText(record);
   const stored = await storage.transaction(async (tx) => {
-    const full = await takePlace(tx, payerId);
-    if (full !== undefined) return full;
     let locked = asMicro(0);
     if (payerId !== null && first.charge > 0) {
       const charge = asMicro(first.charge);
@@ -93,6 +91,8 @@ export async function submit(
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
+    const full = await takePlace(tx, payerId);
+    if (full !== undefined) return full;
     const allocation_id = locked > 0 ? newId(runtime) : null;
     const task: TaskRow = { ...row, locked, allocation_id };
     await insertTask(tx, task);
