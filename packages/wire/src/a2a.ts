@@ -67,7 +67,7 @@ export const a2a = {
     path: "/a2a/:agentId/.well-known/agent-card.json",
     summary: "An agent's card (A2A 1.0): its capabilities as skills, and what they cost.",
     section: "A2A",
-    auth: "bearer",
+    auth: "public",
     tier: "read",
     ok: { 200: looseObject },
     refusals: ["agent.not_found"],

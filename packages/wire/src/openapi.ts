@@ -12,6 +12,7 @@ import { CredentialStatus, StoredCredential } from "./credentials.ts";
 import { Device } from "./devices.ts";
 import { errors, type Code } from "./errors.ts";
 import { AgentEvent } from "./events.ts";
+import { federationPrefix } from "./federation.ts";
 import { KeyHistory } from "./keys.ts";
 import { limits } from "./limits.ts";
 import { MarketCandidate } from "./market.ts";
@@ -111,6 +112,8 @@ export function impliedRefusals(operation: Operation): Code[] {
   // Probes answer at any rate, and until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
+  // Where federation is off there is no such path.
+  if (operation.path.startsWith(federationPrefix)) codes.push("route.not_found");
   if (operation.auth === "peer") {
     // A relay counts another's requests by its id, once they are known to be its own.
     if (operation.tier === null) codes.push("server.draining", "rate.exceeded");

@@ -12,6 +12,7 @@ const namesOf = (rule: (row: Operation) => boolean) =>
 describe("the operation table", () => {
   test("opens to everybody what is on the public list, and nothing else", () => {
     expect(namesOf((row) => row.auth === "public").toSorted()).toEqual([
+      "agentCard",
       "bootstrap",
       "claimPairing",
       "credentialStatus",

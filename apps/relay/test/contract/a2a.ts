@@ -8,10 +8,10 @@ export const a2aContract: Contract<"relayCard" | "agentCard" | "callAgent"> = {
   agentCard: {
     200: async (t) => {
       const { agentId } = await seller(t, 2);
-      return t.asMaster("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
+      return t.request("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
     },
     "agent.not_found": (t) =>
-      t.asMaster("GET", `/a2a/${t.stranger().agentId}/.well-known/agent-card.json`),
+      t.request("GET", `/a2a/${t.stranger().agentId}/.well-known/agent-card.json`),
   },
   callAgent: {
     200: async (t) => {

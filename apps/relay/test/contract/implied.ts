@@ -191,6 +191,7 @@ export const implied: Partial<Record<Code, Provoke>> = {
   },
   "idempotency.key_reused": ({ keyed: { t } }, name) => withKey(t, name, "taken"),
 
+  "route.not_found": ({ keyed: { t: alone } }, name) => ask(alone, name),
   "federation.signature_invalid": ({ t }, name) => ask(t, name),
   "federation.timestamp_expired": ({ t, peered }, name) => {
     const { method } = operations[name];
