@@ -16,6 +16,11 @@ const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => HEX[byte >> 4]! + HEX
 const HEX_VALUES = valuesOf(HEX);
 const BASE64URL_VALUES = valuesOf(BASE64URL);
 
+/** The two hex digits of the lowest byte of a number. */
+export function hexPair(value: number): string {
+  return HEX_PAIRS[value & 0xff]!;
+}
+
 /** Lower-case hex, two digits a byte. */
 export function bytesToHex(bytes: Uint8Array): string {
   let text = "";

@@ -1,4 +1,4 @@
-import { bytesToHex } from "./formats.ts";
+import { bytesToHex, hexPair } from "./formats.ts";
 
 const MAX_TIME = 2 ** 48 - 1;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -9,12 +9,14 @@ export function uuidV7(now: number, randomBytes: Uint8Array): string {
     throw new RangeError("the time of a UUID is a whole number of 48 bits");
   }
   if (randomBytes.length < 10) throw new RangeError("a UUID takes 10 random bytes");
-  const time = now.toString(16).padStart(12, "0");
-  const bytes = randomBytes.slice(0, 10);
-  bytes[0] = 0x70 | (bytes[0]! & 0x0f);
-  bytes[2] = 0x80 | (bytes[2]! & 0x3f);
-  const rest = bytesToHex(bytes);
-  return `${time.slice(0, 8)}-${time.slice(8)}-${rest.slice(0, 4)}-${rest.slice(4, 8)}-${rest.slice(8)}`;
+  // Ids are made several times a task, and a number's own toString(16) is five times dearer.
+  const [a, b, c, d] = randomBytes;
+  const high = Math.floor(now / 2 ** 16);
+  const time = hexPair(high >>> 24) + hexPair(high >>> 16) + hexPair(high >>> 8) + hexPair(high);
+  const rest = hexPair(now >>> 8) + hexPair(now);
+  const version = hexPair(0x70 | (a! & 0x0f)) + hexPair(b!);
+  const variant = hexPair(0x80 | (c! & 0x3f)) + hexPair(d!);
+  return `${time}-${rest}-${version}-${variant}-${bytesToHex(randomBytes.subarray(4, 10))}`;
 }
 
 /** Whether a text is a lower-case UUID of version 4, 7 or 8, the ones an agent may have as its id. */
