@@ -5,6 +5,7 @@ import { limits } from "@agent/wire";
 import { WebSocketServer } from "ws";
 import { answerBrokenRequests } from "./http/broken-request.ts";
 import { prepareClosing } from "./http/closing.ts";
+import { answeringUpgrades, isWebSocketUpgrade } from "./http/refused-upgrade.ts";
 import type { OpenRelay } from "./open-relay.ts";
 import { newId, type Runtime } from "./runtime.ts";
 
@@ -43,11 +44,11 @@ export async function serve(
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
   const server = serveHono(
     {
-      fetch: relay.fetch,
+      fetch: answeringUpgrades(relay.fetch),
       createServer,
       hostname: address.host,
       port: address.port,
-      serverOptions,
+      serverOptions: { ...serverOptions, shouldUpgradeCallback: isWebSocketUpgrade },
       websocket: { server: sockets as unknown as WebSocketServerLike },
     },
     resolve,

@@ -1,4 +1,6 @@
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { text as readText } from "node:stream/consumers";
 import { seededRandom, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { WebSocket, type ClientOptions } from "ws";
@@ -98,15 +100,16 @@ export function socketUrl(baseUrl: string, agentId: string): string {
 export async function refusedUpgrade(
   url: string,
   headers: Record<string, string>,
-): Promise<{ status: number | undefined; headers: Record<string, unknown> }> {
+): Promise<{
+  status: number | undefined;
+  headers: Record<string, unknown>;
+  body: Record<string, unknown>;
+}> {
   const socket = new WebSocket(url, { headers });
   socket.on("error", () => {});
-  const [, response] = (await once(socket, "unexpected-response")) as [
-    unknown,
-    { statusCode?: number; headers: Record<string, unknown> },
-  ];
-  socket.terminate();
-  return { status: response.statusCode, headers: response.headers };
+  const [, response] = (await once(socket, "unexpected-response")) as [unknown, IncomingMessage];
+  const body = JSON.parse(await readText(response)) as Record<string, unknown>;
+  return { status: response.statusCode, headers: response.headers, body };
 }
 
 function deviceOn(socket: WebSocket): Device {

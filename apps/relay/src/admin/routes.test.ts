@@ -62,7 +62,16 @@ describe("what the relay says of itself", () => {
         name: "north",
         base_url: "https://relay.example",
         fee_rate: 0.1,
-        features: ["tasks", "budget", "withdrawals", "websocket", "mcp-forward", "cards", "x402"],
+        features: [
+          "tasks",
+          "budget",
+          "withdrawals",
+          "websocket",
+          "mcp-forward",
+          "a2a",
+          "cards",
+          "x402",
+        ],
         version: manifest.version,
       },
     ]);

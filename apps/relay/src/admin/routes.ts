@@ -31,6 +31,7 @@ function featuresOf({ payments, federation }: Config): string[] {
     "withdrawals",
     "websocket",
     "mcp-forward",
+    "a2a",
     ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
     ...(payments.realPayments ? ["x402"] : []),
     ...(federation.endpointUrl === undefined ? [] : ["federation"]),

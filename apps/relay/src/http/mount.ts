@@ -1,6 +1,4 @@
 import {
-  errorBody,
-  errors,
   limits,
   operations,
   refuse,
@@ -16,13 +14,14 @@ import {
 import type { Context, Hono } from "hono";
 import * as v from "valibot";
 import { anonymous, type Caller } from "../identity/caller.ts";
-import { newId, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, StorageUnavailable } from "../storage/storage.ts";
 import { parseObject, readText } from "./body.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
 import type { Idempotency, KeepAnswer } from "./idempotency.ts";
 import type { Log } from "./log.ts";
 import type { RateDecision, RateLimiter } from "./rate-limit.ts";
+import { refusalResponse, requestIdOf } from "./refusal-response.ts";
 import { readTrace, traceId, withTrace } from "./trace.ts";
 import { validate } from "./validate.ts";
 
@@ -93,10 +92,7 @@ const exposed = [
 export function mount(app: Hono, options: MountOptions): void {
   const { runtime, log } = options;
 
-  function requestId(c: Context): string {
-    const given = c.req.header("x-request-id");
-    return given !== undefined && /^[\w.-]{1,128}$/.test(given) ? given : newId(runtime);
-  }
+  const requestId = (c: Context) => requestIdOf(c, runtime);
 
   function headersFor(c: Context, id: string): Headers {
     return {
@@ -107,19 +103,9 @@ export function mount(app: Hono, options: MountOptions): void {
     };
   }
 
-  function refused(refusal: Refusal, id: string, headers: Headers): Response {
-    const { status } = errors[refusal.code];
-    if (refusal.retryAfterSeconds !== undefined) {
-      headers["retry-after"] = String(refusal.retryAfterSeconds);
-    }
-    if (status === 401) headers["www-authenticate"] = "Bearer";
-    Object.assign(headers, refusal.headers);
-    return new Response(JSON.stringify(errorBody(refusal, id)), { status, headers });
-  }
-
   /** The cause of a failure is for the log; the caller gets the request id to name it by. */
   function failed(error: unknown, c: Context, id: string): Response {
-    if (error instanceof StorageFrozen) return refused(frozen(), id, headersFor(c, id));
+    if (error instanceof StorageFrozen) return refusalResponse(frozen(), id, headersFor(c, id));
     const code = error instanceof StorageUnavailable ? "server.unavailable" : "server.failed";
     log.error("request.failed", {
       request_id: id,
@@ -127,7 +113,7 @@ export function mount(app: Hono, options: MountOptions): void {
       code,
       error: error instanceof Error ? (error.stack ?? error.message) : String(error),
     });
-    return refused(refuse(code), id, headersFor(c, id));
+    return refusalResponse(refuse(code), id, headersFor(c, id));
   }
 
   function serve(name: OperationName) {
@@ -146,7 +132,7 @@ export function mount(app: Hono, options: MountOptions): void {
       const headers = headersFor(c, id);
       try {
         const answer = await answerOf(c, name, handle, id, headers);
-        if ("ok" in answer) return refused(answer, id, headers);
+        if ("ok" in answer) return refusalResponse(answer, id, headers);
         if ("mediaType" in answer) return mediaResponse(answer, headers);
         Object.assign(headers, answer.headers);
         if (operation.rawAnswer) {
@@ -244,7 +230,8 @@ export function mount(app: Hono, options: MountOptions): void {
     if (methods.includes("GET")) methods.push("HEAD");
     const allow = [...methods, "OPTIONS"].join(", ");
     const headers = { ...headersFor(c, id), allow };
-    if (c.req.method !== "OPTIONS") return refused(refuse("route.method_not_allowed"), id, headers);
+    if (c.req.method !== "OPTIONS")
+      return refusalResponse(refuse("route.method_not_allowed"), id, headers);
     const preflight = {
       "access-control-allow-methods": allow,
       "access-control-allow-headers":
@@ -255,7 +242,7 @@ export function mount(app: Hono, options: MountOptions): void {
   }
   app.notFound((c) => {
     const id = requestId(c);
-    return refused(refuse("route.not_found"), id, headersFor(c, id));
+    return refusalResponse(refuse("route.not_found"), id, headersFor(c, id));
   });
   app.onError((error, c) => failed(error, c, requestId(c)));
 }

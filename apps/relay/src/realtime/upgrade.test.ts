@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   quiet,
@@ -86,6 +89,33 @@ describe("T1 a token in the upgrade's header", () => {
     );
     expect(await device.next("ready")).toMatchObject({ agent_id: agentId, device_id: null });
   });
+});
+
+test("a refused upgrade is answered like any other refusal: by its error body under its request id", async () => {
+  const { agentId } = await t.agent();
+  const url = socketUrl(t.baseUrl, agentId);
+  const named = await refusedUpgrade(url, {
+    authorization: "Bearer junk",
+    "x-request-id": "upgrade-1",
+  });
+  const message = "Invalid token";
+  expect(named).toMatchObject({
+    status: 403,
+    headers: { "content-type": "application/json", "x-request-id": "upgrade-1" },
+    body: { error: message, message, code: "auth.unknown_token", status: 403 },
+  });
+  expect(named.body["request_id"]).toBe("upgrade-1");
+  const unnamed = await refusedUpgrade(url, { authorization: "Bearer junk", "x-request-id": "?" });
+  expect(unnamed.headers["x-request-id"]).toBe(unnamed.body["request_id"]);
+  expect(unnamed.body["request_id"]).not.toBe("?");
+});
+
+test("a request that offers another protocol is answered without it", async () => {
+  const { port } = new URL(t.baseUrl);
+  const headers = { connection: "upgrade", upgrade: "h2c" };
+  const asked = request({ port, path: "/health", headers }).end();
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  expect([answer.statusCode, await text(answer)]).toEqual([200, '{"status":"ok"}']);
 });
 
 test.each(["/ws/v1/agents", "/ws/v1/agents/a/b", "/ws/v2/agents/a"])(

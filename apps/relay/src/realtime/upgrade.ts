@@ -1,10 +1,11 @@
 import { upgradeWebSocket } from "@hono/node-server";
-import { errorBody, errors, limits, refuse, socketPath, type Refusal } from "@agent/wire";
+import { limits, refuse, socketPath, type Refusal } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { RateLimiter } from "../http/rate-limit.ts";
+import { refusalResponse, requestIdOf } from "../http/refusal-response.ts";
 import { actsFor } from "../identity/caller.ts";
-import { newId, type Runtime } from "../runtime.ts";
+import type { Runtime } from "../runtime.ts";
 import { openSession, type Session, type SessionServices, type Wire } from "./session.ts";
 
 /**
@@ -24,7 +25,8 @@ export function mountSockets(
     socketPath,
     async (c, next) => {
       const refusal = await admit(c);
-      return refusal === undefined ? next() : refused(refusal);
+      if (refusal === undefined) return next();
+      return refusalResponse(refusal, requestIdOf(c, services.runtime));
     },
     upgradeWebSocket((c) => {
       let session: Session | undefined;
@@ -61,18 +63,6 @@ export function mountSockets(
       return refuse("auth.scope_missing", "socket");
     }
     return undefined;
-  }
-
-  function refused(refusal: Refusal): Response {
-    const { status } = errors[refusal.code];
-    const { retryAfterSeconds } = refusal;
-    return Response.json(errorBody(refusal, newId(services.runtime)), {
-      status,
-      headers: {
-        ...(status === 401 && { "www-authenticate": "Bearer" }),
-        ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
-      },
-    });
   }
 }
 

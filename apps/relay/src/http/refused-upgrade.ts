@@ -1,0 +1,44 @@
+import { STATUS_CODES, type IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+
+/** What the Node adapter hands on of a connection; one that asks for an upgrade has no `outgoing`. */
+interface Connection {
+  readonly incoming?: IncomingMessage;
+  readonly outgoing?: unknown;
+}
+
+type Fetch = (request: Request, connection: object) => Response | Promise<Response>;
+
+/**
+ * Answers a refused upgrade whole. The adapter would send its status and headers only, and leaves a
+ * connection alone that is closed already.
+ */
+export function answeringUpgrades(relay: Fetch): Fetch {
+  return async (request, connection) => {
+    const answer = await relay(request, connection);
+    const { incoming, outgoing } = connection as Connection;
+    if (incoming !== undefined && outgoing === undefined && answer.status >= 400) {
+      await writeWhole(incoming.socket, answer);
+    }
+    return answer;
+  };
+}
+
+async function writeWhole(socket: Socket, answer: Response): Promise<void> {
+  const body = await answer.text();
+  const head = [
+    `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,
+    "Connection: close",
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    ...[...answer.headers].map(([name, value]) => `${name}: ${value}`),
+  ];
+  await new Promise<void>((resolve) => {
+    socket.once("close", resolve);
+    socket.end(`${head.join("\r\n")}\r\n\r\n${body}`, () => socket.destroy());
+  });
+}
+
+/** Of all protocols only WebSocket is upgraded to; a request that offers another is answered as it is. */
+export function isWebSocketUpgrade({ headers }: IncomingMessage): boolean {
+  return headers.upgrade?.toLowerCase() === "websocket";
+}
