@@ -210,6 +210,25 @@ describe("of a peer's task", () => {
     ).toMatchObject({ status: 409, body: { code: "forward.duplicate" } });
   });
 
+  test("the task itself is forgotten, too, whatever id the peer gave it", async () => {
+    const from = await start();
+    const worker = await t.worker(0);
+    const task_id = "ffffffff-ffff-4fff-bfff-ffffffffffff";
+    const taken = await from.forward({
+      task_id,
+      target_agent: worker.agentId,
+      budget: { amount: 0, currency: "USD" },
+    });
+    expect(taken).toMatchObject({ status: 202 });
+    const path = `/agent/${worker.agentId}/task/${task_id}`;
+    const task = { task_id, prompt: "work", submitted_at: clock.now() };
+    await t.as(worker, "POST", `${path}/result`, receiptOf(worker, task));
+    await after(29 * DAY, () => true);
+    expect(await t.as(worker, "GET", path)).toMatchObject({ status: 200 });
+    await after(DAY, () => true);
+    expect(await t.as(worker, "GET", path)).toMatchObject({ status: 404 });
+  });
+
   test("a result that the peer never answers for is given up, and what was to be passed on with it", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
     const { next } = await relayed(t);

@@ -2,7 +2,7 @@ import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
 import { batch, inBatches } from "../storage/in-batches.ts";
 import { forgetEnded } from "./delegation-store.ts";
-import { forgetFinished } from "./store.ts";
+import { forgetFinished, forgetFinishedOfPeers } from "./store.ts";
 
 const DAY = 86_400_000;
 /** A submission that was admitted just before its token ended may not be stored yet. */
@@ -19,6 +19,7 @@ export async function forgetOldTasks({
   const until = runtime.now() - retentionDays * DAY;
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: batch };
   await inBatches(() => storage.transaction((tx) => forgetFinished(tx, old)));
+  await inBatches(() => storage.transaction((tx) => forgetFinishedOfPeers(tx, old)));
 }
 
 /** Forgets what was used of delegation tokens that ended: nothing can be submitted under them again. */

@@ -156,6 +156,21 @@ export function forgetFinished(
   return tx.run(removeFinished, old);
 }
 
+const removeOfPeers = prepare<{ until: number; limit: number }>()(
+  sql<never>`
+    delete from tasks where task_id in (
+      select task_id from tasks indexed by tasks_of_peers
+      where submitted_by glob 'relay:*' and finished_at <= ${p("until")} limit ${p("limit")})`,
+);
+
+/** The same for tasks that peers submitted: an id of a peer's making is not bound to any time. */
+export function forgetFinishedOfPeers(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(removeOfPeers, old);
+}
+
 /** Which tasks a list shows: addressed or assigned to an agent, or submitted by it. */
 export interface TaskQuery {
   readonly agent_id: string;

@@ -16,6 +16,7 @@ import { taskEvents } from "./015-task-events.ts";
 import { capabilityCounts } from "./016-capability-counts.ts";
 import { webhooks } from "./017-webhooks.ts";
 import { federationEnds } from "./018-federation-ends.ts";
+import { tasksOfPeers } from "./019-tasks-of-peers.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -37,4 +38,5 @@ export const migrations = [
   capabilityCounts,
   webhooks,
   federationEnds,
+  tasksOfPeers,
 ];
