@@ -8,6 +8,8 @@ export interface Runtime {
   readonly fetch: typeof fetch;
   /** Runs `task` once after `ms`; the returned function cancels it. */
   readonly schedule: (ms: number, task: () => void) => () => void;
+  /** Runs `task` when all that has arrived by now is looked at. */
+  readonly afterTurn: (task: () => void) => void;
   readonly log: Log;
 }
 
@@ -21,6 +23,7 @@ export function systemRuntime(log: Log): Runtime {
       const timer = setTimeout(task, ms);
       return () => clearTimeout(timer);
     },
+    afterTurn: (task) => void setImmediate(task),
     log,
   };
 }

@@ -26,8 +26,8 @@ export type AuditLine =
     };
 
 export interface Audit {
-  /** Throws when the line cannot be kept; no tool runs then. */
-  write(line: AuditLine): void;
+  /** Done when a decision is kept; rejects when it cannot be, and no tool runs then. */
+  write(line: AuditLine): Promise<void>;
   close(): void;
 }
 
@@ -38,7 +38,7 @@ type OpenResult =
 /** Opens the audit log; without a path it goes into the ordinary one. */
 export function openAudit(
   path: string | undefined,
-  runtime: Pick<Runtime, "now" | "log" | "schedule">,
+  runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
 ): OpenResult {
   if (path === undefined) return { ok: true, audit: auditToLog(runtime) };
   try {
@@ -51,7 +51,7 @@ export function openAudit(
 /** Into the ordinary log, for whoever collects that anyway. */
 export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
   return {
-    write: ({ event, ...fields }) => log("info", event, fields),
+    write: async ({ event, ...fields }) => log("info", event, fields),
     close() {},
   };
 }
@@ -59,39 +59,60 @@ export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
 const flushMs = 1_000;
 
 /**
- * JSON lines behind what the file already holds; it is readable for its owner only. A decision is written
- * at once; how a call ended is kept back for the next line, or a second.
+ * JSON lines behind what the file already holds; it is readable for its owner only. What is decided in one
+ * turn of the event loop is written at once, and is in the file before any of it runs; how a call ended is
+ * kept back for the next decision, or a second.
  */
-function auditToFile(path: string, runtime: Pick<Runtime, "now" | "log" | "schedule">): Audit {
+function auditToFile(
+  path: string,
+  runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
+): Audit {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(path, "a", 0o600);
-  let ends = "";
+  let kept = "";
   let cancelFlush = () => {};
+  let deciding: Promise<void> | undefined;
 
-  function append(text: string): void {
-    cancelFlush();
-    const lines = ends + text;
-    ends = "";
+  function append(): void {
+    const lines = kept;
+    kept = "";
     if (lines !== "") writeSync(file, lines);
   }
 
   function flush(): void {
     try {
-      append("");
+      append();
     } catch (cause) {
       runtime.log("error", "audit.failed", { cause: String(cause) });
     }
   }
 
+  function appendSoon(): Promise<void> {
+    // Or it would write the decision, and fail to, behind the back of those who wait for it.
+    cancelFlush();
+    return new Promise((resolve, reject) => {
+      runtime.afterTurn(() => {
+        deciding = undefined;
+        try {
+          append();
+          resolve();
+        } catch (cause) {
+          reject(cause as Error);
+        }
+      });
+    });
+  }
+
   return {
-    write(line) {
+    async write(line) {
+      const first = kept === "";
       const ts = new Date(runtime.now()).toISOString();
-      const text = `${JSON.stringify({ ts, ...line })}\n`;
-      if (line.event === "tool.decided") return append(text);
-      if (ends === "") cancelFlush = runtime.schedule(flushMs, flush);
-      ends += text;
+      kept += `${JSON.stringify({ ts, ...line })}\n`;
+      if (line.event === "tool.decided") return (deciding ??= appendSoon());
+      if (first) cancelFlush = runtime.schedule(flushMs, flush);
     },
     close() {
+      cancelFlush();
       flush();
       closeSync(file);
     },

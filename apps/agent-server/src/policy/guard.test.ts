@@ -168,7 +168,7 @@ test("no tool runs without its line in the audit log", async () => {
     gate: () => ({ ok: true }),
     approver: createApprovals(runtime),
     audit: {
-      write() {
+      async write() {
         throw new Error("no space left on device");
       },
       close() {},

@@ -43,7 +43,7 @@ export function createGuard(parts: {
     const callId = `${run}-${calls}`;
     const { tool, caller, task, argsHash } = call;
     try {
-      audit.write({
+      await audit.write({
         event: "tool.decided",
         call_id: callId,
         tool: tool.name,
@@ -73,11 +73,9 @@ export function createGuard(parts: {
 
   /** What ran cannot be undone, so a line that is lost here only shows in the log. */
   function finish(line: { call_id: string; tool: string; ok: boolean; duration_ms: number }): void {
-    try {
-      audit.write({ event: "tool.finished", ...line });
-    } catch (cause) {
+    audit.write({ event: "tool.finished", ...line }).catch((cause: unknown) => {
       runtime.log("error", "audit.failed", { cause: String(cause) });
-    }
+    });
   }
 
   async function settle(call: GuardedCall, decision: Decision): Promise<Settled> {
