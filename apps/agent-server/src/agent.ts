@@ -23,7 +23,7 @@ import { createGuard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
 import type { Runtime } from "./runtime.ts";
-import { createMcpServers } from "./server.ts";
+import { createMcpServers, type AnswerCall } from "./server.ts";
 import type { CredentialSource } from "./tools/agent-credentials.ts";
 import { createToolCaller } from "./tools/call-tool.ts";
 import type { JsonObject } from "./tools/definition.ts";
@@ -75,7 +75,9 @@ export interface Agent {
   /** The calls that wait for the owner's word. */
   readonly approvals: Approvals;
   /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
-  newServer(callerOf: (context: BaseContext) => Caller): Server;
+  readonly newServer: (callerOf: (context: BaseContext) => Caller) => Server;
+  /** Answers one tool call without such an object. */
+  readonly answerCall: AnswerCall;
 }
 
 export type CreateAgentResult =
@@ -156,7 +158,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const { name, description } = options;
   const prompts = agentPrompts({ name, description, memory });
   const readings = createRegistry([...resources, ...prompts]);
-  const newServer = createMcpServers({
+  const { newServer, answerCall } = createMcpServers({
     name: options.name,
     version: options.version,
     description: options.description,
@@ -181,5 +183,5 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     };
   }
 
-  return { ok: true, agent: { identity, work, counts, approvals, newServer } };
+  return { ok: true, agent: { identity, work, counts, approvals, newServer, answerCall } };
 }

@@ -22,13 +22,21 @@ export interface McpServerParts {
   readonly runtime: Runtime;
 }
 
-/**
- * Makes one MCP server object, for one session, one request or one stdio connection. Its own `tools/*`
- * handlers see every call, so that each result, refusal and validation error ends with the tag.
- */
-export function createMcpServers(
-  parts: McpServerParts,
-): (callerOf: (context: BaseContext) => Caller) => Server {
+/** What a server object does with `tools/call`, for those who have the call at hand and need no such object. */
+export type AnswerCall = (
+  call: { readonly name: string; readonly arguments?: unknown },
+  caller: Caller,
+  cancel: AbortSignal,
+) => Promise<CallToolResult>;
+
+export interface McpServers {
+  /** Makes one MCP server object, for one session, one request or one stdio connection. */
+  readonly newServer: (callerOf: (context: BaseContext) => Caller) => Server;
+  readonly answerCall: AnswerCall;
+}
+
+/** Their own `tools/*` handlers see every call, so that each result, refusal and validation error ends with the tag. */
+export function createMcpServers(parts: McpServerParts): McpServers {
   const { callTool, callReading, taskTimeoutMs, runtime } = parts;
   const serveResources = resourceService(parts.resources);
   const servePrompts = promptService(parts.prompts);
@@ -67,7 +75,10 @@ export function createMcpServers(
     return { ok: false, kind: "aborted", error: `Tool "${name}" ${error}` } as const;
   }
 
-  return (callerOf) => {
+  const answerCall: AnswerCall = async (params, caller, cancel) =>
+    toResult(await call(callTool, params, { caller }, cancel));
+
+  function newServer(callerOf: (context: BaseContext) => Caller): Server {
     const server = new Server(
       { name: parts.name, version: parts.version },
       {
@@ -90,7 +101,9 @@ export function createMcpServers(
     serveResources(server, (uri, context) => read(uri, {}, context));
     servePrompts(server, read);
     return server;
-  };
+  }
+
+  return { newServer, answerCall };
 }
 
 /** Only a client that sent a progress token wants to hear of it. */

@@ -190,6 +190,7 @@ async function openDoor(
       }),
     }),
     newServer: () => agent.newServer(callerOf),
+    answerCall: agent.answerCall,
     approvals: agent.approvals,
     card,
     runtime,

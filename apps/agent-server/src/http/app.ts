@@ -11,16 +11,21 @@ import { Hono } from "hono";
 import { callerKey } from "../caller.ts";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
+import type { AnswerCall } from "../server.ts";
 import { approvalRoutes } from "./approvals.ts";
 import { readBody } from "./body.ts";
 import type { Authenticate } from "./authenticate.ts";
+import { createCallDoor, type CallDoor } from "./call-door.ts";
 import { toAuthInfo } from "./caller-info.ts";
 import { rpcRefusal } from "./refusals.ts";
 import { refuse, type HttpEnv } from "./refuse.ts";
+import { createRequestIds } from "./request-ids.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface HttpApp {
   readonly fetch: (request: Request) => Response | Promise<Response>;
+  /** Asked before `fetch`. */
+  readonly callDoor: CallDoor;
   close(): Promise<void>;
 }
 
@@ -33,14 +38,16 @@ export function createHttpApp(options: {
   allowedHostnames: readonly string[];
   authenticate: Authenticate;
   newServer: () => Server;
+  answerCall: AnswerCall;
   approvals: Approvals;
   /** What the agent says of itself at the well-known path of A2A. */
   card?: () => object;
   runtime: Runtime;
 }): HttpApp {
-  const { card, agentId, authenticate, newServer, runtime } = options;
+  const { card, agentId, authenticate, newServer, answerCall, runtime } = options;
   const hostnames = [...options.allowedHostnames];
   const sessions = createSessions({ newServer, runtime });
+  const requestIdOf = createRequestIds(runtime);
   const modern = createMcpHandler(() => newServer(), { legacy: "reject" });
   const app = new Hono<HttpEnv>();
 
@@ -107,16 +114,16 @@ export function createHttpApp(options: {
     return refuse(c, "server.failed");
   });
 
-  const start = Buffer.from(runtime.randomBytes(6)).toString("hex");
-  let requests = 0;
-  function requestIdOf(given: string | undefined): string {
-    if (given !== undefined && /^[A-Za-z0-9._-]{1,128}$/.test(given)) return given;
-    requests += 1;
-    return `${start}${requests.toString(16).padStart(12, "0")}`;
-  }
-
   return {
     fetch: (request) => app.fetch(request),
+    callDoor: createCallDoor({
+      hostnames,
+      authenticate,
+      sessions,
+      answerCall,
+      requestIdOf,
+      runtime,
+    }),
     async close() {
       await Promise.allSettled([sessions.close(), modern.close()]);
     },

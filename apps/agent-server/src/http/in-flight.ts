@@ -5,20 +5,42 @@ type Id = string | number;
 /** The JSON-RPC ids that a session is working on; a second use of one would steal its answer. */
 export interface InFlight {
   has(id: Id): boolean;
+  /** Notes requests that the transport answers. */
   add(ids: readonly Id[]): void;
   remove(ids: readonly Id[]): void;
+  /** Notes a call that is answered past the transport. */
+  begin(id: Id): RunningCall;
   /** Removes an id when its answer leaves through `transport` or its request is cancelled. */
-  watch(transport: Transport, onCancelled: (id: Id) => void): void;
+  watch(transport: Transport): void;
+  /** Stops the calls that were begun: the session is over. */
+  close(): void;
   readonly size: number;
 }
 
+export interface RunningCall {
+  /** Aborted when the client cancels the call or the session ends; nobody waits for an answer then. */
+  readonly signal: AbortSignal;
+  readonly end: () => void;
+}
+
 export function trackInFlight(): InFlight {
-  const running = new Set<Id>();
+  const running = new Map<Id, AbortController | undefined>();
   return {
     has: (id) => running.has(id),
-    add: (ids) => ids.forEach((id) => running.add(id)),
+    add: (ids) => ids.forEach((id) => running.set(id, undefined)),
     remove: (ids) => ids.forEach((id) => running.delete(id)),
-    watch(transport, onCancelled) {
+    begin(id) {
+      const controller = new AbortController();
+      running.set(id, controller);
+      return {
+        signal: controller.signal,
+        end() {
+          // A cancelled call may be outlived by a new one of its id.
+          if (running.get(id) === controller) running.delete(id);
+        },
+      };
+    },
+    watch(transport) {
       const send = transport.send.bind(transport);
       transport.send = async (message, options) => {
         const id = answeredId(message);
@@ -29,11 +51,14 @@ export function trackInFlight(): InFlight {
       transport.onmessage = (message, extra) => {
         const id = cancelledId(message);
         if (id !== undefined) {
+          running.get(id)?.abort();
           running.delete(id);
-          onCancelled(id);
         }
         receive?.(message, extra);
       };
+    },
+    close() {
+      for (const controller of running.values()) controller?.abort();
     },
     get size() {
       return running.size;

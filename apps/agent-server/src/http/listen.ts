@@ -1,8 +1,8 @@
-import { serve } from "@hono/node-server";
+import { getRequestListener } from "@hono/node-server";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Runtime } from "../runtime.ts";
-import type { HttpApp } from "./app.ts";
+import type { CallDoor } from "./call-door.ts";
 
 export interface Listener {
   /** `http://<host>:<port>`, with the port that was really bound. */
@@ -15,17 +15,24 @@ const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTime
 
 /** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
 export async function listen(
-  app: HttpApp,
+  app: {
+    readonly fetch: (request: Request) => Response | Promise<Response>;
+    readonly callDoor?: CallDoor;
+  },
   address: { host: string; port: number },
-  runtime: Pick<Runtime, "schedule">,
+  runtime: Pick<Runtime, "log" | "schedule">,
 ): Promise<Listener> {
-  const server = serve({
-    fetch: app.fetch,
-    createServer,
-    hostname: address.host,
-    port: address.port,
-    serverOptions: timeouts,
-  }) as Server;
+  const { fetch, callDoor = async () => false } = app;
+  const respond = getRequestListener(fetch, { hostname: address.host });
+  const server = createServer(timeouts, (request, response) => {
+    callDoor(request, response)
+      .then((answered) => (answered ? undefined : respond(request, response)))
+      .catch((cause: unknown) => {
+        runtime.log("error", "http.failed", { cause: String(cause) });
+        response.destroy();
+      });
+  });
+  server.listen(address.port, address.host);
   const calls = countCalls(server);
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);

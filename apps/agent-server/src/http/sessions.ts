@@ -6,8 +6,7 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../runtime.ts";
-import { directAnswers, type DirectAnswers } from "./direct-answers.ts";
-import { requestIds, trackInFlight, type InFlight } from "./in-flight.ts";
+import { requestIds, trackInFlight, type InFlight, type RunningCall } from "./in-flight.ts";
 import { rpcRefusal } from "./refusals.ts";
 
 interface Session {
@@ -15,7 +14,6 @@ interface Session {
   /** Only who opened a session may use it. */
   readonly callerKey: string;
   readonly inFlight: InFlight;
-  readonly answers: DirectAnswers;
   lastUsedAt: number;
   openStreams: number;
 }
@@ -29,6 +27,8 @@ export interface SessionRequest {
 
 export interface Sessions {
   handle(request: Request, options: SessionRequest): Promise<Response>;
+  /** Lets a call run past the transport; undefined: its session is not this caller's, or busy with its id. */
+  begin(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
   close(): Promise<void>;
   readonly size: number;
 }
@@ -54,15 +54,14 @@ export function createSessions(options: {
     const session: Session = {
       transport,
       callerKey,
-      answers: directAnswers(transport, runtime),
       inFlight: trackInFlight(),
       lastUsedAt: runtime.now(),
       openStreams: 0,
     };
     const server = newServer();
     await server.connect(transport);
-    session.inFlight.watch(transport, (id) => session.answers.cancel(id));
-    server.onclose = () => session.answers.close();
+    session.inFlight.watch(transport);
+    server.onclose = () => session.inFlight.close();
     return session;
   }
 
@@ -82,11 +81,17 @@ export function createSessions(options: {
       );
     }
     inFlight.add(ids);
-    const direct = found.answers.answer(request, given);
-    const response = await (direct ?? transport.handleRequest(request, given));
+    const response = await transport.handleRequest(request, given);
     if (response.status >= 400) inFlight.remove(ids);
     if (request.method === "GET" && response.ok) holdOpen(found, request.signal);
     return response;
+  }
+
+  function begin(sessionId: string, caller: string, id: string | number): RunningCall | undefined {
+    const session = sessions.get(sessionId);
+    if (session?.callerKey !== caller || session.inFlight.has(id)) return undefined;
+    session.lastUsedAt = runtime.now();
+    return session.inFlight.begin(id);
   }
 
   /** An unknown id and another caller's id look the same from outside. */
@@ -150,6 +155,7 @@ export function createSessions(options: {
 
   return {
     handle,
+    begin,
     async close() {
       cancelSweep();
       const open = [...sessions.values()];

@@ -37,6 +37,7 @@ export function newApp(
     allowedHostnames: ["127.0.0.1", "localhost"],
     authenticate: createAuthenticate({ authToken, allowAnonymous, checkSigned }),
     newServer: () => agent.newServer(callerOf),
+    answerCall: agent.answerCall,
     approvals: agent.approvals,
     runtime: systemRuntime(silentLog),
   });

@@ -1,0 +1,112 @@
+import { limits } from "@agent/wire";
+import {
+  isJsonContentType,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  validateHostHeader,
+  validateOriginHeader,
+} from "@modelcontextprotocol/server";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { callerKey, type Caller } from "../caller.ts";
+import type { Runtime } from "../runtime.ts";
+import type { AnswerCall } from "../server.ts";
+import type { Authenticate } from "./authenticate.ts";
+import { sendAnswer } from "./call-answer.ts";
+import type { RunningCall } from "./in-flight.ts";
+import { readPlainCall, type PlainCall } from "./plain-call.ts";
+import type { RequestIdOf } from "./request-ids.ts";
+import type { Sessions } from "./sessions.ts";
+
+/** True: the request is answered. False: it is the app's, with its body in `rawBody` if that was read. */
+export type CallDoor = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+
+/**
+ * Answers plain tool calls of kept sessions straight from the socket, at a third of what they cost by way
+ * of web requests and the official library. It refuses nothing: what is not in order in every respect,
+ * Host, caller and session included, goes the ordinary way and is refused there.
+ */
+export function createCallDoor(parts: {
+  hostnames: string[];
+  authenticate: Authenticate;
+  sessions: Sessions;
+  answerCall: AnswerCall;
+  requestIdOf: RequestIdOf;
+  runtime: Pick<Runtime, "log" | "schedule">;
+}): CallDoor {
+  const { hostnames, authenticate, sessions, answerCall, requestIdOf, runtime } = parts;
+
+  return async (request, response) => {
+    const { headers } = request;
+    const sessionId = headers["mcp-session-id"];
+    if (typeof sessionId !== "string" || !mayBeCall(request) || !isForUs(request)) return false;
+    // A failure here meets the app as well, which knows how to say so.
+    const known = await authenticate(headers.authorization ?? null).catch(() => undefined);
+    if (known?.ok !== true) return false;
+
+    const body = await bodyOf(request);
+    if (body === undefined) return true;
+    const call = readPlainCall(body.toString());
+    const running = call && sessions.begin(sessionId, callerKey(known.caller), call.id);
+    if (call === undefined || running === undefined) {
+      Object.assign(request, { rawBody: body });
+      return false;
+    }
+    const requestId = requestIdOf(oneOf(headers["x-request-id"]));
+    await sendAnswer(response, answer(call, known.caller, running, requestId), {
+      headers: { "x-request-id": requestId, "mcp-session-id": sessionId },
+      schedule: runtime.schedule,
+    });
+    return true;
+  };
+
+  function isForUs({ headers }: IncomingMessage): boolean {
+    return (
+      validateHostHeader(headers.host, hostnames).ok &&
+      validateOriginHeader(headers.origin, hostnames).ok
+    );
+  }
+
+  async function answer(
+    { id, ...params }: PlainCall,
+    caller: Caller,
+    { signal, end }: RunningCall,
+    requestId: string,
+  ): Promise<object | undefined> {
+    try {
+      const result = await answerCall(params, caller, signal);
+      return signal.aborted ? undefined : { jsonrpc: "2.0", id, result };
+    } catch (cause) {
+      runtime.log("error", "http.failed", { request_id: requestId, cause: String(cause) });
+      return { jsonrpc: "2.0", id, error: { code: -32603, message: "Internal error" } };
+    } finally {
+      end();
+    }
+  }
+}
+
+function mayBeCall({ method, url, headers }: IncomingMessage): boolean {
+  const version = headers["mcp-protocol-version"];
+  const { accept = "" } = headers;
+  return (
+    method === "POST" &&
+    url === "/mcp" &&
+    Number(headers["content-length"]) <= limits.requestBytes &&
+    isJsonContentType(headers["content-type"]) &&
+    (version === undefined || SUPPORTED_PROTOCOL_VERSIONS.includes(String(version))) &&
+    accept.includes("application/json") &&
+    accept.includes("text/event-stream")
+  );
+}
+
+/** Undefined: the client went away before it had sent all of it. */
+function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => resolve(Buffer.concat(chunks)));
+    request.on("close", () => resolve(undefined));
+  });
+}
+
+function oneOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(", ") : header;
+}

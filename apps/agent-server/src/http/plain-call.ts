@@ -1,0 +1,37 @@
+/** A `tools/call` of the older era that has nothing but a name and arguments. */
+export interface PlainCall {
+  readonly id: string | number;
+  readonly name: string;
+  readonly arguments?: object;
+}
+
+/** Undefined is no refusal: whatever differs in the least is for the official library to understand. */
+export function readPlainCall(text: string): PlainCall | undefined {
+  const message = parseObject(text);
+  if (message === undefined || Object.keys(message).length !== 4) return undefined;
+  const { jsonrpc, id, method, params } = message;
+  if (jsonrpc !== "2.0" || method !== "tools/call" || !isObject(params)) return undefined;
+  if (typeof id !== "string" && !Number.isSafeInteger(id)) return undefined;
+
+  const { name, arguments: args } = params;
+  if (typeof name !== "string") return undefined;
+  const call = { id: id as string | number, name };
+  const members = Object.keys(params).length;
+  if (members === 1) return call;
+  return members === 2 && isObject(args) ? { ...call, arguments: args } : undefined;
+}
+
+type Members = { readonly [member: string]: unknown };
+
+function parseObject(text: string): Members | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
