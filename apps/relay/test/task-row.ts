@@ -1,4 +1,4 @@
-import type { StoredTaskRow } from "../src/storage/tables.ts";
+import type { StoredTaskRow } from "../src/storage/tables/tasks.ts";
 
 /** A free task, pending until 1,000 ms after the epoch. */
 export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {

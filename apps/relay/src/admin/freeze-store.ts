@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FreezeRow } from "../storage/tables.ts";
+import type { FreezeRow } from "../storage/tables/admin.ts";
 
 const current = prepare()(db.selectFrom("freeze").selectAll());
 

@@ -5,7 +5,7 @@ import {
   type SuccessionRecord,
 } from "@agent/crypto";
 import { limits, refuse, type Refusal } from "@agent/wire";
-import type { AgentKeyRow, AgentRow } from "../storage/tables.ts";
+import type { AgentKeyRow, AgentRow } from "../storage/tables/agents.ts";
 
 /** What a claim "this key is mine now" comes to. */
 export type KeyDecision =

@@ -6,7 +6,7 @@ import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { AgentRow } from "../storage/tables.ts";
+import type { AgentRow } from "../storage/tables/agents.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
 import {
   devicesOf,

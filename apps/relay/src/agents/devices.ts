@@ -9,7 +9,7 @@ import {
 } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { DeviceRow } from "../storage/tables.ts";
+import type { DeviceRow } from "../storage/tables/agents.ts";
 import { devicePage, findDevice } from "./store.ts";
 
 export async function getDevice(

@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ListingRow } from "../storage/tables.ts";
+import type { ListingRow } from "../storage/tables/agents.ts";
 
 const listingByAgent = prepare<{ agent_id: string }>()(
   db.selectFrom("listings").selectAll().where("agent_id", "=", p("agent_id")),

@@ -4,7 +4,7 @@ import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentRow, ListingRow } from "../storage/tables.ts";
+import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
 import { findListing, putListingRow } from "./listing-store.ts";
 import { findAgent, indexCapabilities } from "./store.ts";
 

@@ -2,7 +2,7 @@ import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import type { AgentRow } from "../storage/tables.ts";
+import type { AgentRow } from "../storage/tables/agents.ts";
 import { checksOf } from "../visibility/checks.ts";
 import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
 import { deleteListing, findListing } from "./listing-store.ts";

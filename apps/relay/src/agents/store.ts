@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentRow, DeviceRow } from "../storage/tables.ts";
+import type { AgentRow, DeviceRow } from "../storage/tables/agents.ts";
 
 const agentById = prepare<{ agent_id: string }>()(
   db.selectFrom("agents").selectAll().where("agent_id", "=", p("agent_id")),

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables.ts";
+import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 
 export type ApprovalKey = Pick<ApprovalRow, "agent_id" | "approval_id">;
 

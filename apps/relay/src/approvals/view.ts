@@ -1,6 +1,6 @@
 import { quorumHash, type Approval } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
-import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables.ts";
+import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 import { votesOn } from "./store.ts";
 
 /** An approval as its agent and its approvers see it. */

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AuditEntryRow } from "../storage/tables.ts";
+import type { AuditEntryRow } from "../storage/tables/audit.ts";
 
 const addEntry = prepare<Omit<AuditEntryRow, "sequence">>()(
   sql<never>`

@@ -1,7 +1,7 @@
 import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import { post, type PostedRow } from "./post.ts";
 import { findAccount, insertSettlement } from "./store.ts";
 

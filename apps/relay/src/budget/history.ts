@@ -2,7 +2,7 @@ import { asMicro, fromMicro, type TransactionType } from "@agent/budget";
 import { limits, type Answer, type Operations, type Transaction } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Services } from "../services.ts";
-import type { PostingRow } from "../storage/tables.ts";
+import type { PostingRow } from "../storage/tables/budget.ts";
 import { accountFor } from "./post.ts";
 import { signedSettlement } from "./signed-settlement.ts";
 import { findAccount, postingsOf, settlementsOf } from "./store.ts";

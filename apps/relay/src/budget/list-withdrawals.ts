@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import { limits, type Refusal, type Withdrawal, type WithdrawalStatus } from "@agent/wire";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Services } from "../services.ts";
-import type { WithdrawalRow } from "../storage/tables.ts";
+import type { WithdrawalRow } from "../storage/tables/budget.ts";
 import { allWithdrawals, withdrawalsOf } from "./withdrawal-store.ts";
 
 interface Page {

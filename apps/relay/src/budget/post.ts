@@ -2,7 +2,7 @@ import { FEES, MAX_BALANCE, WORLD, accountOf, type Account, type Posting } from 
 import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { AccountRow, PostingRow } from "../storage/tables.ts";
+import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
 import { findAccount, insertPosting, writeAccount } from "./store.ts";
 
 /** What every posting of one movement is filed under. */

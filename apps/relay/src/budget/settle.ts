@@ -3,7 +3,8 @@ import { findLedgerCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow, TaskRow } from "../storage/tables.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { post, type PostRefusal } from "./post.ts";
 import { insertSettlement } from "./store.ts";
 

@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { signSettlementRecord, type SettlementRecord } from "@agent/receipts";
 import type { RelayIdentity } from "../identity/relay-identity.ts";
-import type { SettlementRow } from "../storage/tables.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 
 /** Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. */
 export function signedSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {

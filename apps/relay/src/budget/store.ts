@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables.ts";
+import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables/budget.ts";
 
 const accountByName = prepare<{ account: string }>()(
   db.selectFrom("accounts").selectAll().where("account", "=", p("account")),

@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { SettlementRecord } from "@agent/receipts";
 import type { Services } from "../services.ts";
-import type { PostingRow } from "../storage/tables.ts";
+import type { PostingRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post.ts";
 import { signedSettlement } from "./signed-settlement.ts";
 import { findPosting, findSettlement } from "./store.ts";

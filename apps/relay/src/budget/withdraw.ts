@@ -3,7 +3,7 @@ import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { WithdrawalRow } from "../storage/tables.ts";
+import type { WithdrawalRow } from "../storage/tables/budget.ts";
 import { post } from "./post.ts";
 import { withdrawalOf } from "./list-withdrawals.ts";
 import { addPendingWithdrawal, insertWithdrawal } from "./withdrawal-store.ts";

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { WithdrawalRow } from "../storage/tables.ts";
+import type { WithdrawalRow } from "../storage/tables/budget.ts";
 
 const add = prepare<WithdrawalRow>()(
   db.insertInto("withdrawals").values({

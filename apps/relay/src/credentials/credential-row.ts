@@ -1,7 +1,7 @@
 import type { CredentialType, VerifiableCredential } from "@agent/credentials";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { CredentialStatus } from "@agent/wire";
-import type { CredentialRow } from "../storage/tables.ts";
+import type { CredentialRow } from "../storage/tables/credentials.ts";
 import type { NewCredential } from "./store.ts";
 
 /** By what a credential is named: its own id, else the hash of its JCS. */

@@ -2,7 +2,7 @@ import { issueCredential, type CredentialSubject, type CredentialType } from "@a
 import { findAgent } from "../agents/store.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { levelName } from "../trust/levels.ts";
 import { didOfKey } from "./agent-dids.ts";
 import { rowOf, type Provenance } from "./credential-row.ts";

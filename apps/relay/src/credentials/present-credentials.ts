@@ -1,7 +1,7 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
 import { refuse, type Answer, type Operations, type Parsed } from "@agent/wire";
 import type { Services } from "../services.ts";
-import type { CredentialRow } from "../storage/tables.ts";
+import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { documentOf } from "./credential-row.ts";
 import { renew } from "./renew.ts";
 import { currentCredentials } from "./store.ts";

@@ -1,6 +1,6 @@
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { CredentialRow } from "../storage/tables.ts";
+import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { BLOCKED } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import { issueReputation, issueTrust, type Issuer } from "./issue.ts";

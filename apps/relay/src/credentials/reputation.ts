@@ -4,7 +4,7 @@ import { availabilityOf, isOnline } from "../agents/online.ts";
 import { profileOf } from "../agents/profile-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { AgentHistoryRow } from "../storage/tables.ts";
+import type { AgentHistoryRow } from "../storage/tables/trust.ts";
 import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findHistory } from "../trust/store.ts";
 import { didOfKey } from "./agent-dids.ts";

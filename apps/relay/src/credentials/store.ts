@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { CredentialRow } from "../storage/tables.ts";
+import type { CredentialRow } from "../storage/tables/credentials.ts";
 
 /** What one issuer says of one agent in one respect; its newest credential is the one presented. */
 export type Line = Pick<CredentialRow, "agent_id" | "issuer" | "type" | "delegator_id">;

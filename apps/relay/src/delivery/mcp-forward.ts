@@ -6,7 +6,7 @@ import * as v from "valibot";
 import { parseObject } from "../http/body.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { version } from "../version.ts";
 import { watchedFetch } from "./watched-fetch.ts";
 

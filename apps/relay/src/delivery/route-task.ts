@@ -6,7 +6,7 @@ import { canServe, type Connection } from "../realtime/connections.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
 import { claimPending, reassignTask, releaseClaim } from "../tasks/assignment-store.ts";

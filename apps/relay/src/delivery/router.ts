@@ -1,7 +1,7 @@
 import { canServe } from "../realtime/connections.ts";
 import { awaitedExecutors, pendingTaskIds } from "../tasks/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import {
   passOn,
   routeTask,

@@ -1,7 +1,7 @@
 import { expireInbound, expireOutbound } from "@agent/federation-protocol";
 import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
 import { isFromPeer, isWithPeer } from "./parties.ts";

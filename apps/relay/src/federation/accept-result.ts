@@ -8,7 +8,7 @@ import {
   type VerifiedResult,
 } from "@agent/federation-protocol";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { complete } from "../tasks/complete.ts";
 import { announceStanding } from "../tasks/count-task.ts";
 import { findTask } from "../tasks/store.ts";

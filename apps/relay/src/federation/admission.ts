@@ -9,7 +9,7 @@ import {
 } from "@agent/federation-protocol";
 import type { Config } from "../config.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { lifeOf, rowWith } from "./peer-life.ts";
 import { findPeer, listPeers, putPeer } from "./peer-store.ts";
 

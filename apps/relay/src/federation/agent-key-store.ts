@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationAgentKeyRow } from "../storage/tables.ts";
+import type { FederationAgentKeyRow } from "../storage/tables/federation.ts";
 
 const add = prepare<FederationAgentKeyRow>()(
   db

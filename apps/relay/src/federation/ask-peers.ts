@@ -10,7 +10,7 @@ import { limits } from "@agent/wire";
 import * as v from "valibot";
 import { knownAgents } from "../agents/store.ts";
 import type { Runtime } from "../runtime.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import { addressed, callPeer } from "./call-peer.ts";

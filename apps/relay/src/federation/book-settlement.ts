@@ -13,7 +13,7 @@ import { type Answer, type Operations, type Refusal } from "@agent/wire";
 import { clearingBalance, postClearing, recordSettlement } from "../budget/clearing.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { endHold, keepHold } from "./hold-store.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";

@@ -19,7 +19,7 @@ import { postClearing, recordSettlement } from "../budget/clearing.ts";
 import { releaseHold } from "../budget/hold.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { endHold } from "./hold-store.ts";

@@ -12,7 +12,8 @@ import {
 } from "@agent/federation-protocol";
 import type { RoutingChoice } from "@agent/wire";
 import { clearingBalance } from "../budget/clearing.ts";
-import type { FederationPeerRow, TaskRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../tasks/assignment-store.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/view.ts";

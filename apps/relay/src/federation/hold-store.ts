@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { FederationHoldRow, FederationPaymentRow } from "../storage/tables.ts";
+import type { FederationHoldRow, FederationPaymentRow } from "../storage/tables/federation.ts";
 
 const dropHold = prepare<{ task_id: string }>()(
   db.deleteFrom("federation_holds").where("task_id", "=", p("task_id")),

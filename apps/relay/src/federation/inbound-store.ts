@@ -1,7 +1,7 @@
 import type { InboundTask, SettlementForward } from "@agent/federation-protocol";
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationInboundRow } from "../storage/tables.ts";
+import type { FederationInboundRow } from "../storage/tables/federation.ts";
 
 /** A task that came from a peer. */
 export interface Inbound {

@@ -1,6 +1,6 @@
 import type { BookedSettlement, SettlementForward } from "@agent/federation-protocol";
 import { limits, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, settledInbound } from "./inbound-store.ts";
 

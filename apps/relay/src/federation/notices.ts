@@ -7,7 +7,7 @@ import {
 } from "@agent/federation-protocol";
 import type { Answer, Operations, Refusal } from "@agent/wire";
 import { countVisible } from "../agents/profile-store.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { changePeer } from "./peer-life.ts";

@@ -1,7 +1,7 @@
 import type { OutboundTask } from "@agent/federation-protocol";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationOutboundRow } from "../storage/tables.ts";
+import type { FederationOutboundRow } from "../storage/tables/federation.ts";
 
 /** A task that was sent to a peer. */
 export interface Outbound {

@@ -1,7 +1,7 @@
 import type { OutgoingSettlement } from "@agent/federation-protocol";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationOutboxRow } from "../storage/tables.ts";
+import type { FederationOutboxRow } from "../storage/tables/federation.ts";
 
 /** Who pays for a settlement out of which hold, and what is to be told of it. */
 export interface OutboxEntry {

@@ -7,7 +7,7 @@ import {
 import { limits, refuse, type Operation, type Refusal } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { findPeer } from "./peer-store.ts";
 

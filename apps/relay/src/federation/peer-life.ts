@@ -4,7 +4,7 @@ import {
   type PeerEvent,
   type PeerLife,
 } from "@agent/federation-protocol";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { findPeer, putPeer } from "./peer-store.ts";
 

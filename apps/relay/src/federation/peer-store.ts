@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 
 const peerById = prepare<{ relay_id: string }>()(
   db.selectFrom("federation_peers").selectAll().where("relay_id", "=", p("relay_id")),

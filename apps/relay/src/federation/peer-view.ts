@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol";
 import type { FederationPeer } from "@agent/wire";
 import { clearingBalance } from "../budget/clearing.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import type { FederationServices } from "./federation.ts";

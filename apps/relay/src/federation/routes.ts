@@ -10,7 +10,7 @@ import {
 import type { Handler, Handlers } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { Services } from "../services.ts";
-import type { FederationPeerRow } from "../storage/tables.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { acceptResult } from "./accept-result.ts";
 import { addPeer } from "./add-peer.ts";
 import { answerDiscovery } from "./answer-discovery.ts";

@@ -4,7 +4,7 @@ import type { Settleable } from "../budget/settle.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { keepHold } from "./hold-store.ts";
 import { findOutbound } from "./outbound-store.ts";
 import { putOutbox } from "./outbox-store.ts";

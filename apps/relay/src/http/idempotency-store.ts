@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { IdempotencyKeyRow } from "../storage/tables.ts";
+import type { IdempotencyKeyRow } from "../storage/tables/http.ts";
 
 type Key = Pick<IdempotencyKeyRow, "scope" | "key">;
 

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { SpentTokenRow } from "../storage/tables.ts";
+import type { SpentTokenRow } from "../storage/tables/identity.ts";
 
 const addSpent = prepare<SpentTokenRow>()(
   db

@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { RelayIdentityRow } from "../storage/tables.ts";
+import type { RelayIdentityRow } from "../storage/tables/identity.ts";
 
 const identity = prepare()(db.selectFrom("relay_identity").selectAll());
 

@@ -3,7 +3,7 @@ import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { TaskStatus } from "@agent/wire";
 import { recordsOfGoal } from "../records/of-goal.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ReceiptRow } from "../storage/tables.ts";
+import type { ReceiptRow } from "../storage/tables/tasks.ts";
 import { findReceipt, findTask } from "../tasks/store.ts";
 import { executorOf, isGone } from "../tasks/view.ts";
 

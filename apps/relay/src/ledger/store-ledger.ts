@@ -10,7 +10,7 @@ import {
 import { canonicalize } from "@agent/crypto";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
-import type { LedgerRow } from "../storage/tables.ts";
+import type { LedgerRow } from "../storage/tables/ledger.ts";
 import { signerKeys } from "../tasks/signer-keys.ts";
 import { findTask } from "../tasks/store.ts";
 import { findLedger, insertLedger, replaceLedger } from "./store.ts";

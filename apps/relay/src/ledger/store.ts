@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { LedgerRow } from "../storage/tables.ts";
+import type { LedgerRow } from "../storage/tables/ledger.ts";
 
 type Goal = Pick<LedgerRow, "agent_id" | "goal_id">;
 

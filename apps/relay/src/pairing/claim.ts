@@ -3,7 +3,7 @@ import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { devicesOf, keysOf } from "../agents/store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { PairingRow } from "../storage/tables.ts";
+import type { PairingRow } from "../storage/tables/pairing.ts";
 import { findPairingByCode, markClaimed } from "./store.ts";
 import type { WrongCodes } from "./wrong-codes.ts";
 

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { PairingRow } from "../storage/tables.ts";
+import type { PairingRow } from "../storage/tables/pairing.ts";
 
 const addPairing = prepare<PairingRow>()(
   db

@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { CardCheckoutRow } from "../storage/tables.ts";
+import type { CardCheckoutRow } from "../storage/tables/payments.ts";
 
 const add = prepare<Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">>()(
   db

@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import { credit } from "../budget/credit.ts";
 import type { Services } from "../services.ts";
-import type { X402PaymentRow } from "../storage/tables.ts";
+import type { X402PaymentRow } from "../storage/tables/payments.ts";
 import type { Facilitator, Settling } from "./x402-facilitator.ts";
 import { endPayment, unfinishedPayments } from "./x402-store.ts";
 

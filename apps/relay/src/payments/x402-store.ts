@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { X402PaymentRow } from "../storage/tables.ts";
+import type { X402PaymentRow } from "../storage/tables/payments.ts";
 
 const byProof = prepare<{ proof_hash: string }>()(
   db.selectFrom("x402_payments").selectAll().where("proof_hash", "=", p("proof_hash")),

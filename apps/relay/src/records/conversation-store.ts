@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ConversationRow, MessageRow } from "../storage/tables.ts";
+import type { ConversationRow, MessageRow } from "../storage/tables/records.ts";
 
 type Key = Pick<ConversationRow, "agent_id" | "conversation_id">;
 

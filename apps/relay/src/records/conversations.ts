@@ -12,7 +12,7 @@ import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ConversationRow } from "../storage/tables.ts";
+import type { ConversationRow } from "../storage/tables/records.ts";
 import { conversationsOf, findConversation, writeConversation } from "./conversation-store.ts";
 
 type PutConversation = Operations["putConversation"];

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentEventRow } from "../storage/tables.ts";
+import type { AgentEventRow } from "../storage/tables/records.ts";
 
 type Key = Pick<AgentEventRow, "agent_id" | "event_id">;
 

@@ -13,7 +13,7 @@ import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentEventRow } from "../storage/tables.ts";
+import type { AgentEventRow } from "../storage/tables/records.ts";
 import { clockOf, countOfGoal, eventsOf, findEvent, insertEvent } from "./event-store.ts";
 
 type Append = Operations["appendEvents"];

@@ -11,7 +11,7 @@ import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { MessageRow } from "../storage/tables.ts";
+import type { MessageRow } from "../storage/tables/records.ts";
 import {
   findConversation,
   findMessage,

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { PlanRow } from "../storage/tables.ts";
+import type { PlanRow } from "../storage/tables/records.ts";
 
 type Key = Pick<PlanRow, "agent_id" | "plan_id">;
 

@@ -12,7 +12,7 @@ import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { PlanRow } from "../storage/tables.ts";
+import type { PlanRow } from "../storage/tables/records.ts";
 import { findPlan, plansOf, writePlan } from "./plan-store.ts";
 
 /** Records a plan as it stands; under a known id it takes the place of what was known before. */

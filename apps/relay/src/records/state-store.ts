@@ -1,6 +1,7 @@
 import { p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { PlanRow, TaskRow } from "../storage/tables.ts";
+import type { PlanRow } from "../storage/tables/records.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 
 /** A goal as the relay's records name it; what is null they do not know. */
 export interface GoalRow {

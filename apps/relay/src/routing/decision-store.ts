@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { RoutingDecisionRow } from "../storage/tables.ts";
+import type { RoutingDecisionRow } from "../storage/tables/routing.ts";
 
 const addDecision = prepare<RoutingDecisionRow>()(
   db.insertInto("routing_decisions").values({ task_id: p("task_id"), record: p("record") }),

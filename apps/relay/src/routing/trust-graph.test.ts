@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
 import { putTrust } from "../trust/store.ts";
 import { loadTrustGraph } from "./trust-graph.ts";

@@ -1,6 +1,6 @@
 import { Graph } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, scoreOf } from "../trust/levels.ts";
 import { trustPage } from "../trust/store.ts";
 

@@ -2,7 +2,7 @@ import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
 import { db, p, prepare, sql } from "./prepared.ts";
 import type { Reader, Tx } from "./storage.ts";
-import type { StoredTaskRow } from "./tables.ts";
+import type { StoredTaskRow } from "./tables/tasks.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),

@@ -13,7 +13,7 @@ import { keysForPeer } from "../federation/keys-for-peer.ts";
 import { isFromPeer } from "../federation/parties.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { complete, type Completed, type Verified } from "./complete.ts";
 import { announceStanding, countTask } from "./count-task.ts";
 import { keepsToToken } from "./delegated.ts";

@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
+import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
 
 /** A receipt without its text, which can be long; no status once its task is forgotten. */
 export type ArchiveRow = Pick<ReceiptRow, "task_id" | "receipt_hash" | "received_at"> & {

@@ -3,7 +3,7 @@ import { taskRow } from "../../test/task-row.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import {
   awaitedExecutors,
   claimPending,

@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { open } from "./store.ts";
 
 /**

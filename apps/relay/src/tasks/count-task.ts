@@ -4,7 +4,7 @@ import { issueForTask } from "../credentials/issue-for-task.ts";
 import type { NewCredential } from "../credentials/store.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
 
 /** What a task changed in what is known of its executor. */

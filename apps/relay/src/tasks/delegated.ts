@@ -11,7 +11,7 @@ import { findAgent, signingKeysOf } from "../agents/store.ts";
 import { parseObject } from "../http/body.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 
 /** The token that was shown, and all above it. */
 export type Chain = readonly [DelegationToken, ...DelegationToken[]];

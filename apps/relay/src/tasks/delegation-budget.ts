@@ -4,7 +4,7 @@ import { refuse, type Refusal } from "@agent/wire";
 import { placeHold, type HoldRequest } from "../budget/hold.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { returnBudget, usedOf, useBudget, type TokenName } from "./delegation-store.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { DelegationBudgetRow } from "../storage/tables.ts";
+import type { DelegationBudgetRow } from "../storage/tables/tasks.ts";
 
 /** An issuer names its tokens, so two issuers may give one name. */
 export type TokenName = Pick<DelegationBudgetRow, "issuer_id" | "token_id">;

@@ -1,5 +1,5 @@
 import type { TaskEvent } from "@agent/wire";
-import type { StoredTaskRow, TaskRow } from "../storage/tables.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 
 type Noted = Omit<TaskEvent, "event_id" | "task_id">;
 

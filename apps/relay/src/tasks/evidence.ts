@@ -20,7 +20,7 @@ import { actsFor, type Caller } from "../identity/caller.ts";
 import { decisionOf } from "../routing/decision.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ReceiptRow, TaskRow } from "../storage/tables.ts";
+import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
 import { signersOf } from "./signers.ts";
 import { findReceipt, findTask } from "./store.ts";
 import { attemptsOf, isAbroad, isGone, isParticipant, taskOf } from "./view.ts";

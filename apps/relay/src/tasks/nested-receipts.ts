@@ -8,7 +8,7 @@ import {
   type ReceiptVerdict,
 } from "@agent/receipts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import type { Verified } from "./complete.ts";
 import { keepsToToken } from "./delegated.ts";
 import { signerKeys, type SignerKeys } from "./signer-keys.ts";

@@ -3,7 +3,7 @@ import { attestationOf } from "../federation/attestation-of.ts";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
 import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
 import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";

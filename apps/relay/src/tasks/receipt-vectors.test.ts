@@ -19,7 +19,7 @@ import { post } from "../budget/post.ts";
 import { newId } from "../runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { takePlace } from "./counters.ts";
 import { insertTask } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ReceiptRow, StoredTaskRow, TaskRow } from "../storage/tables.ts";
+import type { ReceiptRow, StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),

@@ -1,7 +1,7 @@
 import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import type { StoredTaskRow } from "../storage/tables.ts";
+import type { StoredTaskRow } from "../storage/tables/tasks.ts";
 import { eventsOf } from "./events.ts";
 import { findTask } from "./store.ts";
 import { isGone, isParticipant } from "./view.ts";

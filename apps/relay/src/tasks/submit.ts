@@ -16,7 +16,7 @@ import { priceOf } from "../routing/price.ts";
 import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
 import { decisionText, keepDecision } from "../routing/decision.ts";
 import { newId } from "../runtime.ts";
-import type { TaskRow } from "../storage/tables.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { takePlace } from "./counters.ts";
 import { admitToken } from "./delegated.ts";

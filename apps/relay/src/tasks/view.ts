@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Attempt } from "../routing/attempt.ts";
-import type { StoredTaskRow, TaskRow } from "../storage/tables.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
 
 /** A task as its participants see it. */

@@ -1,5 +1,5 @@
 import { trustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { TrustRecordRow } from "../storage/tables/trust.ts";
 
 /** Levels as they are stored: an index, so that the store can order by it. */
 const levelNames: readonly TrustLevel[] = [

@@ -1,7 +1,7 @@
 import type { ReceiptStatus } from "@agent/budget";
 import { newTrustRecord, recordTask } from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
-import type { TrustRecordRow } from "../storage/tables.ts";
+import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { recordOf, rowOf, UNKNOWN } from "./levels.ts";
 import { addToHistory, findTrust, putTrust, type HistoryStep } from "./store.ts";
 

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables.ts";
+import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
 
 const recordOf = prepare<{ agent_id: string; remote_agent_id: string }>()(
   db

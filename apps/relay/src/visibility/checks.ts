@@ -1,7 +1,7 @@
 import type { ListingBody, Visibility } from "@agent/wire";
 import { capabilitiesOf } from "../agents/listing.ts";
 import type { Services } from "../services.ts";
-import type { AgentRow, ListingRow } from "../storage/tables.ts";
+import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
 import { likelyMeant } from "./spelling.ts";
 import { agentsOffering, mostOffered } from "./store.ts";
 

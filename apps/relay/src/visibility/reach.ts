@@ -1,6 +1,6 @@
 import { limits, type Visibility } from "@agent/wire";
 import type { Services } from "../services.ts";
-import type { AgentRow } from "../storage/tables.ts";
+import type { AgentRow } from "../storage/tables/agents.ts";
 
 /**
  * Asks the server of an agent's endpoint how it is, as the specification's agent server tells at

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { EgressError } from "../http/egress.ts";
 import type { Services } from "../services.ts";
-import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
   dropDeliveriesOf,
   dueDeliveries,

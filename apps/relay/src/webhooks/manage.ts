@@ -1,7 +1,7 @@
 import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import type { WebhookRow } from "../storage/tables.ts";
+import type { WebhookRow } from "../storage/tables/webhooks.ts";
 import { send, well } from "./deliver.ts";
 import {
   deleteWebhook,

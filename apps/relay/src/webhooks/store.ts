@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables.ts";
+import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 
 const all = prepare()(db.selectFrom("webhooks").selectAll());
 

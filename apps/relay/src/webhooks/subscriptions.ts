@@ -1,6 +1,6 @@
 import type { WebhookEvent } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
-import type { WebhookRow } from "../storage/tables.ts";
+import type { WebhookRow } from "../storage/tables/webhooks.ts";
 import { allWebhooks } from "./store.ts";
 
 /** Who wants to be told of what, in memory: an agent without webhooks costs a task nothing. */

@@ -1,7 +1,8 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow, TaskRow } from "../storage/tables.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tell } from "./tell.ts";
 
 type Parts = Pick<Services, "runtime" | "subscriptions">;

@@ -1,0 +1,6 @@
+/** There is one while the relay stands still. */
+export interface FreezeRow {
+  one: 1;
+  since: number;
+  reason: string;
+}

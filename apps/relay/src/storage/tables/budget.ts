@@ -1,0 +1,53 @@
+export interface AccountRow {
+  account: string;
+  balance: number;
+  held: number;
+  pending_withdrawals: number;
+  sequence: number;
+}
+
+export interface PostingRow {
+  account: string;
+  sequence: number;
+  transaction_id: string;
+  type: string;
+  amount: number;
+  balance_after: number;
+  reference_id: string | null;
+  description: string | null;
+  created_at: number;
+}
+
+export interface DepositReferenceRow {
+  agent_id: string;
+  reference: string;
+}
+
+export interface SettlementRow {
+  task_id: string;
+  settlement_id: string;
+  allocation_id: string;
+  receipt_hash: string;
+  ledger_hash: string | null;
+  amount_settled: number;
+  fee: number;
+  net: number;
+  payer_id: string;
+  payee_id: string;
+  status: "completed" | "partial" | "refunded";
+  settled_at: number;
+  /** JSON array: account and sequence of each row of the movement. */
+  postings: string;
+}
+
+export interface WithdrawalRow {
+  withdrawal_id: string;
+  agent_id: string;
+  amount: number;
+  destination: string;
+  status: "pending" | "completed" | "failed";
+  created_at: number;
+  resolved_at: number | null;
+  payout_reference: string | null;
+  reason: string | null;
+}

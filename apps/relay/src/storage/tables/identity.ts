@@ -1,0 +1,16 @@
+export interface RelayIdentityRow {
+  one: 1;
+  relay_id: string;
+  /** Seed as hex, or the sealed text when a passphrase is set. */
+  secret_key: string;
+  created_at: number;
+}
+
+/** A token that counts no more, wherever (`revoked`) or where it counts once (`used`). */
+export interface SpentTokenRow {
+  agent_id: string;
+  jti: string;
+  kind: "used" | "revoked";
+  /** When no token of this id can be valid any longer. */
+  forget_at: number;
+}

@@ -1,0 +1,5 @@
+export interface RoutingDecisionRow {
+  task_id: string;
+  /** JSON. */
+  record: string;
+}
