@@ -20,6 +20,8 @@ export interface StreamOptions {
 
 export type StreamStep =
   | { readonly ok: true; readonly message: EventSourceMessage }
+  /** Nothing is left to come, and nothing came. */
+  | { readonly ok: true; readonly message: undefined }
   /** Why no more comes; a stream that simply ends has none. */
   | CallRefusal;
 
@@ -50,6 +52,10 @@ export async function* openEventStream(
   try {
     heard();
     const response = await environment.fetch(options.url, initOf(options, silence.signal));
+    if (response.status === 204) {
+      yield { ok: true, message: undefined };
+      return;
+    }
     const refused = await refusalIn(op, response);
     if (refused !== undefined) {
       yield refused;

@@ -32,7 +32,7 @@ function relay(...answers: (Reply | ((response: ServerResponse) => void))[]): Pr
   return localServer((_, response) => {
     const answer = answers[Math.min(count++, answers.length - 1)];
     if (typeof answer !== "function") return answer;
-    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.setHeader("content-type", "text/event-stream");
     answer(response);
     return undefined;
   });
@@ -83,6 +83,12 @@ describe("a task that is followed", () => {
     await using server = await relay(stream(frame(event(8, "cancelled"))));
     expect(await all(follow(server, { after: 7 }))).toEqual([8]);
     expect(server.received[0]?.headers["last-event-id"]).toBe("7");
+  });
+
+  test("is over at once when nothing is left to come", async () => {
+    await using server = await relay((response) => void response.writeHead(204).end());
+    expect(await all(follow(server, { after: 8 }))).toEqual([]);
+    expect(server.received).toHaveLength(1);
   });
 
   test("may do what this client has not heard of", async () => {

@@ -58,6 +58,7 @@ export async function* followTask(
   for (let failures = 0; ; failures += 1) {
     let lost: CallRefusal | undefined;
     for await (const step of connect()) {
+      if (step.ok && step.message === undefined) return;
       const read = step.ok ? readFrame(step.message, { taskId, seen }) : step;
       if (!read.ok) {
         lost = read;

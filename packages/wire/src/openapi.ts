@@ -169,13 +169,15 @@ function refusalResponses(operation: Operation): Json {
   );
 }
 
+const successes: Readonly<Record<string, string>> = { 201: "Created", 204: "No content" };
+
 function successResponses(operation: Operation): Json {
   return Object.fromEntries(
     Object.entries(operation.ok).map(([status, schema]) => [
       status,
       {
-        description: status === "201" ? "Created" : "Success",
-        content: contentOf(operation, schema),
+        description: successes[status] ?? "Success",
+        ...(schema.type !== "undefined" && { content: contentOf(operation, schema) }),
       },
     ]),
   );

@@ -196,7 +196,8 @@ export const tasks = {
     tier: "read",
     query: v.object({ after: eventNumber }),
     media: ["text/event-stream"],
-    ok: { 200: v.string() },
+    // Nothing is left to come: whoever reads streams by the standard does not ask again.
+    ok: { 200: v.string(), 204: v.undefined() },
     refusals: ["task.not_found", "task.not_participant"],
   }),
   listTasks: operation({

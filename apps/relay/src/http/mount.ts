@@ -135,6 +135,10 @@ export function mount(app: Hono, options: MountOptions): void {
         if ("ok" in answer) return refusalResponse(answer, id, headers);
         if ("mediaType" in answer) return mediaResponse(answer, headers);
         Object.assign(headers, answer.headers);
+        if (answer.status === 204) {
+          delete headers["content-type"];
+          return new Response(null, { status: 204, headers });
+        }
         if (operation.rawAnswer) {
           return new Response(String(answer.body), { status: answer.status, headers });
         }

@@ -3,7 +3,7 @@ import type { Task, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import { buyer, delegate, seller, taskAt, type Delegation } from "../../test/market.ts";
-import { receiptOf } from "../../test/test-relay.ts";
+import { masterToken, receiptOf } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
@@ -170,6 +170,20 @@ describe("a task's events", () => {
     const task = await delegate(t, boss, worker);
     const refused = await t.as(await t.agent(), "GET", `${task.path}/events`);
     expect(refused).toMatchObject({ status: 403, body: { code: "task.not_participant" } });
+  });
+
+  test("are over with 204 for who has the last one, so that nobody asks for more", async () => {
+    const task = await delegate(t, boss, worker);
+    const from = (after: number) =>
+      t.request("GET", `${task.path}/events`, { token: masterToken, headers: idOf(after) });
+    const idOf = (after: number) => ({ "last-event-id": String(after) });
+    await deliver(task);
+    const { event_id = 0 } = await taskAt(t, task.path);
+    expect(await from(event_id - 1)).toMatchObject({ status: 200 });
+    for (const after of [event_id, event_id + 1]) {
+      const { status, text, headers } = await from(after);
+      expect([status, text, headers.get("content-type")]).toEqual([204, "", null]);
+    }
   });
 
   test("end when the token does, so that a new one is asked for", async () => {

@@ -2,7 +2,7 @@ import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@a
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
-import { eventsOf } from "./events.ts";
+import { eventsOf, lastEventOf } from "./events.ts";
 import { findTask } from "./store.ts";
 import { isGone, isParticipant } from "./view.ts";
 
@@ -33,6 +33,9 @@ export async function streamEvents(
   const task = await find(services, listening);
   if (task === undefined) return refuse("task.not_found");
   if (!isParticipant(listening.caller, task)) return refuse("task.not_participant");
+  if (task.finished_at !== null && listening.after >= lastEventOf(task)) {
+    return { status: 204, body: undefined };
+  }
   return {
     status: 200,
     mediaType: "text/event-stream",

@@ -26,7 +26,8 @@ export function describeSuccesses(carry?: Carrier): void {
       const reply = await carrier.run(carry, () => casesOf(name)[status]!(relay()));
       expect(reply).toMatchObject({ status: Number(status) });
       const { ok }: Operation = operations[name];
-      expect(v.parse(ok[Number(status)]!, reply.body)).toEqual(reply.body);
+      const body = reply.text === "" ? undefined : reply.body;
+      expect(v.parse(ok[Number(status)]!, body)).toEqual(body);
     });
   });
 }

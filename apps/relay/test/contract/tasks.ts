@@ -98,6 +98,11 @@ export const tasksContract: Contract<
       await t.as(boss, "POST", `${task.path}/cancel`);
       return t.as(boss, "GET", `${task.path}/events`);
     },
+    204: async (t) => {
+      const { boss, task } = await openTask(t);
+      await t.as(boss, "POST", `${task.path}/cancel`);
+      return t.as(boss, "GET", `${task.path}/events?after=2`);
+    },
     "task.not_found": async (t) => {
       const agent = await t.agent();
       return t.as(agent, "GET", `${tasks(agent)}/unknown/events`);
