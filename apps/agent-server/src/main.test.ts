@@ -18,6 +18,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "tools.mjs"), "export default []");
   await writeFile(join(folder, "bad.mjs"), "export default [{}]");
   await writeFile(join(folder, "echo.mjs"), echo);
+  await writeFile(join(folder, "task.mjs"), echo.replace('"echo"', '"agent_task"'));
 });
 afterAll(() => rm(folder, { recursive: true }));
 
@@ -68,10 +69,13 @@ describe("agent-server", () => {
     expect(stderr.trim().split("\n")).toHaveLength(4);
   });
 
+  const check = ["--check-config", "--allow-anonymous"];
   test.each([
     [["--config", "missing.json"], "cannot be read"],
     [["--tools", "missing.mjs", "--allow-anonymous"], "cannot be loaded"],
     [["--tools", "bad.mjs", "--allow-anonymous"], "tools.0.definition"],
+    [[...check, "--tools", "echo.mjs", "--tools", "echo.mjs"], '"echo" is defined twice'],
+    [[...check, "--tools", "task.mjs"], '"agent_task" is defined twice'],
   ])("%j stops the start", async (args, fault) => {
     const { code, stderr } = await start(args).ended;
     expect([code, stderr]).toEqual([1, expect.stringContaining(fault)]);

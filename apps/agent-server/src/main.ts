@@ -12,8 +12,9 @@ import type { JoinResult } from "./relay/join.ts";
 import { selfTest } from "./relay/self-test.ts";
 import { systemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
+import { syntheticNames } from "./tools/index.ts";
 import { loadToolsModule } from "./tools/load-module.ts";
-import type { RegisteredTool } from "./tools/registry.ts";
+import { collisionsOf, type RegisteredTool } from "./tools/registry.ts";
 
 /** The exit code, or undefined while the agent runs. 1 is a fault of the configuration or the start. */
 async function main(): Promise<number | undefined> {
@@ -58,10 +59,19 @@ async function readSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) 
   const known = loadKnownAgents(read.config.knownAgents);
   const faults = [...modules, known].flatMap((file) => (file.ok ? [] : file.faults));
   if (faults.length > 0) return { ok: false, faults };
+  const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
+  const { relay, listing } = read.config;
+  const names = syntheticNames({
+    hasRelay: relay !== undefined,
+    hasListing: listing !== undefined,
+  });
+  const synthetic = names.map((name) => ({ definition: { name } }));
+  const collisions = collisionsOf([...synthetic, ...tools]);
+  if (collisions.length > 0) return { ok: false, faults: collisions };
   return {
     ok: true,
     config: read.config,
-    tools: modules.flatMap((module) => (module.ok ? module.tools : [])),
+    tools,
     knownAgents: known.ok ? known.agents : new Map(),
   };
 }

@@ -1,7 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { startTestAgent } from "./testing/start.ts";
+import { startAlone, startTestAgent } from "./testing/start.ts";
 import { textTool } from "./testing/tools.ts";
+import { syntheticNames } from "./tools/index.ts";
 
 const slow = textTool("slow", async (text) => {
   await new Promise((resolve) => setTimeout(resolve, 200));
@@ -37,3 +38,28 @@ describe("an agent that stops", () => {
     },
   );
 });
+
+test.each([
+  [false, false],
+  [true, true],
+])(
+  "an agent with a relay (%s) and a listing (%s) has the synthetic tools of that",
+  async (hasRelay, hasListing) => {
+    const started = await startAlone({
+      file: hasListing ? { listing: { capabilities: ["shout"], pricing: [] } } : {},
+      env: {
+        AGENT_AUTH_TOKEN: "secret",
+        ...(hasRelay && { AGENT_SYNC_URL: "http://127.0.0.1:9" }),
+      },
+    });
+    if (!started.ok) throw new Error(started.faults.join("; "));
+    const client = await connect(started.running.url, "auto");
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      ...syntheticNames({ hasRelay, hasListing }),
+      "shout",
+    ]);
+    await client.close();
+    await started.running.stop();
+  },
+);

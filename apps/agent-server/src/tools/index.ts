@@ -37,3 +37,17 @@ export function syntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
     ...(listing === undefined ? [] : [agentServiceListingTool(listing)]),
   ];
 }
+
+/** What they are called, for those who have not their parts. */
+export function syntheticNames(agent: { hasRelay: boolean; hasListing: boolean }): string[] {
+  return [
+    "agent_task",
+    "agent_query",
+    "agent_remember",
+    "agent_recall",
+    "agent_identity",
+    "agent_tools",
+    ...(agent.hasRelay ? ["agent_credentials"] : []),
+    ...(agent.hasListing ? ["agent_service_listing"] : []),
+  ];
+}

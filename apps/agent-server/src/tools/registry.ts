@@ -31,8 +31,13 @@ export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   };
 }
 
+interface Named {
+  readonly origin?: string;
+  readonly definition: Pick<ToolDefinition, "name">;
+}
+
 /** A fault for each name that more than one tool has: a caller could not tell which of them answers. */
-export function collisionsOf(tools: readonly RegisteredTool[]): string[] {
+export function collisionsOf(tools: readonly Named[]): string[] {
   const byName = Map.groupBy(tools, (tool) => tool.definition.name);
   return [...byName].flatMap(([name, sharing]) => {
     if (sharing.length === 1) return [];
