@@ -103,6 +103,7 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "write",
+    keyed: true,
     body: v.object({
       amount,
       direction: v.picklist(["sent", "received"]),
@@ -135,6 +136,7 @@ export const federationAdmin = {
     method: "POST",
     path: "/api/v1/admin/federation/outbox/:settlementId/give-up",
     summary: "End a settlement that failed: the hold goes back to whoever paid.",
+    keyed: true,
     body: v.object({ reason: v.pipe(shortText, v.minLength(1, "has to be non-empty")) }),
   }),
 } as const;

@@ -11,6 +11,7 @@ export type {
   Operation,
   Parsed,
   PathParams,
+  PeerRefusal,
   QueryOf,
   Request,
   Result,

@@ -108,8 +108,28 @@ type Media<O extends Operation> = O extends { readonly media: readonly (infer M 
   ? MediaAnswer<M>
   : never;
 
+/**
+ * What the handlers of relays' requests share: they read the signed headers themselves. The last four
+ * codes are for some of them only, and stand in the rows of those.
+ */
+export type PeerRefusal = Refusal<
+  | "server.draining"
+  | "rate.exceeded"
+  | "federation.signature_invalid"
+  | "federation.timestamp_expired"
+  | "federation.wrong_receiver"
+  | "federation.wrong_sender"
+  | "federation.replayed"
+  | "peer.suspended"
+  | "peer.not_pending"
+>;
+
 /** What a handler may answer: a declared success or a declared refusal. */
-export type Answer<O extends Operation> = Success<O> | Media<O> | Refusal<O["refusals"][number]>;
+export type Answer<O extends Operation> =
+  | Success<O>
+  | Media<O>
+  | Refusal<O["refusals"][number]>
+  | (O["auth"] extends "peer" ? PeerRefusal : never);
 
 /** What a client sends. */
 export interface Request<O extends Operation> {

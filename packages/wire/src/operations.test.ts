@@ -66,15 +66,17 @@ describe("the operation table", () => {
     ]);
   });
 
-  test("takes a key on a POST that creates tasks or moves money; peers settle by a reference", () => {
+  test("takes a key on a POST that creates tasks or moves money; between relays ids of their own do that", () => {
     expect(namesOf((row) => row.keyed === true).toSorted()).toEqual([
       "cancelTask",
       "completeWithdrawal",
       "createCheckout",
       "deposit",
       "failWithdrawal",
+      "giveUpOutbox",
       "postResult",
       "requestWithdrawal",
+      "settlePeer",
       "submitTask",
     ]);
   });

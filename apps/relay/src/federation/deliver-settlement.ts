@@ -100,6 +100,7 @@ export async function change(
   settlementId: string,
   lastError: string | null,
   move: (settlement: OutgoingSettlement) => OutgoingSettlement,
+  noteIn?: (tx: Tx, after: OutboxEntry) => Promise<void> | undefined,
 ): Promise<OutboxEntry | undefined> {
   const { storage, runtime, log, federation } = services;
   const changed = await storage.transaction(async (tx) => {
@@ -117,6 +118,7 @@ export async function change(
     await putOutbox(tx, after);
     if (ends && settlement.resolution === "paid") await pay(tx, services, after);
     if (ends && settlement.resolution === "refunded") await refund(tx, services, after);
+    await noteIn?.(tx, after);
     return { after, ends };
   });
   if (changed === undefined || !changed.ends) return changed?.after;

@@ -10,6 +10,7 @@ import {
 } from "@agent/wire";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
 import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import type { KeepAnswer } from "../http/idempotency.ts";
 import { change } from "./deliver-settlement.ts";
 import type { FederationServices } from "./federation.ts";
 import { takePayment } from "./hold-store.ts";
@@ -73,6 +74,7 @@ export async function settleOutside(
   { storage, runtime }: FederationServices,
   relayId: string,
   { amount, direction, reference }: BodyOf<Operations["settlePeer"]>,
+  keep?: KeepAnswer,
 ): Promise<Answer<Operations["settlePeer"]>> {
   return storage.transaction(async (tx) => {
     // A peering may be over and still something owed.
@@ -98,7 +100,10 @@ export async function settleOutside(
       await postClearing(tx, runtime, postings, { taskId: reference, description: direction });
     }
     const position = fromMicro(await clearingBalance(tx, relayId));
-    return { status: 200 as const, body: { relay_id: relayId, position, idempotent: !isNew } };
+    const body = { relay_id: relayId, position, idempotent: !isNew };
+    const answer = { status: 200 as const, body };
+    await keep?.(tx, answer);
+    return answer;
   });
 }
 
@@ -135,20 +140,23 @@ export function giveUpOutbox(
   services: FederationServices,
   settlementId: string,
   reason: string,
+  keep?: KeepAnswer,
 ): Promise<Answer<Operations["giveUpOutbox"]>> {
-  return decide(services, settlementId, giveUp, reason);
+  return decide(services, settlementId, giveUp, { reason, keep });
 }
 
 async function decide(
   services: FederationServices,
   settlementId: string,
   move: Parameters<typeof change>[3],
-  reason: string | null = null,
+  { reason = null, keep }: { reason?: string | null; keep?: KeepAnswer | undefined } = {},
 ): Promise<Answer<Operations["retryOutbox"]>> {
   const entry = await findOutbox(services.storage.read, settlementId);
   if (entry === undefined) return refuse("outbox.not_found");
   if (entry.settlement.resolution !== "held") return refuse("outbox.not_open");
-  const after = await change(services, settlementId, reason, move);
+  const after = await change(services, settlementId, reason, move, (tx, changed) =>
+    keep?.(tx, { status: 200, body: viewOf(changed) }),
+  );
   services.federation.wake();
   return { status: 200, body: viewOf(after ?? entry) };
 }

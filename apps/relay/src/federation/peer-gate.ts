@@ -4,24 +4,12 @@ import {
   verifyRequestAsync,
   type FederationRefusal,
 } from "@agent/federation-protocol";
-import { limits, refuse, type Operation, type Refusal } from "@agent/wire";
+import { limits, refuse, type Operation, type PeerRefusal } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { findPeer } from "./peer-store.ts";
-
-/** What every operation between relays may refuse before its own rules are asked. */
-export type GateCode =
-  | "server.draining"
-  | "rate.exceeded"
-  | "federation.signature_invalid"
-  | "federation.timestamp_expired"
-  | "federation.wrong_receiver"
-  | "federation.wrong_sender"
-  | "federation.replayed"
-  | "peer.suspended"
-  | "peer.not_pending";
 
 /** A request whose signature holds. */
 export interface PeerRequest {
@@ -56,7 +44,7 @@ export async function passGate(
   { limiter, draining }: { readonly limiter: RateLimiter; readonly draining: () => boolean },
   { operation, keyOf, unknown, once, activeOnly }: Door,
   { headers, text, path }: Pick<RequestContext, "headers" | "text" | "path">,
-): Promise<PeerRequest | Refusal<GateCode>> {
+): Promise<PeerRequest | PeerRefusal> {
   const { storage, runtime, identity, federation } = services;
   if (draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
   const now = runtime.now();
@@ -99,6 +87,6 @@ export async function passGate(
 }
 
 /** The rules of a request's form are held by the contract, so of those only these are left. */
-function told({ code, detail }: FederationRefusal): Refusal<GateCode> {
-  return refuse(code as GateCode, detail);
+function told({ code, detail }: FederationRefusal): PeerRefusal {
+  return refuse(code as PeerRefusal["code"], detail);
 }

@@ -5,9 +5,11 @@ import {
   type Operation,
   type OperationName,
   type Operations,
+  type Parsed,
+  type PeerRefusal,
   type Refusal,
 } from "@agent/wire";
-import type { Handler, Handlers } from "../http/mount.ts";
+import type { Handlers, RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
@@ -28,7 +30,7 @@ import {
   setCredit,
   settleOutside,
 } from "./operator.ts";
-import { passGate, type Door, type GateCode, type PeerRequest } from "./peer-gate.ts";
+import { passGate, type Door as Gate, type PeerRequest } from "./peer-gate.ts";
 import { listPeers } from "./peer-store.ts";
 import { peerEntry } from "./peer-view.ts";
 import { takeTask } from "./take-task.ts";
@@ -54,6 +56,12 @@ type FederationName =
   | "retryOutbox"
   | "giveUpOutbox";
 
+/** A handler that may refuse in the same way as its neighbours do, where its row says so. */
+type Door<N extends FederationName, Shared extends Refusal> = (
+  input: Parsed<Operations[N]>,
+  context: RequestContext,
+) => Promise<Answer<Operations[N]> | Shared>;
+
 interface GateParts {
   readonly limiter: RateLimiter;
   readonly draining: () => boolean;
@@ -71,36 +79,34 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
   /** A door for signed requests of relays. */
   function signed<N extends FederationName>(
     name: N,
-    door: Omit<Door, "operation">,
+    gate: Omit<Gate, "operation">,
     handle: (
       needs: FederationServices,
       request: PeerRequest,
-      input: Parameters<Handler<Operations[N]>>[0],
-    ) => Promise<Answer<Operations[N]> | Refusal<GateCode>>,
-  ): Handler<Operations[N]> {
+      input: Parsed<Operations[N]>,
+    ) => Promise<Answer<Operations[N]> | PeerRefusal>,
+  ): Door<N, PeerRefusal> {
     const operation: Operation = operations[name satisfies OperationName];
     return async (input, context) => {
       const needs = federated();
-      if (needs === undefined) return refuse("route.not_found") as never;
-      const request = await passGate(needs, parts, { ...door, operation }, context);
-      // Every row of a signed operation implies what the gate refuses with.
-      if (!request.ok) return request as never;
-      return (await handle(needs, request, input)) as Answer<Operations[N]>;
+      if (needs === undefined) throw new Error("a path that is off was served");
+      const request = await passGate(needs, parts, { ...gate, operation }, context);
+      return request.ok ? handle(needs, request, input) : request;
     };
   }
 
   /** A door for peers, who are known. */
   function forPeers<N extends FederationName>(
     name: N,
-    door: Omit<Door, "operation" | "keyOf">,
+    gate: Omit<Gate, "operation" | "keyOf">,
     handle: (
       needs: FederationServices,
       peer: FederationPeerRow,
       request: PeerRequest,
-      input: Parameters<Handler<Operations[N]>>[0],
-    ) => Promise<Answer<Operations[N]> | Refusal<GateCode>>,
-  ): Handler<Operations[N]> {
-    return signed(name, door, (needs, request, input) => {
+      input: Parsed<Operations[N]>,
+    ) => Promise<Answer<Operations[N]> | PeerRefusal>,
+  ): Door<N, PeerRefusal> {
+    return signed(name, gate, (needs, request, input) => {
       if (request.peer === undefined) throw new Error("a peer without a record passed the gate");
       return handle(needs, request.peer, request, input);
     });
@@ -111,12 +117,13 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
     _name: N,
     handle: (
       needs: FederationServices,
-      input: Parameters<Handler<Operations[N]>>[0],
+      input: Parsed<Operations[N]>,
+      context: RequestContext,
     ) => Promise<Answer<Operations[N]>>,
-  ): Handler<Operations[N]> {
-    return (input) => {
+  ): Door<N, Refusal<"federation.disabled">> {
+    return async (input, context) => {
       const needs = federated();
-      return needs === undefined ? (refuse("federation.disabled") as never) : handle(needs, input);
+      return needs === undefined ? refuse("federation.disabled") : handle(needs, input, context);
     };
   }
 
@@ -129,7 +136,6 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
   return {
     relayIdentity: () => {
       const { identity } = services;
-      if (services.federation === undefined) return refuse("route.not_found") as never;
       const { relayId: agent_id, publicKey: public_key, did } = identity;
       return { status: 200, body: { agent_id, public_key, did } };
     },
@@ -185,15 +191,15 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       setCredit(needs, params.relayId, body.credit_limit),
     ),
     removePeer: operated("removePeer", (needs, { params }) => removePeer(needs, params.relayId)),
-    settlePeer: operated("settlePeer", (needs, { params, body }) =>
-      settleOutside(needs, params.relayId, body),
+    settlePeer: operated("settlePeer", (needs, { params, body }, { keep }) =>
+      settleOutside(needs, params.relayId, body, keep),
     ),
     listOutbox: operated("listOutbox", (needs, { query }) => outboxPage(needs, query)),
     retryOutbox: operated("retryOutbox", (needs, { params }) =>
       retryOutbox(needs, params.settlementId),
     ),
-    giveUpOutbox: operated("giveUpOutbox", (needs, { params, body }) =>
-      giveUpOutbox(needs, params.settlementId, body.reason),
+    giveUpOutbox: operated("giveUpOutbox", (needs, { params, body }, { keep }) =>
+      giveUpOutbox(needs, params.settlementId, body.reason, keep),
     ),
   };
 }

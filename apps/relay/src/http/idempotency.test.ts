@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { untilHeld } from "../../test/contract/federation-admin.ts";
+import { federated, forwardedAway } from "../../test/contract/federation.ts";
 import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
 import {
   masterToken,
@@ -76,6 +78,27 @@ describe("a repeated request with the same key is answered as the first was, and
     const again = await keyed(`${task.path}/result`, receipt, { by: worker });
     expect(answerOf(again)).toEqual(answerOf(first));
     expect(await t.balance(worker)).toBe(1.9);
+  });
+
+  test("a payment that peers made outside, and a settlement that is given up", async () => {
+    const relay = await startTestRelay({ ...federated, AGENT_FEDERATION_RETRY_SCALE: "0.001" });
+    const admin = "/api/v1/admin/federation";
+    const { peer, boss: payer, listening, receipt } = await forwardedAway(relay);
+    const payment = { amount: 1, direction: "received", reference: "wire 1" };
+    const settle = () => keyed(`${admin}/peers/${peer.relayId}/settle`, payment, { relay });
+    const settled = await settle();
+    expect(settled).toMatchObject({ status: 200, body: { idempotent: false } });
+    expect(answerOf(await settle())).toEqual(answerOf(settled));
+
+    await peer.post("/federation/v1/task/result", peer.resultOf(receipt));
+    const path = `${admin}/outbox/${await untilHeld(relay)}/give-up`;
+    const giveUp = () => keyed(path, { reason: "lost" }, { key: "k-2", relay });
+    const given = await giveUp();
+    expect(given).toMatchObject({ status: 200, body: { refunded: true } });
+    expect(answerOf(await giveUp())).toEqual(answerOf(given));
+    expect(await relay.balance(payer)).toBe(10);
+    await listening.close();
+    await relay.close();
   });
 
   test("also after a restart", async () => {
