@@ -1,11 +1,13 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { receiptHash } from "@agent/receipts";
 import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { doneForPeer, federated, relayed } from "../../test/contract/federation.ts";
 import { fakePeer } from "../../test/fake-peer.ts";
+import { answering } from "../../test/listening-peer.ts";
 import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
   booksOf,
@@ -73,12 +75,13 @@ describe("of what passed between two relays", () => {
     await proxy.close();
   });
 
-  async function work(status: "completed" | "failed"): Promise<string> {
+  async function work(status: "completed" | "failed"): Promise<void> {
     const submitted = await submitFor(a, boss);
     const task = await taskFor(b, worker, String(submitted.body["task_id"]));
     const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
     await b.as(worker, "POST", path, receiptOf(worker, task, { status }));
-    return task.task_id;
+    // Time is moved by days from here on, and a result that comes after its task's end does not count.
+    await until(() => a.logged("receipt.verified").length === 1, "the result comes back");
   }
 
   const outbox = async (state: string) => {
@@ -240,6 +243,31 @@ describe("of a peer's task", () => {
       expect.objectContaining({ relay_id: next.relayId, position: 0, reserved: 0 }),
     );
     expect(await booksOf(t as never)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+  });
+
+  test("where it went on to is kept as long as it may be settled, so that nobody else is paid", async () => {
+    t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
+    const before = await answering(({ path }) =>
+      path.endsWith("/task/result") ? { status: "accepted" } : {},
+    );
+    const { origin, task, worker, receipt } = await relayed(t, before.url);
+    await until(() => t.logged("federation.result.returned").length === 1, "the result is taken");
+    await clock.advance(30 * DAY + 20 * 60_000);
+    await t.relay.tick();
+    await until(() => keptOf("here").holds === 0, "the hold lapses");
+    expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
+    const settled = await origin.post(
+      "/federation/v1/settlement/forward",
+      origin.settlementOf({
+        task_id: task.task_id,
+        agent_id: worker.agentId,
+        receipt_hash: receiptHash(receipt),
+      }),
+    );
+    expect(settled).toMatchObject({ status: 200, body: { status: "settled" } });
+    expect(keptOf("here")).toMatchObject({ outbox: 1, holds: 1 });
+    expect(await booksOf(t as never)).toMatchObject({ consistent: true, totals: { balances: 0 } });
+    await before.close();
   });
 
   test("everything is kept with 0 days", async () => {

@@ -374,9 +374,9 @@ function crowded(sql: string): Case {
 }
 
 /** A task that this relay passed on from one peer to another, and the other's result. */
-export async function relayed(t: TestRelay) {
+export async function relayed(t: TestRelay, originUrl?: string) {
   const worker = t.stranger();
-  const origin = await fakePeer(t).befriend();
+  const origin = await fakePeer(t, originUrl).befriend();
   const listening = await answering(({ path, body }) =>
     path.endsWith("/task/forward") ? { task_id: body["task_id"], status: "pending" } : undefined,
   );
