@@ -66,7 +66,9 @@ export function signerOf(
 
 export interface Wallet {
   readonly address: string;
-  /** The official client, paying what a 402 asks for; the answer is the header to retry with. */
+  /** The official client with this wallet. */
+  readonly client: x402HTTPClient;
+  /** What it pays when a 402 asks for it; the answer is the header to retry with. */
   pay(required: Headers, change?: Partial<Authorization>): Promise<Record<string, string>>;
 }
 
@@ -93,17 +95,22 @@ export function openWallet(randomBytes: (length: number) => Uint8Array, now: () 
     return { authorization, signature };
   }
 
-  return {
-    address,
-    async pay(required, change = {}) {
-      const client = new x402Client().setSpendControls(false).register("eip155:84532", {
+  const clientWith = (change: Partial<Authorization>) =>
+    new x402HTTPClient(
+      new x402Client().setSpendControls(false).register("eip155:84532", {
         scheme: "exact",
         createPaymentPayload: async (x402Version, requirements) => ({
           x402Version,
           payload: authorize(requirements, change),
         }),
-      });
-      const http = new x402HTTPClient(client);
+      }),
+    );
+
+  return {
+    address,
+    client: clientWith({}),
+    async pay(required, change = {}) {
+      const http = clientWith(change);
       const asked = http.getPaymentRequiredResponse((name) => required.get(name));
       return http.encodePaymentSignatureHeader(await http.createPaymentPayload(asked));
     },

@@ -1,4 +1,5 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
+import { wrapFetchWithPayment } from "@x402/fetch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectConsistentBooks, list, seller, tally } from "../../test/market.ts";
 import { masterToken, startTestRelay } from "../../test/test-relay.ts";
@@ -69,6 +70,25 @@ describe("a paid submission", () => {
     expect(settledCount()).toBe(1);
     expect(await s.t.balance(s.boss)).toBe(0.1);
     await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
+  });
+
+  test("is what the official fetch client makes of a 402 by itself", async () => {
+    const { t, wallet, boss, worker } = s;
+    const paying = wrapFetchWithPayment(
+      async (input, init) => t.relay.fetch(new Request(input, init)),
+      wallet.client,
+    );
+    const answer = await paying(`http://relay.test/agent/${worker.agentId}/task`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${await t.token(boss)}`,
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({ prompt: "work" }),
+    });
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).toMatchObject({ status: "pending", amount_locked: 2.4 });
+    expect(settledCount()).toBe(1);
   });
 
   test("uses the account when it is enough, and the payment stays the client's", async () => {
