@@ -62,7 +62,9 @@ it("agent-verify works where its packages were installed from their tarballs", a
   await done(program, [...first, "-r", "--filter-prod", "@agent/verify...", "pack", ...to], root);
   const tarballs = globSync("*.tgz", { cwd: folder });
   expect(tarballs.map((name) => name.replace(/-\d.*/, "")).toSorted()).toEqual(
-    ["credentials", "crypto", "ledger", "receipts", "verify"].map((name) => `agent-${name}`),
+    ["credentials", "crypto", "ledger", "receipts", "routing-semiring", "verify"].map(
+      (name) => `agent-${name}`,
+    ),
   );
   const folders = dependencies.map((path) => realpathSync(resolve(root, path)));
   await done("npm", ["pack", "--ignore-scripts", ...to, ...folders]);
