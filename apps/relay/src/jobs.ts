@@ -1,4 +1,4 @@
-import { forgetEndedPassings } from "./federation/retention.ts";
+import { forgetOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/work.ts";
 import { forgetOldKeys } from "./http/idempotency.ts";
 import { forgetSpentTokens } from "./identity/spend-token.ts";
@@ -43,7 +43,7 @@ const federationJobs = ({ config }: Services, work: FederationWork): readonly Jo
     everyMs: config.federation.heartbeatIntervalMs,
     run: async () => work.heartbeat(),
   },
-  { name: "forget-ended-passings", everyMs: 60_000, run: forgetEndedPassings },
+  { name: "forget-old-forwards", everyMs: 60_000, run: forgetOldForwards },
 ];
 
 /** The background jobs of a relay. */

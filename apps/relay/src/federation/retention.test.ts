@@ -27,7 +27,7 @@ const DAY = 24 * HOUR;
 let folder: string;
 let clock: ManualClock;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "relay-passings-"));
+  folder = mkdtempSync(join(tmpdir(), "relay-forwards-"));
   clock = manualClock();
 });
 afterEach(() => rmSync(folder, { recursive: true }));

@@ -20,7 +20,7 @@ export function isForgotten(
  * Forgets what passed between relays as many days after its end as finished tasks are kept. What is
  * open, held for the operator or booked from a peer stays (docs/decisions.md, 7).
  */
-export async function forgetEndedPassings({
+export async function forgetOldForwards({
   storage,
   runtime,
   config,
