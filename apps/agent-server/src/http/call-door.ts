@@ -38,6 +38,8 @@ export function createCallDoor(parts: {
     const { headers } = request;
     const sessionId = headers["mcp-session-id"];
     if (typeof sessionId !== "string" || !mayBeCall(request) || !isForUs(request)) return false;
+    // Or whoever makes up a session could have each wrong token checked twice.
+    if (!sessions.has(sessionId)) return false;
     // A failure here meets the app as well, which knows how to say so.
     const known = await authenticate(headers.authorization ?? null).catch(() => undefined);
     if (known?.ok !== true) return false;

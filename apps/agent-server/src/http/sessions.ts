@@ -27,6 +27,7 @@ export interface SessionRequest {
 
 export interface Sessions {
   handle(request: Request, options: SessionRequest): Promise<Response>;
+  has(sessionId: string): boolean;
   /** Lets a call run past the transport; undefined: its session is not this caller's, or busy with its id. */
   begin(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
   close(): Promise<void>;
@@ -155,6 +156,7 @@ export function createSessions(options: {
 
   return {
     handle,
+    has: (sessionId) => sessions.has(sessionId),
     begin,
     async close() {
       cancelSweep();
