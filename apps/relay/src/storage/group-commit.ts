@@ -25,8 +25,8 @@ interface Ended {
 
 export interface GroupCommit {
   readonly transaction: Storage["transaction"];
-  /** Resolves when no batch is open: what is read then, at once, is committed. */
-  readonly settled: () => Promise<void>;
+  /** Runs `work` when no batch is open, so that what it reads is committed. */
+  readonly between: <T>(work: () => T) => Promise<T>;
   /** Finishes what was accepted and refuses the rest. */
   readonly close: () => Promise<void>;
 }
@@ -52,16 +52,14 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
   };
   const waiting: Job[] = [];
   let draining: Promise<void> | undefined;
-  let running: Promise<void> | undefined;
+  let open: Promise<void> | undefined;
   let closed = false;
   let expel: ((reason: Error) => void) | undefined;
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
       await nextTurn();
-      running = runBatch(waiting.splice(0, maxBatch));
-      await running;
-      running = undefined;
+      await runBatch(waiting.splice(0, maxBatch));
     }
     draining = undefined;
   }
@@ -80,7 +78,6 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
       for (const acknowledge of done) acknowledge();
     } catch (cause) {
       for (const job of batch) job.reject(lost(cause));
-      unit.rollback();
     } finally {
       clearImmediate(alarm);
     }
@@ -92,22 +89,32 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
     { apart }: { apart: boolean },
   ): Promise<(() => void)[] | undefined> {
     await begin();
-    const acknowledgements: (() => void)[] = [];
-    for (const job of batch) {
-      if (apart) savepoint.begin.run();
-      const { mustUndo, acknowledge, error } = await runJob(job);
-      // After a full disk or an I/O error SQLite has rolled back everything by itself.
-      if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
-      if (mustUndo && !apart) {
-        unit.rollback();
-        return undefined;
+    const { promise, resolve: close } = Promise.withResolvers<void>();
+    open = promise;
+    try {
+      const acknowledgements: (() => void)[] = [];
+      for (const job of batch) {
+        if (apart) savepoint.begin.run();
+        const { mustUndo, acknowledge, error } = await runJob(job);
+        // After a full disk or an I/O error SQLite has rolled back everything by itself.
+        if (!db.inTransaction) throw error ?? new Error("the transaction was rolled back");
+        if (mustUndo && !apart) {
+          unit.rollback();
+          return undefined;
+        }
+        if (mustUndo) savepoint.undo.run();
+        if (apart) savepoint.release.run();
+        acknowledgements.push(acknowledge);
       }
-      if (mustUndo) savepoint.undo.run();
-      if (apart) savepoint.release.run();
-      acknowledgements.push(acknowledge);
+      unit.commit();
+      return acknowledgements;
+    } catch (error) {
+      unit.rollback();
+      throw error;
+    } finally {
+      open = undefined;
+      close();
     }
-    unit.commit();
-    return acknowledgements;
   }
 
   async function begin(): Promise<void> {
@@ -149,8 +156,9 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
         draining ??= drain();
       }),
 
-    async settled() {
-      while (running !== undefined) await running;
+    async between(work) {
+      while (open !== undefined) await open;
+      return work();
     },
 
     async close() {

@@ -1,16 +1,19 @@
 import type { Database } from "better-sqlite3";
+import type { GroupCommit } from "./group-commit.ts";
 import { isOutage } from "./sqlite-error.ts";
 import type { Statements } from "./statements.ts";
 import { StorageUnavailable, type Reader } from "./storage.ts";
 
-/** Reads on one connection, each once `settled`; an outage is told apart from a wrong statement. */
+/**
+ * Reads on one connection, in its own time or `between` the transactions of others there; an outage is
+ * told apart from a wrong statement.
+ */
 export function createReader(
   db: Database,
   statements: Statements,
-  settled: () => Promise<void> = async () => {},
+  between: GroupCommit["between"] = async (work) => work(),
 ): Reader {
-  async function read<T>(query: () => T): Promise<T> {
-    await settled();
+  function read<T>(query: () => T): T {
     if (!db.open) throw new StorageUnavailable("the storage is closed");
     try {
       return query();
@@ -20,7 +23,7 @@ export function createReader(
     }
   }
   return {
-    get: (query, params) => read(() => statements.get(query, params)),
-    all: (query, params) => read(() => statements.all(query, params)),
+    get: (query, params) => between(() => read(() => statements.get(query, params))),
+    all: (query, params) => between(() => read(() => statements.all(query, params))),
   };
 }

@@ -5,7 +5,6 @@ import type { Opened } from "./open.ts";
 import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 
-/** A second `:memory:` connection would be another database, so reads wait for the open batch. */
 export function openSqliteMemory(migrations: readonly Migration[]): Opened {
   const db = new Sqlite(":memory:");
   const migrated = migrate(db, migrations);
@@ -15,7 +14,7 @@ export function openSqliteMemory(migrations: readonly Migration[]): Opened {
     ok: true,
     migrated,
     storage: {
-      read: createReader(db, statements, group.settled),
+      read: createReader(db, statements, group.between),
       transaction: group.transaction,
       scrub: () => Promise.resolve(),
       async close() {

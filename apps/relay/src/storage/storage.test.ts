@@ -190,6 +190,23 @@ describe.each(["memory", "file"])("transactions, %s", (kind) => {
     expect(runs).toEqual({ neighbour: 2, refused: 2 });
   });
 
+  test("a read beside a batch that runs twice sees only what was committed", async () => {
+    const beside: Promise<number[]>[] = [];
+    const busyWith = (id: number) => async (tx: Tx) => {
+      await tx.run(insert, { id, text: "" });
+      for (let turns = 0; turns < 20; turns++) {
+        beside.push(stored());
+        await tx.all(ids, {});
+      }
+      return { ok: id === 1 };
+    };
+    await Promise.all([storage.transaction(busyWith(1)), storage.transaction(busyWith(2))]);
+    expect(beside).toHaveLength(80);
+    const committed = ["", "1"];
+    const read = (await Promise.all(beside)).map(String);
+    expect(read.filter((ids) => !committed.includes(ids))).toEqual([]);
+  });
+
   test("a refusal that has written nothing, and a transaction alone, run once", async () => {
     const runs = { reader: 0, alone: 0 };
     const reader = storage.transaction(async (tx) => {
