@@ -1,5 +1,14 @@
 import * as v from "valibot";
-import { id, longText, nextCursor, page, shortText, timestamp, wellFormed } from "./fields.ts";
+import {
+  batchOf,
+  id,
+  longText,
+  nextCursor,
+  page,
+  shortText,
+  timestamp,
+  wellFormed,
+} from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
@@ -38,18 +47,6 @@ export const Message = v.object({
   created_at: v.number(),
 });
 export type Message = v.InferOutput<typeof Message>;
-
-/** One message, or several that are taken together or not at all. */
-const NewMessages = v.union([
-  v.object({
-    messages: v.pipe(
-      v.array(NewMessage),
-      v.minLength(1, "has to be non-empty"),
-      v.maxLength(limits.recordBatch, `has to hold at most ${limits.recordBatch} entries`),
-    ),
-  }),
-  NewMessage,
-]);
 
 export const conversations = {
   putConversation: operation({
@@ -99,7 +96,7 @@ export const conversations = {
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
-    body: NewMessages,
+    body: v.union([v.object({ messages: batchOf(NewMessage) }), NewMessage]),
     ok: { 201: v.object({ messages: v.array(Message) }) },
     refusals: ["conversation.not_found", "message.id_taken"],
   }),

@@ -1,6 +1,6 @@
 import { canonicalize, CanonicalJsonError } from "@agent/crypto";
 import * as v from "valibot";
-import { capability, id, looseObject, nextCursor, page, timestamp } from "./fields.ts";
+import { batchOf, capability, id, looseObject, nextCursor, page, timestamp } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
@@ -43,18 +43,6 @@ export const AgentEvent = v.object({
 });
 export type AgentEvent = v.InferOutput<typeof AgentEvent>;
 
-/** One event, or several that are taken together or not at all. */
-const NewEvents = v.union([
-  v.object({
-    events: v.pipe(
-      v.array(NewEvent),
-      v.minLength(1, "has to be non-empty"),
-      v.maxLength(limits.recordBatch, `has to hold at most ${limits.recordBatch} entries`),
-    ),
-  }),
-  NewEvent,
-]);
-
 export const events = {
   appendEvents: operation({
     method: "POST",
@@ -65,7 +53,7 @@ export const events = {
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
-    body: NewEvents,
+    body: v.union([v.object({ events: batchOf(NewEvent) }), NewEvent]),
     ok: { 201: v.object({ events: v.array(AgentEvent) }) },
     refusals: ["agent.not_found", "event.id_taken", "event.goal_full"],
   }),

@@ -164,5 +164,13 @@ export const priceText = v.pipe(
   price,
 );
 
+/** Entries that are taken together or not at all. */
+export const batchOf = <Entry extends v.GenericSchema>(entry: Entry) =>
+  v.pipe(
+    v.array(entry),
+    v.minLength(1, "has to be non-empty"),
+    v.maxLength(limits.recordBatch, `has to hold at most ${limits.recordBatch} entries`),
+  );
+
 /** A list answers its rows under their plural and where the next page begins. */
 export const nextCursor = v.nullable(v.string());

@@ -1,13 +1,6 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import {
-  limits,
-  refuse,
-  type Answer,
-  type Device,
-  type Operations,
-  type QueryOf,
-} from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { refuse, type Answer, type Device, type Operations, type QueryOf } from "@agent/wire";
+import { answerPage, textUp } from "../http/page.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { DeviceRow } from "../storage/tables/agents.ts";
 import { devicePage, findDevice } from "./store.ts";
@@ -26,14 +19,16 @@ export async function getDevice(
 export async function listDevices(
   read: Reader,
   agent_id: string,
-  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listDevices"]>,
+  query: QueryOf<Operations["listDevices"]>,
 ): Promise<Answer<Operations["listDevices"]>> {
-  const cursor = decodeCursor(given);
-  if (!cursor.ok) return cursor;
-  const rows = await devicePage(read, { agent_id, after: cursor.value ?? "", limit });
-  const devices = rows.map((row) => ({ ...deviceOf(row), scopes: row.scopes.split(" ") }));
-  const next_cursor = encodeCursor(rows, limit, (row) => row.device_id);
-  return { status: 200, body: { devices, next_cursor } };
+  return answerPage(query, {
+    order: textUp,
+    find: (after, limit) => devicePage(read, { agent_id, after, limit }),
+    keyOf: ({ device_id }) => device_id,
+    show: (rows) => ({
+      devices: rows.map((row) => ({ ...deviceOf(row), scopes: row.scopes.split(" ") })),
+    }),
+  });
 }
 
 function deviceOf(row: DeviceRow): Device {

@@ -1,5 +1,5 @@
-import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import { answerPage, textDown } from "../http/page.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Reader } from "../storage/storage.ts";
 import { approvalsFor, approvalsOf, findApproval } from "./store.ts";
@@ -23,12 +23,14 @@ export async function listApprovals(
   agent_id: string,
   query: QueryOf<Operations["listApprovals"]>,
 ): Promise<Answer<Operations["listApprovals"]>> {
-  const { as, status = "", limit = limits.pageDefault } = query;
-  const cursor = decodeCursor(query.cursor);
-  if (!cursor.ok) return cursor;
+  const { as, status = "" } = query;
   const find = as === "approver" ? approvalsFor : approvalsOf;
-  const rows = await find(read, { agent_id, status, before: cursor.value ?? "~", limit });
-  const approvals = await Promise.all(rows.map((row) => readApproval(read, row)));
-  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
-  return { status: 200, body: { approvals, next_cursor } };
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => find(read, { agent_id, status, before, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: async (rows) => ({
+      approvals: await Promise.all(rows.map((row) => readApproval(read, row))),
+    }),
+  });
 }

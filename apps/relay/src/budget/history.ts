@@ -1,6 +1,6 @@
 import { asMicro, fromMicro, type TransactionType } from "@agent/budget";
 import { limits, type Answer, type Operations, type Transaction } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { numberDown, answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import type { PostingRow } from "../storage/tables/budget.ts";
 import { accountFor } from "./post.ts";
@@ -8,7 +8,6 @@ import { signedSettlement } from "./signed-settlement.ts";
 import { findAccount, postingsOf, settlementsOf } from "./store.ts";
 
 type Reading = Pick<Services, "storage" | "identity">;
-type Page = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
 
 /** The balance record with its newest transactions; an agent without an account has zero and none. */
 export async function getBalance(
@@ -38,46 +37,28 @@ export async function getBalance(
 export async function listTransactions(
   { storage, identity }: Reading,
   agentId: string,
-  page: Page,
+  query: PageQuery,
 ): Promise<Answer<Operations["listTransactions"]>> {
-  const cursor = decodeCursor(page.cursor, /^\d{1,15}$/);
-  if (!cursor.ok) return cursor;
-  const limit = page.limit ?? limits.pageDefault;
-  const rows = await postingsOf(storage.read, {
-    account: accountFor(agentId, identity.relayId),
-    before: Number(cursor.value ?? Number.MAX_SAFE_INTEGER),
-    limit,
+  const account = accountFor(agentId, identity.relayId);
+  return answerPage(query, {
+    order: numberDown,
+    find: (before, limit) => postingsOf(storage.read, { account, before, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: (rows) => ({ transactions: rows.map((row) => transactionOf(row, agentId)) }),
   });
-  return {
-    status: 200,
-    body: {
-      transactions: rows.map((row) => transactionOf(row, agentId)),
-      next_cursor: encodeCursor(rows, limit, (row) => String(row.sequence)),
-    },
-  };
 }
 
 export async function listSettlements(
   { storage, identity }: Reading,
   agentId: string,
-  page: Page,
+  query: PageQuery,
 ): Promise<Answer<Operations["listSettlements"]>> {
-  const cursor = decodeCursor(page.cursor);
-  if (!cursor.ok) return cursor;
-  const limit = page.limit ?? limits.pageDefault;
-  const rows = await settlementsOf(storage.read, {
-    agent_id: agentId,
-    // "~" stands above every digit and letter of an id.
-    before: cursor.value ?? "~",
-    limit,
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => settlementsOf(storage.read, { agent_id: agentId, before, limit }),
+    keyOf: ({ settlement_id }) => settlement_id,
+    show: (rows) => ({ settlements: rows.map((row) => signedSettlement(row, identity)) }),
   });
-  return {
-    status: 200,
-    body: {
-      settlements: rows.map((row) => signedSettlement(row, identity)),
-      next_cursor: encodeCursor(rows, limit, (row) => row.settlement_id),
-    },
-  };
 }
 
 export function transactionOf(row: PostingRow, agentId: string): Transaction {

@@ -1,14 +1,12 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import { limits, type Refusal, type Withdrawal, type WithdrawalStatus } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import type { Refusal, Withdrawal, WithdrawalStatus } from "@agent/wire";
+import { answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import type { WithdrawalRow } from "../storage/tables/budget.ts";
 import { allWithdrawals, withdrawalsOf } from "./withdrawal-store.ts";
 
-interface Page {
+interface Query extends PageQuery {
   readonly status?: WithdrawalStatus | undefined;
-  readonly limit?: number | undefined;
-  readonly cursor?: string | undefined;
 }
 
 interface Listed {
@@ -20,23 +18,17 @@ interface Listed {
 export async function listWithdrawals(
   { storage }: Pick<Services, "storage">,
   agentId: string | undefined,
-  { status, limit = limits.pageDefault, cursor: given }: Page,
+  { status, ...query }: Query,
 ): Promise<Listed | Refusal<"request.invalid">> {
-  const cursor = decodeCursor(given);
-  if (!cursor.ok) return cursor;
-  // "~" stands above every digit and letter of an id.
-  const page = { before: cursor.value ?? "~", limit };
-  const rows =
-    agentId === undefined
-      ? await allWithdrawals(storage.read, { ...page, status })
-      : await withdrawalsOf(storage.read, { ...page, agent_id: agentId });
-  return {
-    status: 200,
-    body: {
-      withdrawals: rows.map(withdrawalOf),
-      next_cursor: encodeCursor(rows, limit, (row) => row.withdrawal_id),
-    },
-  };
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) =>
+      agentId === undefined
+        ? allWithdrawals(storage.read, { status, before, limit })
+        : withdrawalsOf(storage.read, { agent_id: agentId, before, limit }),
+    keyOf: ({ withdrawal_id }) => withdrawal_id,
+    show: (rows) => ({ withdrawals: rows.map(withdrawalOf) }),
+  });
 }
 
 export function withdrawalOf({ amount, ...row }: WithdrawalRow): Withdrawal {

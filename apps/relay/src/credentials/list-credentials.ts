@@ -1,5 +1,5 @@
-import { limits, refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
+import { numberDown, readPage } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import { documentOf } from "./credential-row.ts";
 import { credentialsOf } from "./store.ts";
@@ -12,17 +12,17 @@ export async function listCredentials(
   agentId: string,
   query: QueryOf<ListCredentials>,
 ): Promise<Answer<ListCredentials>> {
-  const cursor = decodeCursor(query.cursor, /^\d+$/);
-  if (!cursor.ok) return cursor;
-  const limit = query.limit ?? limits.pageDefault;
-  const rows = await credentialsOf(storage.read, {
-    agent_id: agentId,
-    type: query.type,
-    before: Number(cursor.value ?? Number.MAX_SAFE_INTEGER),
-    limit,
+  const { type } = query;
+  const page = await readPage(query, {
+    order: numberDown,
+    find: (before, limit) =>
+      credentialsOf(storage.read, { agent_id: agentId, type, before, limit }),
+    keyOf: ({ sequence }) => sequence,
   });
+  if (!page.ok) return page;
+  const { rows, next_cursor } = page;
   // The page behind the last one is empty, but there were some.
-  if (rows.length === 0 && cursor.value === undefined) return refuse("credential.not_found");
+  if (rows.length === 0 && query.cursor === undefined) return refuse("credential.not_found");
   return {
     status: 200,
     body: {
@@ -34,7 +34,7 @@ export async function listCredentials(
         issued_at: row.issued_at,
         revoked: row.revoked_at !== null,
       })),
-      next_cursor: encodeCursor(rows, limit, ({ sequence }) => String(sequence)),
+      next_cursor,
     },
   };
 }

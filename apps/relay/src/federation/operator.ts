@@ -1,15 +1,8 @@
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import { giveUp, mayBeOwed, movePeer, outsidePayment, redrive } from "@agent/federation-protocol";
-import {
-  limits,
-  refuse,
-  type Answer,
-  type BodyOf,
-  type Operations,
-  type QueryOf,
-} from "@agent/wire";
+import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { answerPage, textDown } from "../http/page.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { change } from "./deliver-settlement.ts";
 import type { FederationServices } from "./federation.ts";
@@ -111,18 +104,13 @@ export async function outboxPage(
   { storage }: FederationServices,
   query: QueryOf<Operations["listOutbox"]>,
 ): Promise<Answer<Operations["listOutbox"]>> {
-  const cursor = decodeCursor(query.cursor);
-  if (!cursor.ok) return cursor;
-  const limit = query.limit ?? limits.pageDefault;
-  const before = cursor.value ?? "~";
-  const rows = await listOutbox(storage.read, { state: query.state ?? "", before, limit });
-  return {
-    status: 200,
-    body: {
-      settlements: rows.map(viewOf),
-      next_cursor: encodeCursor(rows, limit, ({ settlement }) => settlement.settlementId),
-    },
-  };
+  const { state = "" } = query;
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => listOutbox(storage.read, { state, before, limit }),
+    keyOf: ({ settlement }) => settlement.settlementId,
+    show: (rows) => ({ settlements: rows.map(viewOf) }),
+  });
 }
 
 /** Begins the attempts of a settlement anew: the peer books one id once, so nothing is paid twice. */

@@ -1,5 +1,4 @@
 import {
-  limits,
   refuse,
   type Answer,
   type BodyOf,
@@ -8,7 +7,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { answerPage, textDown } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -61,13 +60,14 @@ export async function getConversation(
 export async function listConversations(
   read: Reader,
   agent_id: string,
-  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listConversations"]>,
+  query: QueryOf<Operations["listConversations"]>,
 ): Promise<Answer<Operations["listConversations"]>> {
-  const cursor = decodeCursor(given);
-  if (!cursor.ok) return cursor;
-  const rows = await conversationsOf(read, { agent_id, before: cursor.value ?? "~", limit });
-  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
-  return { status: 200, body: { conversations: rows.map(conversationOf), next_cursor } };
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => conversationsOf(read, { agent_id, before, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: (rows) => ({ conversations: rows.map(conversationOf) }),
+  });
 }
 
 function conversationOf({ sequence: _order, ...row }: ConversationRow): Conversation {

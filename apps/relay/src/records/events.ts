@@ -9,7 +9,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { numberUp, answerPage } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -82,14 +82,14 @@ export async function getEvent(
 export async function listEvents(
   read: Reader,
   agent_id: string,
-  { goal_id = "", limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listEvents"]>,
+  { goal_id = "", ...query }: QueryOf<Operations["listEvents"]>,
 ): Promise<Answer<Operations["listEvents"]>> {
-  const cursor = decodeCursor(given, /^\d{1,15}$/);
-  if (!cursor.ok) return cursor;
-  const after = Number(cursor.value ?? 0);
-  const rows = await eventsOf(read, { agent_id, goal_id, after, limit });
-  const next_cursor = encodeCursor(rows, limit, ({ clock }) => String(clock));
-  return { status: 200, body: { events: rows.map(eventOf), next_cursor } };
+  return answerPage(query, {
+    order: numberUp,
+    find: (after, limit) => eventsOf(read, { agent_id, goal_id, after, limit }),
+    keyOf: ({ clock }) => clock,
+    show: (rows) => ({ events: rows.map(eventOf) }),
+  });
 }
 
 function eventOf({ agent_id: _agent, payload, ...row }: AgentEventRow): AgentEvent {

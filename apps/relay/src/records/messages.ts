@@ -1,5 +1,4 @@
 import {
-  limits,
   refuse,
   type Answer,
   type BodyOf,
@@ -7,7 +6,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { numberUp, answerPage } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -68,15 +67,16 @@ export async function addMessages(
 export async function listMessages(
   read: Reader,
   { agentId, conversationId }: Place,
-  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listMessages"]>,
+  query: QueryOf<Operations["listMessages"]>,
 ): Promise<Answer<Operations["listMessages"]>> {
-  const cursor = decodeCursor(given, /^\d{1,15}$/);
-  if (!cursor.ok) return cursor;
   const key = { agent_id: agentId, conversation_id: conversationId };
   if ((await findConversation(read, key)) === undefined) return refuse("conversation.not_found");
-  const rows = await messagesOf(read, { ...key, after: Number(cursor.value ?? 0), limit });
-  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => String(sequence));
-  return { status: 200, body: { messages: rows.map(messageOf), next_cursor } };
+  return answerPage(query, {
+    order: numberUp,
+    find: (after, limit) => messagesOf(read, { ...key, after, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: (rows) => ({ messages: rows.map(messageOf) }),
+  });
 }
 
 function messageOf({

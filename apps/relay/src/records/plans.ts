@@ -1,5 +1,4 @@
 import {
-  limits,
   refuse,
   type Answer,
   type BodyOf,
@@ -8,7 +7,7 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { answerPage, textDown } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -56,13 +55,14 @@ export async function getPlan(
 export async function listPlans(
   read: Reader,
   agent_id: string,
-  { goal_id = "", limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listPlans"]>,
+  { goal_id = "", ...query }: QueryOf<Operations["listPlans"]>,
 ): Promise<Answer<Operations["listPlans"]>> {
-  const cursor = decodeCursor(given);
-  if (!cursor.ok) return cursor;
-  const rows = await plansOf(read, { agent_id, goal_id, before: cursor.value ?? "~", limit });
-  const next_cursor = encodeCursor(rows, limit, ({ sequence }) => sequence);
-  return { status: 200, body: { plans: rows.map(planOf), next_cursor } };
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => plansOf(read, { agent_id, goal_id, before, limit }),
+    keyOf: ({ sequence }) => sequence,
+    show: (rows) => ({ plans: rows.map(planOf) }),
+  });
 }
 
 export function planOf({ steps, sequence: _order, ...row }: PlanRow): Plan {

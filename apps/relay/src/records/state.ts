@@ -1,8 +1,8 @@
-import { limits, refuse, type Answer, type Goal, type Operations, type QueryOf } from "@agent/wire";
+import { refuse, type Answer, type Goal, type Operations, type QueryOf } from "@agent/wire";
 import { freshnessOf } from "../agents/freshness.ts";
 import { isOnline } from "../agents/online.ts";
 import { findAgent } from "../agents/store.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { answerPage, textUp } from "../http/page.ts";
 import { ledgerStatusOf } from "../ledger/goal-records.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -37,13 +37,15 @@ export async function getState(
 export async function listGoals(
   read: Reader,
   agent_id: string,
-  { limit = limits.pageDefault, cursor: given }: QueryOf<Operations["listGoals"]>,
+  query: QueryOf<Operations["listGoals"]>,
 ): Promise<Answer<Operations["listGoals"]>> {
-  const cursor = decodeCursor(given, /^[^]+$/);
-  if (!cursor.ok) return cursor;
-  const rows = await goalsOf(read, { agent_id, after: cursor.value ?? "", limit });
-  const next_cursor = encodeCursor(rows, limit, ({ goal_id }) => goal_id);
-  return { status: 200, body: { goals: rows.map(goalOf), next_cursor } };
+  return answerPage(query, {
+    // A goal's id is free in form.
+    order: { ...textUp, form: /^[^]+$/ },
+    find: (after, limit) => goalsOf(read, { agent_id, after, limit }),
+    keyOf: ({ goal_id }) => goal_id,
+    show: (rows) => ({ goals: rows.map(goalOf) }),
+  });
 }
 
 /** What the agent signed counts before its task, and its task before its plan. */

@@ -1,6 +1,6 @@
-import { limits, refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
+import { refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
 import { attestationOf } from "../federation/attestation-of.ts";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -50,37 +50,30 @@ export async function poll(
   return { status: 200, body: { ...body, ...(await attestationOf(storage.read, taskId)) } };
 }
 
-interface List {
+interface List extends PageQuery {
   readonly agentId: string;
   readonly submitted: boolean;
   readonly status: TaskStatus | undefined;
-  readonly limit: number | undefined;
-  readonly cursor: string | undefined;
 }
 
 /** Tasks of an agent, newest first, without those that await it and whose submitter blocked it. */
 export async function list(
   { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
-  { agentId, submitted, status, cursor: given, limit = limits.pageDefault }: List,
+  { agentId, submitted, status, ...query }: List,
 ): Promise<Answer<Operations["listTasks"]>> {
-  const cursor = decodeCursor(given);
-  if (!cursor.ok) return cursor;
-  const rows = await (submitted ? tasksFrom : tasksFor)(storage.read, {
-    agent_id: agentId,
-    status: status ?? "",
-    before: cursor.value ?? "~",
-    limit,
-  });
+  const find = submitted ? tasksFrom : tasksFor;
   const now = freezer.taskTime();
   const isWithheld = (row: TaskRow) =>
     !submitted &&
     (isAbroad(row) ||
       (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, agentId)));
-  return {
-    status: 200,
-    body: {
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) =>
+      find(storage.read, { agent_id: agentId, status: status ?? "", before, limit }),
+    keyOf: ({ task_id }) => task_id,
+    show: (rows) => ({
       tasks: rows.filter((row) => !isGone(row, now) && !isWithheld(row)).map(taskOf),
-      next_cursor: encodeCursor(rows, limit, (row) => row.task_id),
-    },
-  };
+    }),
+  });
 }

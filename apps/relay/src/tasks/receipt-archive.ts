@@ -1,5 +1,5 @@
-import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import { receiptsOf } from "./archive-store.ts";
 import { findReceipt } from "./store.ts";
@@ -10,23 +10,16 @@ type Reading = Pick<Services, "storage">;
 export async function listReceipts(
   { storage }: Reading,
   agentId: string,
-  page: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  query: PageQuery,
 ): Promise<Answer<Operations["listReceipts"]>> {
-  const cursor = decodeCursor(page.cursor);
-  if (!cursor.ok) return cursor;
-  const limit = page.limit ?? limits.pageDefault;
-  const rows = await receiptsOf(storage.read, {
-    agent_id: agentId,
-    before: cursor.value ?? "~",
-    limit,
-  });
-  return {
-    status: 200,
-    body: {
+  return answerPage(query, {
+    order: textDown,
+    find: (before, limit) => receiptsOf(storage.read, { agent_id: agentId, before, limit }),
+    keyOf: ({ task_id }) => task_id,
+    show: (rows) => ({
       receipts: rows.map(({ status, ...row }) => ({ ...row, ...(status !== null && { status }) })),
-      next_cursor: encodeCursor(rows, limit, ({ task_id }) => task_id),
-    },
-  };
+    }),
+  });
 }
 
 export async function getReceipt(

@@ -1,5 +1,5 @@
-import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { answerPage, textUp, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import { recordOf } from "./levels.ts";
 import { findTrust, trustRecordsOf } from "./store.ts";
@@ -8,23 +8,14 @@ import { findTrust, trustRecordsOf } from "./store.ts";
 export async function listTrust(
   { storage }: Pick<Services, "storage">,
   agentId: string,
-  page: { readonly limit?: number | undefined; readonly cursor?: string | undefined },
+  query: PageQuery,
 ): Promise<Answer<Operations["listTrust"]>> {
-  const cursor = decodeCursor(page.cursor);
-  if (!cursor.ok) return cursor;
-  const limit = page.limit ?? limits.pageDefault;
-  const rows = await trustRecordsOf(storage.read, {
-    agent_id: agentId,
-    after: cursor.value ?? "",
-    limit,
+  return answerPage(query, {
+    order: textUp,
+    find: (after, limit) => trustRecordsOf(storage.read, { agent_id: agentId, after, limit }),
+    keyOf: ({ remote_agent_id }) => remote_agent_id,
+    show: (rows) => ({ records: rows.map(recordOf) }),
   });
-  return {
-    status: 200,
-    body: {
-      records: rows.map(recordOf),
-      next_cursor: encodeCursor(rows, limit, (row) => row.remote_agent_id),
-    },
-  };
 }
 
 export async function getTrust(

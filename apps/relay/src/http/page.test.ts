@@ -1,0 +1,60 @@
+import { limits } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import { answerPage, numberDown, numberUp, readPage, textDown, textUp } from "./page.ts";
+
+const texts = ["0", "17", "a", "b", "z~"];
+const numbers = [1, 2, 10, 20, 30];
+
+const up = <Key>(all: readonly Key[]) => ({
+  find: async (from: Key, limit: number) => all.filter((key) => key > from).slice(0, limit),
+  keyOf: (key: Key) => key,
+});
+const down = <Key>(all: readonly Key[]) => ({
+  find: async (from: Key, limit: number) =>
+    all
+      .toReversed()
+      .filter((key) => key < from)
+      .slice(0, limit),
+  keyOf: (key: Key) => key,
+});
+
+const lists = {
+  "texts from the first": { all: texts, list: { order: textUp, ...up(texts) } },
+  "texts from the last": { all: texts.toReversed(), list: { order: textDown, ...down(texts) } },
+  "numbers from the first": { all: numbers, list: { order: numberUp, ...up(numbers) } },
+  "numbers from the last": {
+    all: numbers.toReversed(),
+    list: { order: numberDown, ...down(numbers) },
+  },
+} as const;
+
+describe.each(Object.entries(lists))("pages of %s", (_, { all, list }) => {
+  const page = list as Parameters<typeof readPage<string | number, string | number>>[1];
+
+  test.each([1, 2, 5, 6])("of %i rows hold every row once, in order", async (limit) => {
+    const seen: (string | number)[] = [];
+    for (let cursor: string | undefined; ;) {
+      const read = await readPage({ limit, cursor }, page);
+      if (!read.ok) throw new Error(read.detail);
+      seen.push(...read.rows);
+      if (read.next_cursor === null) break;
+      cursor = read.next_cursor;
+    }
+    expect(seen).toEqual(all);
+  });
+});
+
+test("a page has as many rows as a caller asks for, and 50 otherwise", async () => {
+  const many = Array.from({ length: 100 }, (_, index) => index + 1);
+  const asked = (limit?: number) =>
+    answerPage({ limit }, { order: numberUp, ...up(many), show: (rows) => ({ rows }) });
+  expect(await asked(3)).toMatchObject({ status: 200, body: { rows: [1, 2, 3] } });
+  expect(await asked()).toMatchObject({ body: { rows: many.slice(0, limits.pageDefault) } });
+});
+
+test("a cursor of a list with other keys is refused, and nothing is read", async () => {
+  const find = () => Promise.reject(new Error("was read"));
+  const cursor = Buffer.from("a").toString("base64url");
+  const list = { order: numberUp, find, keyOf: Number, show: () => ({}) };
+  expect(await answerPage({ cursor }, list)).toMatchObject({ ok: false, code: "request.invalid" });
+});

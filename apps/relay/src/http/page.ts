@@ -1,0 +1,61 @@
+import { limits, type Refusal } from "@agent/wire";
+import { decodeCursor, encodeCursor } from "./cursor.ts";
+
+export interface PageQuery {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+/** What the keys of a list look like, and what stands before the first of them. */
+interface Order<Key> {
+  readonly form: RegExp;
+  readonly start: Key;
+  readonly keyFrom: (text: string) => Key;
+}
+
+const text = { form: /^[\x21-\x7e]+$/, keyFrom: String };
+const number = { form: /^\d{1,15}$/, keyFrom: Number };
+
+export const textUp: Order<string> = { ...text, start: "" };
+/** "~" stands above every digit and letter of an id. */
+export const textDown: Order<string> = { ...text, start: "~" };
+export const numberUp: Order<number> = { ...number, start: 0 };
+export const numberDown: Order<number> = { ...number, start: Number.MAX_SAFE_INTEGER };
+
+interface List<Row, Key> {
+  readonly order: Order<Key>;
+  /** The rows behind a key, at most `limit` of them. */
+  readonly find: (from: Key, limit: number) => Promise<Row[]>;
+  readonly keyOf: (row: Row) => Key;
+}
+
+interface Page<Row> {
+  readonly ok: true;
+  readonly rows: Row[];
+  readonly next_cursor: string | null;
+}
+
+/** The rows of a list behind the key that a cursor names, and where the next page begins. */
+export async function readPage<Row, Key extends string | number>(
+  { limit = limits.pageDefault, cursor }: PageQuery,
+  { order, find, keyOf }: List<Row, Key>,
+): Promise<Page<Row> | Refusal<"request.invalid">> {
+  const from = decodeCursor(cursor, order.form);
+  if (!from.ok) return from;
+  const rows = await find(
+    from.value === undefined ? order.start : order.keyFrom(from.value),
+    limit,
+  );
+  return { ok: true, rows, next_cursor: encodeCursor(rows, limit, (row) => String(keyOf(row))) };
+}
+
+/** A page as it is answered: under the list's own name, with `next_cursor` beside it. */
+export async function answerPage<Row, Key extends string | number, Shown extends object>(
+  query: PageQuery,
+  { show, ...list }: List<Row, Key> & { readonly show: (rows: Row[]) => Shown | Promise<Shown> },
+) {
+  const page = await readPage(query, list);
+  if (!page.ok) return page;
+  const { rows, next_cursor } = page;
+  return { status: 200 as const, body: { ...(await show(rows)), next_cursor } };
+}
