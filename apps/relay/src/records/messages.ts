@@ -70,13 +70,16 @@ export async function listMessages(
   query: QueryOf<Operations["listMessages"]>,
 ): Promise<Answer<Operations["listMessages"]>> {
   const key = { agent_id: agentId, conversation_id: conversationId };
-  if ((await findConversation(read, key)) === undefined) return refuse("conversation.not_found");
-  return answerPage(query, {
+  const answer = await answerPage(query, {
     order: numberUp,
     find: (after, limit) => messagesOf(read, { ...key, after, limit }),
     keyOf: ({ sequence }) => sequence,
     show: (rows) => ({ messages: rows.map(messageOf) }),
   });
+  const isRefused = "ok" in answer;
+  return isRefused || (await findConversation(read, key)) !== undefined
+    ? answer
+    : refuse("conversation.not_found");
 }
 
 function messageOf({
