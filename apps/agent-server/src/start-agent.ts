@@ -143,6 +143,7 @@ function homeOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
+    askedPath: join(config.identity.dataDir, "approvals.json"),
     runtime,
   };
 }

@@ -1,8 +1,12 @@
 import { bootstrapAgent, createRelayClient, signVote, type RelayClient } from "@agent/client";
 import { generateKeyPair, sha256Hex } from "@agent/crypto";
 import type { ApprovalDecision } from "@agent/wire";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
+import { silentLog } from "../log.ts";
 import { identityTag } from "../identity-tag.ts";
 import { connectClient } from "../testing/call.ts";
 import { startRelay, type TestRelay } from "../testing/relay.ts";
@@ -10,6 +14,7 @@ import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
 import { textTool } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { askQuorum } from "./ask-quorum.ts";
+import { openAskedCalls } from "./asked-calls.ts";
 
 interface Member {
   readonly agentId: string;
@@ -19,11 +24,19 @@ interface Member {
 
 let relay: TestRelay;
 let voters: Member[];
+let folder: string;
 beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-quorum-"));
   relay = await startRelay();
   voters = [await newMember(), await newMember(), await newMember()];
 });
-afterAll(() => relay.stop());
+afterAll(async () => {
+  await relay.stop();
+  await rm(folder, { recursive: true });
+});
+
+const openAsked = (name: string) =>
+  openAskedCalls({ path: join(folder, name), asker: "", runtime: { log: silentLog } });
 
 async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
   const { secretKey } = generateKeyPair();
@@ -177,6 +190,7 @@ test("nor does one that has not joined yet, and the call takes nobody's place", 
   const approver = askQuorum({
     agentId: "a",
     quorum: { required: 1, approvers: approvers() },
+    asked: await openAsked("none"),
     client: () => undefined,
     runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
   });
@@ -201,15 +215,18 @@ describe("an approval of a quorum", () => {
     });
     const { agentId, client } = member;
     let shift = 0;
-    const approver = askQuorum({
-      agentId,
-      quorum: { required: 1, approvers: approvers() },
-      client: () => client,
-      runtime: {
-        now: () => Date.now() + shift,
-        randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
-      },
-    });
+    const start = async () =>
+      askQuorum({
+        agentId,
+        quorum: { required: 1, approvers: approvers() },
+        asked: await openAsked(agentId),
+        client: () => client,
+        runtime: {
+          now: () => Date.now() + shift,
+          randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+        },
+      });
+    let approver = await start();
     const take = (caller: Caller = owner, text = "site") => {
       const args = { text };
       const argsHash = sha256Hex(JSON.stringify(args));
@@ -224,6 +241,7 @@ describe("an approval of a quorum", () => {
       takeId,
       approve: (id: string) => voters[0]?.vote(agentId, id, "approve"),
       wait: (ms: number) => void (shift += ms),
+      restart: async () => void (approver = await start()),
     };
   }
 
@@ -233,6 +251,18 @@ describe("an approval of a quorum", () => {
     await approve(id);
     expect(await take(stranger)).toMatchObject({ status: "pending" });
     expect(await take(owner)).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("counts after a restart, once and for its caller", async () => {
+    const { take, takeId, approve, restart } = await newAsker();
+    const id = await takeId();
+    await restart();
+    expect(await takeId()).toBe(id);
+    await approve(id);
+    await restart();
+    expect(await take(stranger)).toMatchObject({ status: "pending" });
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
+    expect(await take()).toMatchObject({ status: "pending" });
   });
 
   test("ends after an hour, given or not; then the call is asked about anew", async () => {

@@ -9,6 +9,7 @@ import {
   type WantedCall,
 } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
+import type { AskedCall, AskedCalls } from "./asked-calls.ts";
 import { notJoined } from "./stay-joined.ts";
 
 /** So many of these agents have to vote for a call. */
@@ -17,39 +18,32 @@ export interface Quorum {
   readonly approvers: readonly string[];
 }
 
-interface Asked {
-  readonly approvalId: string;
-  readonly caller: string;
-  /** Milliseconds since the Unix epoch. */
-  readonly expiresAt: number;
-}
-
 /** A caller waits no longer for a relay that hangs. */
 const timeoutMs = 10_000;
 
 /**
  * Leaves calls to the votes of other agents, which the home relay counts. The relay knows the tool and the
- * hash of the arguments; whose call it was is known here only, and forgotten with the process.
+ * hash of the arguments; whose call it was is known here only.
  */
 export function askQuorum(parts: {
   agentId: string;
   quorum: Quorum;
+  asked: AskedCalls;
   /** Absent while the relay is not joined. */
   client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
   runtime: Pick<Runtime, "now" | "randomBytes">;
 }): Approver {
-  const { agentId, runtime } = parts;
+  const { agentId, asked, runtime } = parts;
   const { required: quorum_required, approvers } = parts.quorum;
   const quorum_approvers = [...approvers];
-  const asked = new Map<string, Asked>();
 
   function hasRoom(caller: string): boolean {
     const { calls, callsPerCaller } = approvalLimits;
-    const own = [...asked.values()].filter((one) => one.caller === caller);
+    const own = [...asked].filter(([, one]) => one.caller === caller);
     return asked.size < calls && own.length < callsPerCaller;
   }
 
-  function note(call: WantedCall): Asked | undefined {
+  async function note(call: WantedCall): Promise<AskedCall | undefined> {
     const now = runtime.now();
     const caller = callerKey(call.caller);
     // What has ended is kept to be told so, unless its place is needed.
@@ -59,11 +53,11 @@ export function askQuorum(parts: {
     if (!hasRoom(caller)) return undefined;
     const approvalId = uuidV7(now, runtime.randomBytes(10));
     const entry = { approvalId, caller, expiresAt: now + approvalLimits.lifetimeMs };
-    asked.set(callName(call), entry);
+    await asked.add(callName(call), entry);
     return entry;
   }
 
-  function forget(call: WantedCall, { approvalId }: Asked): void {
+  function forget(call: WantedCall, { approvalId }: AskedCall): void {
     const name = callName(call);
     if (asked.get(name)?.approvalId === approvalId) asked.delete(name);
   }
@@ -72,7 +66,7 @@ export function askQuorum(parts: {
     async take(call, signal): Promise<Taken> {
       const client = parts.client();
       if (client === undefined) return notAnswered(notJoined.code);
-      const entry = asked.get(callName(call)) ?? note(call);
+      const entry = asked.get(callName(call)) ?? (await note(call));
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
       if (expiresAt <= runtime.now()) {

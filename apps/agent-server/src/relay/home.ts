@@ -1,4 +1,5 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
+import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
@@ -6,6 +7,7 @@ import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import { askQuorum, type Quorum } from "./ask-quorum.ts";
+import { openAskedCalls } from "./asked-calls.ts";
 import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
@@ -29,6 +31,8 @@ export interface HomeOptions {
   readonly profile: Profile;
   /** Receipts that the relay has not acknowledged are kept there. */
   readonly outboxPath: string;
+  /** So are the calls that the quorum was asked about. */
+  readonly askedPath: string;
   /** Who approves calls in the owner's place. */
   readonly quorum?: Quorum | undefined;
   readonly runtime: Runtime;
@@ -82,6 +86,19 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
   const outbox = createOutbox({ post: receipts.post, store, runtime });
   const left = await loadLeft(store, runtime);
+  const approver =
+    quorum &&
+    askQuorum({
+      agentId,
+      quorum,
+      asked: await openAskedCalls({
+        path: options.askedPath,
+        asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
+        runtime,
+      }),
+      client: () => membership()?.client,
+      runtime,
+    });
 
   function connect(): void {
     socket?.close();
@@ -136,9 +153,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       runtime,
     }),
     credentials,
-    ...(quorum !== undefined && {
-      approver: askQuorum({ agentId, quorum, client: () => membership()?.client, runtime }),
-    }),
+    ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
     keysOf: createIssuerKeys({ membership, runtime }),
     deliver: outbox.deliver,
