@@ -81,6 +81,10 @@ export const a2a = {
     auth: "bearer",
     scope: "task:read",
     tier: "write",
+    headers: {
+      "A2A-Version": "`1.0`; without it A2A means 0.3, which is refused.",
+      "PAYMENT-SIGNATURE": "A payment by x402, as for `submitTask`.",
+    },
     body: RpcCall,
     media: ["text/event-stream"],
     ok: { 200: RpcAnswer },

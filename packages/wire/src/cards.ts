@@ -34,6 +34,7 @@ export const cards = {
     section: "Budget",
     auth: "public",
     tier: "read",
+    headers: { "Stripe-Signature": "The processor's signature of the body; required." },
     body: looseObject,
     rawBody: true,
     ok: { 200: v.object({ received: v.literal(true) }) },

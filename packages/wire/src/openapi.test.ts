@@ -79,6 +79,15 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  test("shows the headers that a handler reads", () => {
+    expect(described(operations.getTaskEvents).parameters).toContainEqual({
+      name: "Last-Event-ID",
+      in: "header",
+      description: expect.any(String) as unknown,
+      schema: { type: "string" },
+    });
+  });
+
   test("shows the parameters of a query with their bounds", () => {
     expect(described(operations.listCandidates).parameters).toMatchObject([
       { name: "capability", in: "query", required: true },

@@ -203,7 +203,13 @@ function parametersOf(operation: Operation): Json[] {
     required: true,
     schema: { type: "string" },
   }));
-  const given = operation.keyed ? [...path, idempotencyKey] : path;
+  const headers = Object.entries(operation.headers ?? {}).map(([name, description]) => ({
+    name,
+    in: "header",
+    description,
+    schema: { type: "string" },
+  }));
+  const given = [...path, ...(operation.keyed ? [idempotencyKey] : []), ...headers];
   if (operation.query === undefined) return given;
   const { properties = {}, required = [] } = schemaOf(operation.query) as {
     properties?: Json;

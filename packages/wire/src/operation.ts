@@ -45,6 +45,8 @@ export interface Operation {
   /** Rate-limit tier; probes of an orchestrator have none. */
   readonly tier: Tier | null;
   readonly query?: Schema;
+  /** Headers that its handler reads, and what they say. */
+  readonly headers?: { readonly [name: string]: string };
   readonly body?: Schema;
   /** The handler checks the body itself: a signed object has to arrive as it was sent. */
   readonly rawBody?: true;

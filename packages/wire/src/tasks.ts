@@ -134,6 +134,7 @@ export const tasks = {
     scope: "task:submit",
     tier: "write",
     keyed: true,
+    headers: { "PAYMENT-SIGNATURE": "A payment by x402 v2 of what a 402 asked for." },
     body: SubmitTaskBody,
     ok: {
       201: v.object({
@@ -195,6 +196,7 @@ export const tasks = {
     scope: "task:read",
     tier: "read",
     query: v.object({ after: eventNumber }),
+    headers: { "Last-Event-ID": "The number of the last event that is known; wins over `after`." },
     media: ["text/event-stream"],
     // Nothing is left to come: whoever reads streams by the standard does not ask again.
     ok: { 200: v.string(), 204: v.undefined() },

@@ -27,8 +27,15 @@ const metricsType = "text/plain; version=0.0.4; charset=utf-8";
 function featuresOf({ payments, federation }: Config): string[] {
   return [
     "tasks",
+    "task-events",
     "budget",
     "withdrawals",
+    "credentials",
+    "ledgers",
+    "records",
+    "approvals",
+    "pairing",
+    "webhooks",
     "websocket",
     "mcp-forward",
     "a2a",
