@@ -33,6 +33,9 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   const asked = new Map<string, Asked>();
   const upstream = await listenFor(asked);
   const { child, address } = await startPrism(upstream);
+  // A run that is broken off leaves no process behind.
+  const end = () => void child.kill();
+  process.once("exit", end);
   let count = 0;
 
   const carry: Carrier = async (relay, request) => {
@@ -69,7 +72,8 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
   return {
     carry,
     async close() {
-      child.kill();
+      process.off("exit", end);
+      end();
       upstream.close();
       await Promise.all([once(child, "close"), once(upstream, "close")]);
     },

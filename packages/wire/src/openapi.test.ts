@@ -14,6 +14,8 @@ interface Parameter {
 interface Described {
   readonly operationId: string;
   readonly security: readonly object[];
+  readonly "x-operator-only"?: true;
+  readonly "x-owner-only"?: true;
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean };
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
@@ -122,6 +124,8 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
   test("asks for a token or a peer's headers, for parameters and a body as its row does", () => {
     const { security, parameters = [], requestBody } = described(row);
     expect(security).toEqual(securityOf[row.auth]);
+    expect(described(row)["x-operator-only"]).toBe(row.auth === "master" || undefined);
+    expect(described(row)["x-owner-only"]).toBe(row.ownerOnly);
     const names = [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name);
     const inPath = parameters.filter((parameter) => parameter.in === "path");
     expect(inPath.map(({ name }) => name)).toEqual(names);

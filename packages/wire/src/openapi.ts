@@ -262,6 +262,8 @@ function describe(name: string, operation: Operation): Json {
     tags: [operation.section],
     security: security[operation.auth],
     ...(operation.scope !== undefined && { "x-token-scope": operation.scope }),
+    ...(operation.auth === "master" && { "x-operator-only": true }),
+    ...(operation.ownerOnly && { "x-owner-only": true }),
     ...(operation.singleUse && { "x-single-use-token": true }),
     ...(operation.tier !== null && {
       "x-rate-limit": { tier: operation.tier, per_minute: limits.tiers[operation.tier] },

@@ -1,4 +1,4 @@
-import { operations } from "@agent/wire";
+import { operations, type OperationName } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buyer, delegate, seller } from "../../test/market.ts";
 import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
@@ -116,5 +116,18 @@ describe("the reference page", () => {
     for (const name of Object.keys(operations)) expect(text).toContain(`<details id="${name}">`);
     expect(text).not.toMatch(/<script|<link|<img|src=|@import|url\(/);
     expect(text.match(/href="(?!#|openapi\.json)/)).toBeNull();
+  });
+
+  test.each<[OperationName, string]>([
+    ["health", "no token"],
+    ["discover", "a token"],
+    ["getBalance", "a token of the agent itself"],
+    ["deposit", "the operator's token"],
+    ["requestWithdrawal", "a token of the agent itself · a fresh token each time"],
+    ["forwardTask", "signed headers of another relay"],
+  ])("says who may call %s: %s", async (name, callers) => {
+    const { text } = await t.request("GET", "/docs");
+    const [, part = ""] = text.split(`<details id="${name}">`);
+    expect(/<p>(.*?)<\/p>/.exec(part)?.[1]).toMatch(new RegExp(`^${callers}( ·|$)`));
   });
 });

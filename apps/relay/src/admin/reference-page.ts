@@ -4,13 +4,24 @@ interface Described {
   readonly summary: string;
   readonly tags: readonly string[];
   readonly security: readonly object[];
+  readonly "x-operator-only"?: true;
+  readonly "x-owner-only"?: true;
+  readonly "x-single-use-token"?: true;
   readonly "x-token-scope"?: string;
   readonly "x-rate-limit"?: { readonly tier: string; readonly per_minute: number };
-  readonly parameters?: readonly { name: string; in: string; required?: boolean; schema: object }[];
+  readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: object }>> };
   readonly responses: Readonly<
     Record<string, { description: string; content?: Readonly<Record<string, { schema: object }>> }>
   >;
+}
+
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: object;
 }
 
 interface Document {
@@ -65,17 +76,26 @@ ${schemas.join("\n")}
 `;
 }
 
+function callersOf(operation: Described): string {
+  const [security] = operation.security;
+  if (security === undefined) return "no token";
+  if (!("bearer" in security)) return "signed headers of another relay";
+  if (operation["x-operator-only"]) return "the operator's token";
+  return operation["x-owner-only"] ? "a token of the agent itself" : "a token";
+}
+
 function operationPart(path: string, method: string, operation: Described): string {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const limit = operation["x-rate-limit"];
   const facts = [
-    operation.security.length === 0 ? "no token" : "bearer token",
+    callersOf(operation),
+    operation["x-single-use-token"] && "a fresh token each time",
     operation["x-token-scope"] && `scope <code>${escape(operation["x-token-scope"])}</code>`,
     limit && `${limit.per_minute} a minute (${escape(limit.tier)})`,
   ].filter(Boolean);
   const rows = parameters.map(
-    ({ name, in: place, required, schema }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required ? ", required" : ""}</td><td><code>${escape(JSON.stringify(schema))}</code></td></tr>`,
+    ({ name, in: place, required, description = "", schema }) =>
+      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required ? ", required" : ""}</td><td><code>${escape(JSON.stringify(schema))}</code> ${text(description)}</td></tr>`,
   );
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   const answers = Object.entries(responses).map(([status, { description, content = {} }]) => {
@@ -85,7 +105,7 @@ function operationPart(path: string, method: string, operation: Described): stri
     return `<tr><th>${escape(status)}</th><td>${text(description)}${media.join("")}</td></tr>`;
   });
   return `<details id="${escape(operationId)}">
-<summary><code><b>${method.toUpperCase()}</b> ${escape(path)}</code> ${escape(summary)}</summary>
+<summary><code><b>${method.toUpperCase()}</b> ${escape(path)}</code> ${text(summary)}</summary>
 <p>${facts.join(" · ")}</p>
 ${rows.length > 0 ? `<table>${rows.join("")}</table>` : ""}
 ${body === undefined ? "" : `<p>Body:</p>${json(body)}`}
