@@ -9,12 +9,18 @@ export type AuditAction =
   | "agent.revoked"
   | "approval.requested"
   | "approval.resolved"
+  | "credential.revoked"
   | "device.paired"
   | "device.revoked"
   | "key.bound"
   | "key.rotated"
   | "listing.changed"
-  | "tokens.revoked";
+  | "tokens.revoked"
+  | "webhook.added"
+  | "webhook.removed"
+  | "withdrawal.completed"
+  | "withdrawal.failed"
+  | "withdrawal.requested";
 
 export interface AuditNote {
   readonly agentId: string;

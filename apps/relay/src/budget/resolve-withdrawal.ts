@@ -1,6 +1,8 @@
 import { accountOf, asMicro, payoutPostings, returnPostings } from "@agent/budget";
 import { refuse, type Refusal, type Withdrawal } from "@agent/wire";
+import { note } from "../audit/note.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { post } from "./post.ts";
 import { withdrawalOf } from "./list-withdrawals.ts";
@@ -16,14 +18,16 @@ export async function resolveWithdrawal(
   { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
   withdrawalId: string,
   outcome: Outcome,
-  keep?: KeepAnswer,
+  { caller, keep }: { readonly caller: Caller; readonly keep?: KeepAnswer },
 ): Promise<Resolved | Refusal<"withdrawal.not_found" | "withdrawal.resolved">> {
   const paid = "payout_reference" in outcome;
+  const status = paid ? ("completed" as const) : ("failed" as const);
+  const now = runtime.now();
   const done = await storage.transaction(async (tx) => {
     const row = await resolvePending(tx, {
       withdrawal_id: withdrawalId,
-      status: paid ? "completed" : "failed",
-      resolved_at: runtime.now(),
+      status,
+      resolved_at: now,
       payout_reference: paid ? outcome.payout_reference : null,
       reason: paid ? null : outcome.reason,
     });
@@ -40,12 +44,14 @@ export async function resolveWithdrawal(
       description: paid ? "withdrawal paid" : "withdrawal failed",
     });
     if (!posted.ok) throw new Error(`withdrawal ${withdrawalId} cannot be moved: ${posted.code}`);
+    const action = `withdrawal.${status}` as const;
+    await note(tx, now, caller, { agentId, action, detail: withdrawalId });
     const answer: Resolved = { status: 200, body: withdrawalOf(row) };
     await keep?.(tx, answer);
     return answer;
   });
   if (!("ok" in done)) {
-    const { agent_id, status, amount } = done.body;
+    const { agent_id, amount } = done.body;
     log.info("withdrawal.resolved", { correlationId: withdrawalId, agent_id, status, amount });
   }
   return done;

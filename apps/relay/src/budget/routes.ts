@@ -28,13 +28,13 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
     deposit: ({ params, body }, { keep }) => deposit(services, params.agentId, body, keep),
     getStatement: ({ params, query }) => getStatement(services, params.agentId, query),
-    requestWithdrawal: ({ params, body }, { keep }) =>
-      withdraw(services, params.agentId, body, keep),
+    requestWithdrawal: ({ params, body }, context) =>
+      withdraw(services, params.agentId, body, context),
     listWithdrawals: ({ params, query }) => listWithdrawals(services, params.agentId, query),
     listAllWithdrawals: ({ query }) => listWithdrawals(services, undefined, query),
-    completeWithdrawal: ({ params, body }, { keep }) =>
-      resolveWithdrawal(services, params.withdrawalId, body, keep),
-    failWithdrawal: ({ params, body }, { keep }) =>
-      resolveWithdrawal(services, params.withdrawalId, body, keep),
+    completeWithdrawal: ({ params, body }, context) =>
+      resolveWithdrawal(services, params.withdrawalId, body, context),
+    failWithdrawal: ({ params, body }, context) =>
+      resolveWithdrawal(services, params.withdrawalId, body, context),
   };
 }

@@ -1,6 +1,8 @@
 import { accountOf, toMicro, withdrawalPostings } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { WithdrawalRow } from "../storage/tables/budget.ts";
@@ -15,7 +17,7 @@ export async function withdraw(
   { storage, runtime, identity, log }: Pick<Services, "storage" | "runtime" | "identity" | "log">,
   agentId: string,
   { destination, ...body }: BodyOf<Request>,
-  keep?: KeepAnswer,
+  { caller, keep }: { readonly caller: Caller; readonly keep?: KeepAnswer },
 ): Promise<Answer<Request>> {
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   const amount = toMicro(body.amount);
@@ -42,6 +44,8 @@ export async function withdraw(
     if (!posted.ok) return refuse("budget.insufficient");
     await addPendingWithdrawal(tx, { account: accountOf.agent(agentId), change: amount });
     await insertWithdrawal(tx, row);
+    const action = "withdrawal.requested";
+    await note(tx, row.created_at, caller, { agentId, action, detail: withdrawal_id });
     await keep?.(tx, answer);
     return answer;
   });

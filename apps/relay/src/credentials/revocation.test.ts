@@ -1,4 +1,5 @@
 import type { TestAgent } from "@agent/testkit";
+import type { AuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { handIn, reputation } from "../../test/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -34,6 +35,17 @@ describe("A6 a credential is taken back by whom it names itself:", () => {
     expect(answer).toMatchObject({ status: 200 });
     expect(answer.body).toEqual(revoked);
     expect((await status()).body).toEqual(revoked);
+  });
+
+  test("which its subject's audit tells, once", async () => {
+    for (const who of [boss, boss, worker]) {
+      await t.as(who, "POST", path(who), { credential_id });
+    }
+    const { body } = await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/audit`);
+    const entries = body["entries"] as AuditEntry[];
+    expect(entries.filter(({ action }) => action === "credential.revoked")).toMatchObject([
+      { actor: boss.agentId, detail: credential_id },
+    ]);
   });
 
   test("the operator", async () => {

@@ -1,5 +1,6 @@
 import type { VerifiableCredential } from "@agent/credentials";
 import { refuse, type Answer, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -37,7 +38,14 @@ export async function revokeCredential(
   const isParty = row.agent_id === agentId || (await didsOf(read, agentId)).has(row.issuer);
   if (caller.kind !== "master" && !isParty) return refuse("credential.not_participant");
   const revoked = await storage.transaction(async (tx) => {
-    await markRevoked(tx, { credential_id, now: runtime.now(), reason });
+    const now = runtime.now();
+    const isFirst = (await findCredential(tx, credential_id))?.revoked_at === null;
+    await markRevoked(tx, { credential_id, now, reason });
+    // Whom it is about should know, whoever took it back.
+    if (isFirst) {
+      const action = "credential.revoked";
+      await note(tx, now, caller, { agentId: row.agent_id, action, detail: credential_id });
+    }
     return findCredential(tx, credential_id);
   });
   if (revoked === undefined) throw new Error("a credential vanished while it was revoked");

@@ -296,6 +296,32 @@ test("a state tells what the relay knows of an agent now", async () => {
   expect((await get("state", boss)).body).toMatchObject({ submitted_open_tasks: 1, open_tasks: 0 });
 });
 
+test("the audit tells who had money sent away, and whom its events are told", async () => {
+  const withdraw = (amount: number) =>
+    t.as(agent, "POST", pathOf("withdrawals"), { amount, destination: "IBAN 1" });
+  await t.deposit(agent, 3);
+  expect(await withdraw(4)).toMatchObject({ status: 402 });
+  const ids = [await withdraw(1), await withdraw(2)].map(({ body }) => body["withdrawal_id"]);
+  const [paid, failed] = ids.map((id) => `/api/v1/admin/withdrawals/${String(id)}`);
+  await t.asMaster("POST", `${paid}/complete`, { payout_reference: "p-1" });
+  await t.asMaster("POST", `${failed}/fail`, { reason: "no such account" });
+  expect(await t.asMaster("POST", `${failed}/fail`, { reason: "again" })).toMatchObject({
+    status: 409,
+  });
+  const hook = { url: "https://hook.example/x", events: ["task.completed"] };
+  const webhook = (await t.as(agent, "POST", pathOf("webhooks"), hook)).body["webhook_id"];
+  await t.as(agent, "DELETE", pathOf(`webhooks/${String(webhook)}`));
+  const entries = (await get("audit")).body["entries"] as AuditEntry[];
+  expect(entries.map(({ actor, action, detail }) => [actor, action, detail]).slice(0, -1)).toEqual([
+    [agent.agentId, "webhook.removed", webhook],
+    [agent.agentId, "webhook.added", webhook],
+    ["operator", "withdrawal.failed", ids[1]],
+    ["operator", "withdrawal.completed", ids[0]],
+    [agent.agentId, "withdrawal.requested", ids[1]],
+    [agent.agentId, "withdrawal.requested", ids[0]],
+  ]);
+});
+
 test("the audit tells who did what to an agent, newest first", async () => {
   const phone = await pairedDevice(t, agent, ["agent:write", "task:read"]);
   await t.as(phone, "POST", pathOf("listing"), { capabilities: ["add"] });

@@ -1,4 +1,6 @@
 import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { note } from "../audit/note.ts";
+import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
@@ -27,6 +29,7 @@ export async function create(
   { storage, runtime, egress, subscriptions }: Parts,
   agent_id: string,
   { url, events }: BodyOf<Operations["createWebhook"]>,
+  caller: Caller,
 ): Promise<Answer<Operations["createWebhook"]>> {
   const verdict = egress.checkUrl(url);
   if (!verdict.ok) return refuse("webhook.url_refused", verdict.detail);
@@ -46,6 +49,8 @@ export async function create(
     const own = await webhooksOf(tx, agent_id);
     if (own.length >= limits.webhooks) return refuse("webhook.too_many");
     await insertWebhook(tx, webhook);
+    const { webhook_id: detail, created_at } = webhook;
+    await note(tx, created_at, caller, { agentId: agent_id, action: "webhook.added", detail });
     return { ok: true as const };
   });
   if (!stored.ok) return stored;
@@ -70,12 +75,15 @@ export async function list(
 }
 
 export async function remove(
-  { storage, subscriptions }: Parts,
+  { storage, runtime, subscriptions }: Parts,
   { agentId: agent_id, webhookId: webhook_id }: Named,
+  caller: Caller,
 ): Promise<Answer<Operations["deleteWebhook"]>> {
   const deleted = await storage.transaction(async (tx) => {
     if (!(await deleteWebhook(tx, { webhook_id, agent_id }))) return refuse("webhook.not_found");
     await dropDeliveriesOf(tx, webhook_id);
+    const removed = { action: "webhook.removed", detail: webhook_id } as const;
+    await note(tx, runtime.now(), caller, { agentId: agent_id, ...removed });
     return { status: 200 as const, body: { deleted: true as const } };
   });
   if (!("ok" in deleted)) subscriptions.remove({ webhook_id, agent_id });

@@ -9,9 +9,9 @@ type WebhookHandlers = Pick<
 
 export function webhookHandlers(services: Services): WebhookHandlers {
   return {
-    createWebhook: ({ params, body }) => create(services, params.agentId, body),
+    createWebhook: ({ params, body }, { caller }) => create(services, params.agentId, body, caller),
     listWebhooks: ({ params }) => list(services, params.agentId),
-    deleteWebhook: ({ params }) => remove(services, params),
+    deleteWebhook: ({ params }, { caller }) => remove(services, params, caller),
     testWebhook: ({ params }) => test(services, params),
   };
 }
