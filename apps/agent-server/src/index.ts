@@ -23,7 +23,7 @@ export { openMemory } from "./memory/open-memory.ts";
 export type { OpenedMemory } from "./memory/open-memory.ts";
 export type { ModelEndpoint } from "./model/exchange.ts";
 export type { Approval, Approvals } from "./policy/approvals.ts";
-export type { Audit, AuditLine } from "./policy/audit.ts";
+export type { Audit, DecidedLine, FinishedLine } from "./policy/audit.ts";
 export type { Policy } from "./policy/gate.ts";
 export { systemRuntime } from "./runtime.ts";
 export type { Runtime } from "./runtime.ts";

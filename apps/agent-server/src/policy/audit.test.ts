@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
-import { openAudit, type Audit, type AuditLine } from "./audit.ts";
+import { openAudit, type Audit, type DecidedLine, type FinishedLine } from "./audit.ts";
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "agent-audit-"))));
@@ -16,8 +16,7 @@ function open(path: string): Audit {
   return opened.audit;
 }
 
-const decided = (call_id: string): AuditLine => ({
-  event: "tool.decided",
+const decided = (call_id: string): DecidedLine => ({
   call_id,
   tool: "x",
   risk: 0,
@@ -26,8 +25,7 @@ const decided = (call_id: string): AuditLine => ({
   args_hash: "",
   decision: "allowed",
 });
-const finished = (call_id: string): AuditLine => ({
-  event: "tool.finished",
+const finished = (call_id: string): FinishedLine => ({
   call_id,
   tool: "x",
   ok: true,
@@ -42,20 +40,20 @@ describe("the audit log", () => {
       [...readFileSync(path, "utf8").matchAll(/"(tool\.\w+)","call_id":"(\w+)"/g)].map(
         ([, event, id]) => `${event} ${id}`,
       );
-    const seen = await Promise.all(["1", "2"].map((id) => audit.write(decided(id)).then(ids)));
+    const seen = await Promise.all(["1", "2"].map((id) => audit.decided(decided(id)).then(ids)));
     expect(seen).toEqual(Array(2).fill(["tool.decided 1", "tool.decided 2"]));
-    await audit.write(finished("1"));
-    await audit.write(decided("3"));
-    await audit.write(finished("3"));
+    audit.finished(finished("1"));
+    await audit.decided(decided("3"));
+    audit.finished(finished("3"));
     audit.close();
     expect(ids().slice(2)).toEqual(["tool.finished 1", "tool.decided 3", "tool.finished 3"]);
   });
 
   test("that cannot be written says so to each decision", async () => {
     const audit = open("/dev/full");
-    const written = await Promise.allSettled(["1", "2"].map((id) => audit.write(decided(id))));
+    const written = await Promise.allSettled(["1", "2"].map((id) => audit.decided(decided(id))));
     expect(written.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await expect(audit.write(decided("3"))).rejects.toThrow("ENOSPC");
+    await expect(audit.decided(decided("3"))).rejects.toThrow("ENOSPC");
     audit.close();
   });
 });

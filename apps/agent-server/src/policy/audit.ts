@@ -2,32 +2,33 @@ import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Runtime } from "../runtime.ts";
 
-/** One line of the audit log; arguments are in it as their hash only. */
-export type AuditLine =
-  | {
-      readonly event: "tool.decided";
-      readonly call_id: string;
-      readonly tool: string;
-      readonly risk: number;
-      readonly caller: string;
-      readonly trust: string;
-      readonly task_id?: string;
-      readonly args_hash: string;
-      readonly decision: "allowed" | "denied" | "approval_required";
-      readonly reason?: string;
-      readonly approval_id?: string;
-    }
-  | {
-      readonly event: "tool.finished";
-      readonly call_id: string;
-      readonly tool: string;
-      readonly ok: boolean;
-      readonly duration_ms: number;
-    };
+/** What is written down before a call runs, if it runs; of the arguments their hash only. */
+export interface DecidedLine {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly risk: number;
+  readonly caller: string;
+  readonly trust: string;
+  readonly task_id?: string;
+  readonly args_hash: string;
+  readonly decision: "allowed" | "denied" | "approval_required";
+  readonly reason?: string;
+  readonly approval_id?: string;
+}
+
+/** What is written down when it has run. */
+export interface FinishedLine {
+  readonly call_id: string;
+  readonly tool: string;
+  readonly ok: boolean;
+  readonly duration_ms: number;
+}
 
 export interface Audit {
-  /** Done when a decision is kept; rejects when it cannot be, and no tool runs then. */
-  write(line: AuditLine): Promise<void>;
+  /** Done when the line is kept; rejects when it cannot be, and no tool runs then. */
+  decided(line: DecidedLine): Promise<void>;
+  /** What ran cannot be undone, so a line that is lost here only shows in the log. */
+  finished(line: FinishedLine): void;
   close(): void;
 }
 
@@ -51,7 +52,8 @@ export function openAudit(
 /** Into the ordinary log, for whoever collects that anyway. */
 export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
   return {
-    write: async ({ event, ...fields }) => log("info", event, fields),
+    decided: async (line) => log("info", "tool.decided", { ...line }),
+    finished: (line) => log("info", "tool.finished", { ...line }),
     close() {},
   };
 }
@@ -103,13 +105,19 @@ function auditToFile(
     });
   }
 
+  function add(event: string, line: DecidedLine | FinishedLine): void {
+    const ts = new Date(runtime.now()).toISOString();
+    kept += `${JSON.stringify({ ts, event, ...line })}\n`;
+  }
+
   return {
-    async write(line) {
-      const first = kept === "";
-      const ts = new Date(runtime.now()).toISOString();
-      kept += `${JSON.stringify({ ts, ...line })}\n`;
-      if (line.event === "tool.decided") return (deciding ??= appendSoon());
-      if (first) cancelFlush = runtime.schedule(flushMs, flush);
+    decided(line) {
+      add("tool.decided", line);
+      return (deciding ??= appendSoon());
+    },
+    finished(line) {
+      if (kept === "") cancelFlush = runtime.schedule(flushMs, flush);
+      add("tool.finished", line);
     },
     close() {
       cancelFlush();

@@ -168,9 +168,8 @@ test("no tool runs without its line in the audit log", async () => {
     gate: () => ({ ok: true }),
     approver: createApprovals(runtime),
     audit: {
-      async write() {
-        throw new Error("no space left on device");
-      },
+      decided: () => Promise.reject(new Error("no space left on device")),
+      finished() {},
       close() {},
     },
     runtime,

@@ -43,8 +43,7 @@ export function createGuard(parts: {
     const callId = `${run}-${calls}`;
     const { tool, caller, task, argsHash } = call;
     try {
-      await audit.write({
-        event: "tool.decided",
+      await audit.decided({
         call_id: callId,
         tool: tool.name,
         risk: riskOf(tool),
@@ -66,17 +65,10 @@ export function createGuard(parts: {
       ok: true,
       finished(ok) {
         const duration = runtime.now() - startedAt;
-        finish({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
+        audit.finished({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
       },
     };
   };
-
-  /** What ran cannot be undone, so a line that is lost here only shows in the log. */
-  function finish(line: { call_id: string; tool: string; ok: boolean; duration_ms: number }): void {
-    audit.write({ event: "tool.finished", ...line }).catch((cause: unknown) => {
-      runtime.log("error", "audit.failed", { cause: String(cause) });
-    });
-  }
 
   async function settle(call: GuardedCall, decision: Decision): Promise<Settled> {
     if (decision.ok) return { decision: "allowed" };

@@ -85,24 +85,19 @@ async function untilAborted(
   const { signal } = context;
   const stopped = failure("aborted", `Tool "${tool.definition.name}" was stopped`);
   if (signal.aborted) return stopped;
+  const answer = tool.handler(args, context);
+  // What is there already needs nobody to watch over it.
+  if ("ok" in answer) return readAnswer(answer);
   let onAbort = () => {};
   const aborted = new Promise<CallAnswer>((resolve) => {
     onAbort = () => resolve(stopped);
   });
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([aborted, answerOf(tool, args, context)]);
+    return await Promise.race([aborted, Promise.resolve(answer).then(readAnswer)]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
-}
-
-async function answerOf(
-  tool: RegisteredTool,
-  args: JsonObject,
-  context: ToolContext,
-): Promise<CallAnswer> {
-  return readAnswer(await tool.handler(args, context));
 }
 
 /** Handlers are foreign code: what they return is looked at before it is believed. */
