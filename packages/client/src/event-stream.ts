@@ -36,8 +36,7 @@ export async function* openEventStream(
   const { environment, signal } = options;
   const silence = new AbortController();
   let cancel = () => {};
-  const heard = () => {
-    cancel();
+  const listen = () => {
     cancel = environment.schedule(SILENCE_MS, () => silence.abort());
   };
   const messages: EventSourceMessage[] = [];
@@ -50,7 +49,7 @@ export async function* openEventStream(
   });
   const decoder = new TextDecoder();
   try {
-    heard();
+    listen();
     const response = await environment.fetch(options.url, initOf(options, silence.signal));
     if (response.status === 204) {
       yield { ok: true, message: undefined };
@@ -62,13 +61,15 @@ export async function* openEventStream(
       return;
     }
     for await (const chunk of response.body ?? []) {
-      heard();
+      // Whoever takes long over an event does not make the relay silent.
+      cancel();
       parser.feed(decoder.decode(chunk, { stream: true }));
       for (const message of messages.splice(0)) yield { ok: true, message };
       if (isTooLarge) {
         yield refusal("response.too_large", "An event is larger than 2 MiB", response.status);
         return;
       }
+      listen();
     }
   } catch {
     if (signal?.aborted === true) yield refusal("network.aborted", "The stream was aborted");

@@ -219,6 +219,21 @@ describe("a follower waits before it comes again", () => {
     expect(await waits(server)).toEqual({ told: [1], waits: [250, 15_000] });
   });
 
+  test("but not because it took long over an event itself", async () => {
+    const more = Promise.withResolvers<void>();
+    await using server = await relay((response) => {
+      response.write(frame(event(1)));
+      void more.promise.then(() => response.end(frame(event(2, "completed"))));
+    });
+    const time = manualTime(0);
+    const following = follow(server, time);
+    expect(await following.next()).toMatchObject({ value: { event: { event_id: 1 } } });
+    time.advance(60_000);
+    more.resolve();
+    expect(await following.next()).toMatchObject({ value: { event: { event_id: 2 } } });
+    expect(server.received).toHaveLength(1);
+  });
+
   test("and comes again when the relay says nothing for 37.5 s", async () => {
     const open = Promise.withResolvers<void>();
     await using server = await relay(
