@@ -144,17 +144,25 @@ describe("whatever is not in order goes the ordinary way, and is refused there",
     expect((await post(call(1, "shout"), other)).status).toBe(status);
   });
 
-  test.each([
-    ["127.0.0.1", 200],
-    ["evil.example", 403],
-  ])("sent to %s: %i", async (host, status) => {
-    // fetch sets the Host header by itself.
-    const sent = request(server.url, {
-      method: "POST",
-      headers: { ...headers, "mcp-session-id": session, host },
-    });
+  test.each<[string, number, Record<string, string | string[]>]>([
+    ["to this host", 200, { host: "127.0.0.1" }],
+    ["to another host", 403, { host: "evil.example" }],
+    ["to both", 400, { host: ["127.0.0.1", "evil.example"] }],
+    [
+      "with two tokens",
+      401,
+      { host: "127.0.0.1", authorization: [headers.authorization, "Bearer x"] },
+    ],
+  ])("sent %s: %i", async (_, status, other) => {
     const body = JSON.stringify(call(1, "shout"));
-    sent.setHeader("content-length", body.length).end(body);
+    const length = { "content-length": String(body.length) };
+    const all = { ...headers, "mcp-session-id": session, ...length, ...other };
+    // In pairs, because fetch sets the Host by itself, and an object has each name once.
+    const pairs = Object.entries(all).flatMap(([name, values]) =>
+      [values].flat().flatMap((value) => [name, value]),
+    );
+    const sent = request(server.url, { method: "POST", headers: pairs, setHost: false });
+    sent.end(body);
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     answer.resume();
     expect(answer.statusCode).toBe(status);

@@ -11,7 +11,13 @@ export interface Listener {
   readonly close: (graceMs: number) => Promise<void>;
 }
 
-const timeouts = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 60_000 };
+const options = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 60_000,
+  // Two Hosts or two tokens are one wrong one, instead of the first.
+  joinDuplicateHeaders: true,
+};
 
 /** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
 export async function listen(
@@ -24,7 +30,7 @@ export async function listen(
 ): Promise<Listener> {
   const { fetch, callDoor = async () => false } = app;
   const respond = getRequestListener(fetch, { hostname: address.host });
-  const server = createServer(timeouts, (request, response) => {
+  const server = createServer(options, (request, response) => {
     callDoor(request, response)
       .then((answered) => (answered ? undefined : respond(request, response)))
       .catch((cause: unknown) => {
