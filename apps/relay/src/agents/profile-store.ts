@@ -30,46 +30,60 @@ const payersLevel = sql<number | null>`(
   where remote_agent_id = agents.agent_id and paid_tasks > 0
   order by trust_level desc limit 1 offset 1)`;
 
-const profiles = db
-  .selectFrom("agents")
-  .leftJoin("listings", "listings.agent_id", "agents.agent_id")
-  .leftJoin("trust_records as own", (join) =>
-    join.onRef("own.remote_agent_id", "=", "agents.agent_id").on("own.agent_id", "=", p("reader")),
-  )
-  .leftJoin("agent_histories as paid", "paid.agent_id", "agents.agent_id")
-  .select([
-    "agents.agent_id",
-    "agents.public_key",
-    "agents.endpoint_url",
-    "agents.capabilities",
-    "agents.metadata",
-    "agents.registered",
-    "agents.last_seen_at",
-    "listings.body as listing",
-    "own.trust_level as own_level",
-    "own.successful_tasks as own_successes",
-    "own.failed_tasks as own_failures",
-    "own.avg_latency_ms as own_latency_ms",
-    payersLevel.as("payers_level"),
-    "paid.successful_tasks as paid_successes",
-    "paid.failed_tasks as paid_failures",
-    "paid.latency_total_ms as paid_latency_ms",
-  ])
-  .where("agents.revoked_at", "is", null);
+const everybody = db.selectFrom("agents");
 
-const hasCapability = sql<boolean>`exists (
-  select 1 from agent_capabilities
-  where agent_capabilities.capability = ${p("capability")}
-    and agent_capabilities.agent_id = agents.agent_id)`;
-
-const ofCapability = prepare<{ reader: string; capability: string }>()(
-  profiles.where("agents.agent_id", "in", (from) =>
-    from
-      .selectFrom("agent_capabilities")
-      .select("agent_id")
-      .where("capability", "=", p("capability")),
-  ),
+/** Those who have a capability, by agent id and without looking at anybody else. */
+const providers = db.selectFrom((from) =>
+  from
+    .selectFrom(["agent_capabilities as offered", "agents"])
+    // The id comes from where the order is, or all would be sorted first.
+    .select([
+      "offered.agent_id",
+      "agents.public_key",
+      "agents.endpoint_url",
+      "agents.capabilities",
+      "agents.metadata",
+      "agents.federation_visible",
+      "agents.registered",
+      "agents.created_at",
+      "agents.last_seen_at",
+      "agents.revoked_at",
+    ])
+    .whereRef("agents.agent_id", "=", "offered.agent_id")
+    .where("offered.capability", "=", p("capability"))
+    .as("agents"),
 );
+
+const profilesOf = (agents: typeof everybody) =>
+  agents
+    .leftJoin("listings", "listings.agent_id", "agents.agent_id")
+    .leftJoin("trust_records as own", (join) =>
+      join
+        .onRef("own.remote_agent_id", "=", "agents.agent_id")
+        .on("own.agent_id", "=", p("reader")),
+    )
+    .leftJoin("agent_histories as paid", "paid.agent_id", "agents.agent_id")
+    .select([
+      "agents.agent_id",
+      "agents.public_key",
+      "agents.endpoint_url",
+      "agents.capabilities",
+      "agents.metadata",
+      "agents.registered",
+      "agents.last_seen_at",
+      "listings.body as listing",
+      "own.trust_level as own_level",
+      "own.successful_tasks as own_successes",
+      "own.failed_tasks as own_failures",
+      "own.avg_latency_ms as own_latency_ms",
+      payersLevel.as("payers_level"),
+      "paid.successful_tasks as paid_successes",
+      "paid.failed_tasks as paid_failures",
+      "paid.latency_total_ms as paid_latency_ms",
+    ])
+    .where("agents.revoked_at", "is", null);
+
+const ofCapability = prepare<{ reader: string; capability: string }>()(profilesOf(providers));
 
 /** Everybody who has a capability, by registration or by listing; `reader` may be empty. */
 export function profilesWith(
@@ -80,7 +94,7 @@ export function profilesWith(
 }
 
 const oneProfile = prepare<{ reader: string; agent_id: string }>()(
-  profiles.where("agents.agent_id", "=", p("agent_id")),
+  profilesOf(everybody).where("agents.agent_id", "=", p("agent_id")),
 );
 
 export function profileOf(
@@ -105,33 +119,35 @@ const described = sql`concat_ws(char(10), agents.metadata ->> '$.name',
   agents.metadata ->> '$.description', listings.body ->> '$.description', agents.capabilities,
   listings.body ->> '$.capabilities')`;
 
-const registered = profiles
-  .where("agents.registered", "=", 1)
-  .where("agents.agent_id", ">", p("after"))
-  .where(sql<boolean>`(${p("text")} = '' or instr(lower(${described}), lower(${p("text")})) > 0)`)
-  .orderBy("agents.agent_id")
-  .limit(p("limit"));
+const registered = (agents: typeof everybody) =>
+  profilesOf(agents)
+    .where("agents.registered", "=", 1)
+    .where("agents.agent_id", ">", p("after"))
+    .where(sql<boolean>`(${p("text")} = '' or instr(lower(${described}), lower(${p("text")})) > 0)`)
+    .orderBy("agents.agent_id")
+    .limit(p("limit"));
 
-const discovered = prepare<Omit<DiscoverQuery, "capability">>()(registered);
-const discoveredBy = prepare<DiscoverQuery>()(registered.where(hasCapability));
+const discovered = prepare<Omit<DiscoverQuery, "capability">>()(registered(everybody));
+const discoveredBy = prepare<DiscoverQuery>()(registered(providers));
 
 /** What its owner said, else whether it offers a service (specification, "Visibility"). */
 const visible = sql<boolean>`coalesce(agents.federation_visible,
   listings.agent_id is not null or agents.metadata ->> '$.agent_type' = 'service')`;
 
-const shown = profiles
-  .where("agents.registered", "=", 1)
-  .where("agents.agent_id", ">", p("after"))
-  .where(
-    sql<boolean>`(${p("text")} = '' or agents.agent_id = ${p("text")}
+const shown = (agents: typeof everybody) =>
+  profilesOf(agents)
+    .where("agents.registered", "=", 1)
+    .where("agents.agent_id", ">", p("after"))
+    .where(
+      sql<boolean>`(${p("text")} = '' or agents.agent_id = ${p("text")}
       or instr(lower(${described}), lower(${p("text")})) > 0)`,
-  )
-  .where(visible)
-  .orderBy("agents.agent_id")
-  .limit(p("limit"));
+    )
+    .where(visible)
+    .orderBy("agents.agent_id")
+    .limit(p("limit"));
 
-const shownAll = prepare<Omit<DiscoverQuery, "capability">>()(shown);
-const shownBy = prepare<DiscoverQuery>()(shown.where(hasCapability));
+const shownAll = prepare<Omit<DiscoverQuery, "capability">>()(shown(everybody));
+const shownBy = prepare<DiscoverQuery>()(shown(providers));
 
 /** The same of those agents only that other relays may know of; a text may also be an agent id. */
 export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
@@ -139,7 +155,7 @@ export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<Pro
 }
 
 const oneShown = prepare<{ reader: string; agent_id: string }>()(
-  profiles
+  profilesOf(everybody)
     .where("agents.agent_id", "=", p("agent_id"))
     .where("agents.registered", "=", 1)
     .where(visible),
