@@ -54,7 +54,7 @@ export function inboundPassed({
 
 /** The next relay confirmed what a relay in the middle passed on: that is owed to it from now on. */
 export function passedOn({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
-  return move("settlement_debit", accountOf.held(taskId), accountOf.peer(peerId), amount);
+  return move("settlement_credit", accountOf.held(taskId), accountOf.peer(peerId), amount);
 }
 
 /** The peer confirmed a settlement: the hold is released, and the payer charged. */

@@ -131,7 +131,8 @@ async function payOn(
 ): Promise<void> {
   const { taskId, peerId } = task;
   const now = runtime.now();
-  await postClearing(tx, runtime, inboundPassed({ taskId, peerId, terms: booked, held }), {
+  const postings = inboundPassed({ taskId, peerId, terms: booked, held });
+  const feePostings = await postClearing(tx, runtime, postings, {
     taskId,
     description: "passed on",
   });
@@ -146,6 +147,7 @@ async function payOn(
     payerId: payerOf(peerId),
     locked: booked.net,
     allocationId: taskId,
+    feePostings,
     createdAt: now,
     endedAt: null,
     lastError: null,

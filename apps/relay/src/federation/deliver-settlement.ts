@@ -149,7 +149,7 @@ export async function change(
 async function pay(
   tx: Tx,
   { runtime }: FederationServices,
-  { settlement, payerId, locked, allocationId }: OutboxEntry,
+  { settlement, payerId, locked, allocationId, feePostings = [] }: OutboxEntry,
 ): Promise<void> {
   const { taskId, peerId, terms } = settlement;
   await changeReserved(tx, peerId, 0 - terms.net);
@@ -175,7 +175,7 @@ async function pay(
       status: "completed",
       settled_at: runtime.now(),
     },
-    rows,
+    [...feePostings, ...rows],
   );
 }
 

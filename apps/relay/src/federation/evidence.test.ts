@@ -6,20 +6,27 @@ import { masterToken } from "../../test/test-relay.ts";
 let network: Awaited<ReturnType<typeof startNetwork>>;
 let a: Site;
 let b: Site;
+let c: Site;
 beforeEach(async () => {
-  network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  [a, b] = network.sites as [Site, Site];
+  network = await startNetwork(
+    ["alpha", "beta", "gamma"],
+    [
+      [0, 1],
+      [1, 2],
+    ],
+  );
+  [a, b, c] = network.sites as [Site, Site, Site];
 });
 afterEach(() => network.close());
 
-/** A task of an agent of `a` that one of `b` has done and, if it costs anything, is paid for. */
-async function done(price: number) {
+/** A task of an agent of `a` that one of another relay has done and, if it costs anything, is paid for. */
+async function done(price: number, at = b) {
   const boss = await a.agent();
   await a.deposit(boss, 10);
-  const worker = await b.worker(price);
+  const worker = await at.worker(price);
   await submitFor(a, boss);
-  const task = await taskFor(b, worker);
-  await work(b, worker, task);
+  const task = await taskFor(at, worker);
+  await work(at, worker, task);
   await until(async () => {
     const { body } = await a.as(boss, "GET", `/agent/${boss.agentId}/task/${task.task_id}`);
     return body["receipt"] !== null;
@@ -64,6 +71,23 @@ describe("the evidence of a task that an agent of another relay did", () => {
     expect(bundle.settlements).toMatchObject([
       { payer_id: `relay:${a.relayId}`, payee_id: worker.agentId, net: 0.9025, fee: 0.0475 },
     ]);
+  });
+
+  test("stands at a relay in the middle: what it was paid is its fee and what it paid on", async () => {
+    const { worker, task } = await done(1, c);
+    await until(async () => (await c.balance(worker)) > 0, "the worker is paid");
+    const { bundle, verdict } = await until(async () => {
+      const shown = await evidenceAt(b, worker.agentId, task.task_id);
+      return shown.bundle.settlements.length > 0 && shown;
+    }, "it is paid on");
+    expect(verdict).toMatchObject({ valid: true });
+    expect(verdict.checks).toEqual(rungs([...whole, "attested", "settled"]));
+    expect(bundle).toMatchObject({
+      peer: { relay_id: c.relayId },
+      settlements: [{ payer_id: `relay:${a.relayId}`, amount_settled: 0.95, net: 0.9025 }],
+    });
+    const credited = bundle.postings.filter(({ type, amount }) => type !== "fee" && amount > 0);
+    expect(credited).toMatchObject([{ account: `peer:${c.relayId}`, amount: 0.9025 }]);
   });
 
   test("of a free task stands without a payment", async () => {

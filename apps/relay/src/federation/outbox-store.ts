@@ -1,4 +1,5 @@
 import type { OutgoingSettlement } from "@agent/federation-protocol";
+import type { PostedRow } from "../budget/post.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboxRow } from "../storage/tables/federation.ts";
@@ -10,6 +11,8 @@ export interface OutboxEntry {
   /** What lies in the hold of the task. */
   readonly locked: number;
   readonly allocationId: string;
+  /** Of a relay in the middle: where the fee is posted that it took when it was paid itself. */
+  readonly feePostings?: readonly PostedRow[];
   readonly createdAt: number;
   readonly endedAt: number | null;
   readonly lastError: string | null;
