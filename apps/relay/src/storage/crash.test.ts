@@ -15,7 +15,7 @@ const migrations = [
   },
 ];
 
-/** Writes with eight hands and prints each id once it is acknowledged. */
+/** Eight hands write, and print each id once it is acknowledged; two more are refused all the time. */
 const program = `
   import { openStorage } from ${JSON.stringify(new URL("open.ts", import.meta.url))};
   import { p, prepare, sql } from ${JSON.stringify(new URL("prepared.ts", import.meta.url))};
@@ -24,6 +24,15 @@ const program = `
   const opened = await openStorage({ path, migrations });
   if (!opened.ok) { console.log(opened.code); process.exit(1); }
   let next = 0;
+  let refused = 0;
+  for (let hand = 0; hand < 2; hand++) void (async () => {
+    for (;;) {
+      await opened.storage.transaction(async (tx) => {
+        await tx.run(insert, { id: --refused, text: "refused" });
+        return { ok: false };
+      });
+    }
+  })();
   for (let hand = 0; hand < 8; hand++) void (async () => {
     for (;;) {
       const id = next++;
@@ -58,7 +67,7 @@ function startWriter() {
   return { process: started, lines: createInterface({ input: started.stdout }) };
 }
 
-test("after kill -9 every acknowledged row is there again, and the lock is free", async () => {
+test("after kill -9 every acknowledged row is there again, none that was refused, and the lock is free", async () => {
   const writer = startWriter();
   const acknowledged: number[] = [];
   for await (const line of writer.lines) {
@@ -72,6 +81,7 @@ test("after kill -9 every acknowledged row is there again, and the lock is free"
   await opened.storage.close();
   expect(acknowledged.length).toBeGreaterThanOrEqual(2_000);
   expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+  expect([...stored].filter((id) => id < 0)).toEqual([]);
 });
 
 test("a second process is refused while the first one writes", async () => {
