@@ -311,6 +311,12 @@ export function refuse<C extends Code>(code: C, detail?: string): Refusal<C> {
   return detail === undefined ? { ok: false, code } : { ok: false, code, detail };
 }
 
+/** What a refusal says to a human: the text of its code, and the field or the reason behind it. */
+export function refusalText({ code, detail }: Pick<Refusal, "code" | "detail">): string {
+  const { text } = errors[code];
+  return detail === undefined ? text : `${text}: ${detail}`;
+}
+
 /** The JSON body of every error answer (docs/decisions.md, 1); `error` and `message` are one text. */
 export interface ErrorBody {
   readonly error: string;
@@ -323,8 +329,8 @@ export interface ErrorBody {
 }
 
 export function errorBody(refusal: Refusal, requestId: string): ErrorBody {
-  const { status, text } = errors[refusal.code];
-  const message = refusal.detail === undefined ? text : `${text}: ${refusal.detail}`;
+  const { status } = errors[refusal.code];
+  const message = refusalText(refusal);
   return {
     ...refusal.members,
     error: message,

@@ -1,4 +1,4 @@
-export { errorBody, errors, refuse } from "./errors.ts";
+export { errorBody, errors, refusalText, refuse } from "./errors.ts";
 export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./errors.ts";
 export { limits } from "./limits.ts";
 export type { Tier } from "./limits.ts";

@@ -230,7 +230,7 @@ export const tasks = {
     tier: "write",
     keyed: true,
     ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
-    refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
+    refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
   }),
   postResult: operation({
     method: "POST",

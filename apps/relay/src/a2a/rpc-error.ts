@@ -28,6 +28,7 @@ const invalidParams = [-32_602, "INVALID_PARAMS"] as const;
 const known: Partial<Record<Code, readonly [number, string]>> = {
   "task.not_found": taskNotFound,
   "task.not_participant": taskNotFound,
+  "task.not_submitter": taskNotFound,
   "task.not_pending": [-32_002, "TASK_NOT_CANCELABLE"],
   "request.invalid": invalidParams,
   "idempotency.key_invalid": invalidParams,

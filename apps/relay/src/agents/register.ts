@@ -1,5 +1,6 @@
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { note } from "../audit/note.ts";
+import { refuseField } from "../http/validate.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
@@ -25,7 +26,7 @@ export async function register(
   if (agent_id === services.identity.relayId) return refuse("agent.id_reserved");
   const address = egress.checkUrl(body.endpoint_url);
   if (!address.ok && address.code === "egress.url_invalid") {
-    return refuse("request.invalid", "endpoint_url has to be a valid URL");
+    return refuseField("endpoint_url", "has to be a valid URL");
   }
   const now = runtime.now();
 

@@ -1,4 +1,5 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
+import { refuseField } from "./validate.ts";
 
 // A mark in front would be taken off, and what is kept byte for byte would lack it.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -58,7 +59,7 @@ export function parseObject(text: string): Read<{ value: object }> {
     return refuse("request.malformed_json");
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return refuse("request.invalid", "body has to be a JSON object");
+    return refuseField("", "body has to be a JSON object");
   }
   if (deeperThan(value, limits.jsonDepth)) return refuse("request.too_deep");
   return { ok: true, value };

@@ -1,4 +1,5 @@
-import { limits, refuse, type Refusal } from "@agent/wire";
+import { limits, type Refusal } from "@agent/wire";
+import { refuseField } from "./validate.ts";
 
 /** Where the next page begins: the key of the last row, opaque to callers. */
 export function encodeCursor<Row>(
@@ -20,5 +21,5 @@ export function decodeCursor(
   const value = Buffer.from(cursor, "base64url").toString();
   return form.test(value) && value.length <= limits.idLength
     ? { ok: true, value }
-    : refuse("request.invalid", "cursor is not one that this relay gave");
+    : refuseField("cursor", "is not one that this relay gave");
 }

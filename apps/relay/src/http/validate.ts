@@ -8,7 +8,15 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   if (schema === undefined) return { ok: true, value: undefined };
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: result.output };
-  const issues = result.issues.flatMap(describe).slice(0, 20);
+  return refuseIssues(result.issues.flatMap(describe).slice(0, 20));
+}
+
+/** A fault that no schema sees; an empty path is the whole request. */
+export function refuseField(path: string, message: string): Refusal<"request.invalid"> {
+  return refuseIssues([{ path, message }]);
+}
+
+function refuseIssues(issues: readonly Issue[]): Refusal<"request.invalid"> {
   return {
     ok: false,
     code: "request.invalid",

@@ -1,5 +1,6 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
+import { refuseField } from "../http/validate.ts";
 import { actingAgent } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { claim } from "./claim.ts";
@@ -19,7 +20,7 @@ export function pairingHandlers(services: Services): PairingHandlers {
   return {
     initiatePairing({ body }, { caller }) {
       const agentId = actingAgent(caller, body.agent_id);
-      if (agentId === undefined) return refuse("request.invalid", "agent_id is required");
+      if (agentId === undefined) return refuseField("agent_id", "is required");
       if (body.agent_id !== undefined && body.agent_id !== agentId) return refuse("auth.not_owner");
       return initiate(services, agentId);
     },

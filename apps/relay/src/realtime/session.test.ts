@@ -202,6 +202,14 @@ describe("P1 what is no message of the contract is answered by an error, and the
     await device.next("pong");
     expect(t.logged("ws.failed")).toEqual([]);
   });
+
+  test("is told which member of it is wrong", async () => {
+    const device = await t.device(await t.agent());
+    device.say('{"type":"claim","task_id":5}');
+    expect(await device.next("error")).toMatchObject({
+      message: "Invalid request: task_id has to be string",
+    });
+  });
 });
 
 describe("A10 limits of a socket", () => {

@@ -1,16 +1,17 @@
 import {
   ClientMessage,
-  errors,
   limits,
+  refusalText,
+  refuse as refuseWith,
   socketClose,
-  type Code,
+  type Refusal,
   type ServerMessage,
   type Task,
 } from "@agent/wire";
-import * as v from "valibot";
 import { touchAgent } from "../agents/store.ts";
 import type { createAuthenticator } from "../http/authenticate.ts";
 import { parseObject } from "../http/body.ts";
+import { validate } from "../http/validate.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -88,8 +89,8 @@ export function openSession(
     wire.terminate();
   }
 
-  function fail(code: Code): void {
-    send({ type: "error", code, message: errors[code].text });
+  function fail(refusal: Refusal): void {
+    send({ type: "error", code: refusal.code, message: refusalText(refusal) });
   }
 
   /** A token that ends closes its socket; a device sends a fresh one of its own before that. */
@@ -103,7 +104,7 @@ export function openSession(
   async function signIn(header: string): Promise<void> {
     const judged = await services.authenticate(header);
     if (over) return;
-    if (!judged.ok) return end(socketClose.unauthorized, errors[judged.code].text);
+    if (!judged.ok) return end(socketClose.unauthorized, refusalText(judged));
     const { caller: known } = judged;
     if (!admits(known)) return end(socketClose.unauthorized, "not this agent's socket");
     cancelTimer();
@@ -208,13 +209,13 @@ export function openSession(
       if (over) return;
       const verdict = mayTake(runtime.now());
       if (verdict === "close") return end(socketClose.tooManyMessages, "too many messages");
-      if (verdict === "refuse") return fail("rate.exceeded");
+      if (verdict === "refuse") return fail(refuseWith("rate.exceeded"));
       if (signedIn === undefined) await admitted;
       try {
         const parsed = parseMessage(text);
         if (parsed.ok) await handle(parsed.message);
         else if (signedIn === undefined) end(socketClose.unauthorized, "sign in first");
-        else fail(parsed.code);
+        else fail(parsed);
       } catch (error) {
         failed(error);
       }
@@ -223,15 +224,11 @@ export function openSession(
   };
 }
 
-type ParsedMessage =
-  | { readonly ok: true; readonly message: ClientMessage }
-  | { readonly ok: false; readonly code: Code };
+type ParsedMessage = { readonly ok: true; readonly message: ClientMessage } | Refusal;
 
 function parseMessage(text: string): ParsedMessage {
   const parsed = parseObject(text);
   if (!parsed.ok) return parsed;
-  const checked = v.safeParse(ClientMessage, parsed.value);
-  return checked.success
-    ? { ok: true, message: checked.output }
-    : { ok: false, code: "request.invalid" };
+  const checked = validate(ClientMessage, parsed.value);
+  return checked.ok ? { ok: true, message: checked.value as ClientMessage } : checked;
 }

@@ -1,4 +1,4 @@
-import { errors, limits, type ClientMessage, type Code } from "@agent/wire";
+import { limits, refusalText, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
@@ -86,7 +86,7 @@ export async function result(
   });
   if ("ok" in answer) {
     const { code } = answer;
-    const message = errors[code].text;
+    const message = refusalText(answer);
     return device.send({ type: "result_refused", task_id, code, message });
   }
   device.claimed.delete(task_id);
@@ -94,5 +94,5 @@ export async function result(
 }
 
 function fail(device: Connection, code: Code, task_id: string): void {
-  device.send({ type: "error", code, message: errors[code].text, task_id });
+  device.send({ type: "error", code, message: refusalText({ code }), task_id });
 }

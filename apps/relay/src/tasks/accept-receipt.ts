@@ -65,7 +65,7 @@ export async function acceptReceipt(
   }
   const executor = executorOf(task);
   if (isAbroad(task) || !actsFor(caller, [executor, task.agent_id])) {
-    return refuse("task.not_participant");
+    return refuse("task.not_participant", "a result comes from its executor or its target");
   }
 
   const parsed = parse(value);

@@ -48,7 +48,7 @@ describe("cancelling", () => {
     for (const other of [worker, await t.agent()]) {
       expect(await cancel(other)).toMatchObject({
         status: 403,
-        body: { code: "task.not_participant" },
+        body: { code: "task.not_submitter" },
       });
     }
     expect((await t.asMaster("POST", `${task.path}/cancel`)).status).toBe(200);

@@ -26,7 +26,7 @@ export async function cancel(
   if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
     return refuse("task.not_found");
   }
-  if (!actsFor(caller, [task.submitted_by])) return refuse("task.not_participant");
+  if (!actsFor(caller, [task.submitted_by])) return refuse("task.not_submitter");
   const answer = { status: 200 as const, body: { task_id: taskId, status: "cancelled" as const } };
   const cancelled = await storage.transaction(async (tx) => {
     const row = await cancelPending(tx, taskId, runtime.now());

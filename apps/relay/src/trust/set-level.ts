@@ -2,6 +2,7 @@ import { isUuid } from "@agent/crypto";
 import { newTrustRecord, setTrustLevel } from "@agent/routing-semiring";
 import { refuse, type Answer, type Operations, type TrustLevel } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
+import { refuseField } from "../http/validate.ts";
 import type { Services } from "../services.ts";
 import { recordOf, rowOf } from "./levels.ts";
 import { findTrust, putTrust } from "./store.ts";
@@ -23,8 +24,8 @@ export async function setLevel(
   { agentId, remoteId, level }: Wish,
 ): Promise<Answer<Operations["setTrustLevel"]>> {
   // The remote agent may live on another relay, or come here later.
-  if (!isUuid(remoteId)) return refuse("request.invalid", "remoteId has to be a UUID");
-  if (agentId === remoteId) return refuse("request.invalid", "an agent does not block itself");
+  if (!isUuid(remoteId)) return refuseField("remoteId", "has to be a UUID");
+  if (agentId === remoteId) return refuseField("remoteId", "has to be another agent");
   const now = runtime.now();
   const set = await storage.transaction(async (tx) => {
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");

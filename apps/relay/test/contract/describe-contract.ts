@@ -3,6 +3,7 @@ import {
   impliedRefusals,
   operations,
   type Code,
+  type Issue,
   type Operation,
   type OperationName,
 } from "@agent/wire";
@@ -78,6 +79,9 @@ function expectRefusal({ status, headers, body }: Reply, code: Code): void {
   expect(status).toBe(errors[code].status);
   expect(body["message"]).toBe(body["error"]);
   expect(String(body["error"]).startsWith(text)).toBe(true);
+  // What is wrong with a request is told field by field, wherever it was found.
+  const told = ((body["issues"] ?? []) as Issue[]).length > 0;
+  expect(told).toBe(code === "request.invalid");
   expect(headers.get("content-type")).toBe("application/json");
   expect(headers.get("x-request-id")).toBe(body["request_id"]);
 }

@@ -171,7 +171,7 @@ export const tasksContract: Contract<
       const agent = await t.agent();
       return t.as(agent, "POST", `${tasks(agent)}/unknown/cancel`);
     },
-    "task.not_participant": async (t) => {
+    "task.not_submitter": async (t) => {
       const { worker, task } = await openTask(t);
       return t.as(worker, "POST", `${task.path}/cancel`);
     },
