@@ -4,7 +4,7 @@ import { systemRuntime } from "../runtime.ts";
 import { newGuard } from "../testing/guard.ts";
 import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
 import { createToolCaller } from "./call-tool.ts";
-import type { ToolContext } from "./definition.ts";
+import type { JsonObject, ToolContext } from "./definition.ts";
 import { createRegistry } from "./registry.ts";
 
 const logged: string[] = [];
@@ -12,12 +12,61 @@ const runtime = systemRuntime((_, event, fields) => logged.push(event + JSON.str
 const callers: Caller[] = [];
 const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
 const wrongAnswer = textTool("wrong", () => JSON.parse('{"ok":true,"data":7}'));
+const picky = (): never => {
+  throw new Error("password=hunter2");
+};
+const thrown: Record<string, () => unknown> = {
+  nothing: () => null,
+  "an object without a text": () => Object.create(null) as unknown,
+  "an object that throws for its text": () => ({ toString: picky }),
+};
+const throwingAny = textTool("throwing-any", (what) => {
+  throw thrown[what]?.();
+});
+const rich: Record<string, () => object> = {
+  "a number too large": () => ({ n: 1n }),
+  "a ring": () => {
+    const ring: Record<string, unknown> = {};
+    return Object.assign(ring, { ring });
+  },
+  "what cannot be read": () => new Proxy({}, { ownKeys: picky }),
+  "what cannot be written": () => ({ toJSON: picky }),
+};
+const structured = textTool("structured", (what) => ({
+  ok: true,
+  data: "",
+  structuredContent: rich[what]?.() as JsonObject,
+}));
+const changing = { n: 1, toJSON: () => ({ n: changing.n }) };
+const rethinking = textTool("rethinking", () => {
+  const block = { type: "text" as const, text: "first" };
+  setImmediate(() => (block.text = "then another"));
+  return { ok: true, data: "", content: [block], structuredContent: changing };
+});
+const wide = textTool("wide", () => ({
+  ok: true,
+  data: "",
+  structuredContent: { text: "\u20ac".repeat(3_000_000) },
+}));
 const seeing = textTool("seeing", (_, { caller }) => {
   callers.push(caller);
   return { ok: true, data: "seen" };
 });
 const callTool = createToolCaller({
-  registry: createRegistry([shout, failing, throwing, huge, hanging(), risky, wrongAnswer, seeing]),
+  registry: createRegistry([
+    shout,
+    failing,
+    throwing,
+    throwingAny,
+    structured,
+    rethinking,
+    wide,
+    huge,
+    hanging(),
+    risky,
+    wrongAnswer,
+    seeing,
+  ]),
   guard: newGuard(),
   runtime,
 });
@@ -71,6 +120,36 @@ describe("a tool that goes wrong", () => {
 
   test("an answer that is none is a failure", async () => {
     expect(await call("wrong")).toMatchObject({ kind: "failed" });
+  });
+
+  test.each(Object.keys(thrown))("%s, when thrown, is a failure like any other", async (text) => {
+    const error = 'Tool "throwing-any" failed';
+    expect(await call("throwing-any", { text })).toEqual({ ok: false, kind: "failed", error });
+  });
+
+  test.each(Object.keys(rich))(
+    "structured content that is no JSON (%s) is a failure",
+    async (text) => {
+      const error = 'Tool "structured" failed';
+      expect(await call("structured", { text })).toEqual({ ok: false, kind: "failed", error });
+    },
+  );
+
+  test("what it changes after it has answered is not in the answer", async () => {
+    const answer = await call("rethinking");
+    changing.n = 2;
+    await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    expect(JSON.parse(JSON.stringify(answer))).toEqual({
+      ok: true,
+      data: "",
+      content: [{ type: "text", text: "first" }],
+      structuredContent: { n: 1 },
+    });
+  });
+
+  test("structured content of more than 8 MiB is refused, counted in bytes", async () => {
+    const error = 'Tool "wide" returned more than 8388608 bytes';
+    expect(await call("wide")).toEqual({ ok: false, kind: "failed", error });
   });
 
   test("one that ignores its signal is left behind", async () => {

@@ -61,7 +61,7 @@ export function createToolCaller(parts: {
     try {
       return bounded(name, await untilAborted(tool, args, context));
     } catch (cause) {
-      runtime.log("error", "tool.threw", { tool: name, cause: String(cause) });
+      runtime.log("error", "tool.threw", { tool: name, cause: textOf(cause) });
       return failure("failed", `Tool "${name}" failed`);
     }
   }
@@ -113,10 +113,8 @@ function readAnswer(answer: ToolAnswer | undefined): CallAnswer {
 
 function readRich({ content, structuredContent }: RichContent): RichContent {
   if (content === undefined && structuredContent === undefined) return {};
-  const rich = {
-    ...(content !== undefined && { content }),
-    ...(structuredContent !== undefined && { structuredContent }),
-  };
+  // A copy of what will be sent: the tool may go on changing its own.
+  const rich = JSON.parse(JSON.stringify({ content, structuredContent })) as RichContent;
   if (isCallToolResult({ content: [], ...rich })) return rich;
   throw new TypeError("content and structuredContent have to be those of an MCP tool result");
 }
@@ -128,10 +126,18 @@ function bounded(name: string, answer: CallAnswer): CallAnswer {
     failure("failed", `Tool "${name}" returned more than ${limit} bytes`);
   const text = answer.ok ? answer.data : answer.error;
   if (Buffer.byteLength(text) > limits.resultBytes) return tooMuch(limits.resultBytes);
-  if (rich !== undefined && JSON.stringify({ content, structuredContent }).length > richBytes) {
-    return tooMuch(richBytes);
-  }
+  const richText = rich && JSON.stringify({ content, structuredContent });
+  if (richText !== undefined && Buffer.byteLength(richText) > richBytes) return tooMuch(richBytes);
   return answer;
+}
+
+/** Anything can be thrown, also what has no text. */
+function textOf(cause: unknown): string {
+  try {
+    return String(cause);
+  } catch {
+    return "what was thrown has no text";
+  }
 }
 
 function failure(kind: FailureKind, error: string): CallAnswer {
