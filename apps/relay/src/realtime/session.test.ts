@@ -1,5 +1,5 @@
 import { signSuccession } from "@agent/crypto";
-import type { TestAgent } from "@agent/testkit";
+import { receiptOf, type TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
@@ -161,6 +161,27 @@ describe("a key that is handed over", () => {
     const { body } = await t.as(boss, "GET", task.path);
     expect(body["task"]).toMatchObject({ status: "pending" });
   });
+});
+
+test("a frozen relay tells its devices so, and their sockets live on", async () => {
+  const [boss, own] = [await t.agent(), await t.agent()];
+  const device = await t.device(own);
+  const task = await delegate(t, boss, own);
+  const { task_id } = task;
+  await device.next("task_assigned");
+  await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  const told = { task_id, code: "server.frozen" };
+  device.say({ type: "claim", task_id });
+  expect(await device.next("error")).toMatchObject(told);
+  const receipt = { ...receiptOf(own, task) };
+  device.say({ type: "result", task_id, receipt });
+  expect(await device.next("result_refused")).toMatchObject(told);
+  const later = await t.device(own);
+  await later.next("task_assigned");
+  await t.asMaster("POST", "/api/v1/admin/unfreeze");
+  device.say({ type: "result", task_id, receipt });
+  expect(await device.next("result_accepted")).toMatchObject({ task_id, status: "completed" });
+  expect(t.logged("ws.failed")).toEqual([]);
 });
 
 describe("P1 what is no message of the contract is answered by an error, and the socket lives on", () => {

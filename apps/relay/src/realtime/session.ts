@@ -15,6 +15,7 @@ import { validate } from "../http/validate.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
+import { StorageFrozen } from "../storage/storage.ts";
 import { pendingTaskIds } from "../tasks/assignment-store.ts";
 import { canServe, type Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
@@ -138,7 +139,10 @@ export function openSession(
   }
 
   async function welcome({ deviceId: device_id }: Connection): Promise<void> {
-    await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
+    // A frozen relay writes nothing, and its devices wait with it.
+    if (services.freezer.frozen() === undefined) {
+      await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
+    }
     const query = { executor: agentId, now: runtime.now(), limit: countedAtMost };
     const pending = await pendingTaskIds(storage.read, query);
     if (over) return;
@@ -197,6 +201,15 @@ export function openSession(
     }
   }
 
+  /** What cannot be written now can be said again later. */
+  function putOff(message: ClientMessage): void {
+    const refusal = refuseWith("server.frozen");
+    if (!("task_id" in message)) return fail(refusal);
+    const { task_id } = message;
+    const type = message.type === "result" ? "result_refused" : "error";
+    send({ type, task_id, code: refusal.code, message: refusalText(refusal) });
+  }
+
   function failed(error: unknown): void {
     log.error("ws.failed", { agent_id: agentId, error: String(error) });
     end(1011, "internal error");
@@ -211,13 +224,14 @@ export function openSession(
       if (verdict === "close") return end(socketClose.tooManyMessages, "too many messages");
       if (verdict === "refuse") return fail(refuseWith("rate.exceeded"));
       if (signedIn === undefined) await admitted;
+      const parsed = parseMessage(text);
       try {
-        const parsed = parseMessage(text);
         if (parsed.ok) await handle(parsed.message);
         else if (signedIn === undefined) end(socketClose.unauthorized, "sign in first");
         else fail(parsed);
       } catch (error) {
-        failed(error);
+        if (parsed.ok && error instanceof StorageFrozen) putOff(parsed.message);
+        else failed(error);
       }
     },
     closed: leave,
