@@ -229,3 +229,19 @@ test("a server that stops waits for no half body and for no answer that nobody c
   expect(ran).toEqual(["owner queued"]);
   server = await startServer();
 });
+
+test("a server that stops answers what still comes, and lets nobody keep a connection", async () => {
+  const [busy, kept] = [await dial(), await dial()];
+  busy.socket.write(bytesOf(call(7, "hanging")));
+  const begun = bytesOf(call(2, "note", "begun"));
+  kept.socket.write(begun.slice(0, -2));
+  await stillServes();
+  const closed = server.close(60_000);
+  kept.socket.write(begun.slice(-2) + bytesOf(call(3, "note", "last")));
+  await once(kept.socket, "close");
+  expect(kept.told()).toEqual(["begun", "last"]);
+  expect(busy.statuses()).toEqual([]);
+  busy.socket.destroy();
+  await closed;
+  server = await startServer();
+});

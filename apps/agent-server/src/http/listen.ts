@@ -48,6 +48,10 @@ export async function listen(
     url: urlOf(address.host, server.address()),
     async close(graceMs) {
       const closed = new Promise((done) => server.close(done));
+      // Who keeps a connection would go on calling until it is cut in the middle of a call.
+      server.prependListener("request", (_, response) => {
+        response.shouldKeepAlive = false;
+      });
       server.closeIdleConnections();
       const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
       await calls.ended();

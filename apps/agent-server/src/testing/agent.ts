@@ -46,7 +46,7 @@ export function newApp(
 export interface TestServer {
   readonly agent: Agent;
   readonly url: URL;
-  readonly close: () => Promise<void>;
+  readonly close: (graceMs?: number) => Promise<void>;
 }
 
 /** The same over a real socket. */
@@ -61,8 +61,8 @@ export async function startServer(
   return {
     agent,
     url: new URL(`${listener.url}/mcp`),
-    async close() {
-      await listener.close(0);
+    async close(graceMs = 0) {
+      await listener.close(graceMs);
       await app.close();
     },
   };
