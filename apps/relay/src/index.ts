@@ -1,5 +1,5 @@
 export { readConfig, type Config } from "./config.ts";
 export { createLog, type Log } from "./http/log.ts";
 export { openRelay, type OpenRelay, type StartRefusal } from "./open-relay.ts";
-export { newId, type Runtime } from "./runtime.ts";
+export type { Runtime } from "./runtime.ts";
 export { serve, type Serving } from "./serve.ts";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import Stripe from "stripe";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-export const webhookSecret = "whsec_test_0123456789";
+const webhookSecret = "whsec_test_0123456789";
 
 /** What the relay is configured with to call a processor at `url`. */
 export const cardEnv = (url: string) => ({

@@ -20,7 +20,7 @@ const word = (hex: string) => hexToBytes(hex.replace(/^0x/, "").toLowerCase().pa
 const number = (text: string) => word(BigInt(text).toString(16));
 
 /** What a wallet signs for an authorization (EIP-712, EIP-3009). */
-export function digestOf(of: Authorization, requirements: PaymentRequirements): Uint8Array {
+function digestOf(of: Authorization, requirements: PaymentRequirements): Uint8Array {
   const { network, asset, extra } = requirements;
   const domain = joined(
     keccak("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),

@@ -31,7 +31,6 @@ export type { AmountCode, BalanceCode, BudgetCode } from "./refusals.ts";
 export {
   decideSettlement,
   settlementAmount,
-  settlementStatuses,
   type ReceiptStatus,
   type SettlementDecision,
   type SettlementStatus,

@@ -2,8 +2,7 @@ import { splitFee } from "./fee.ts";
 import { asMicro, MICRO, requireNotNegative, scaleHalfUp, ZERO, type Micro } from "./money.ts";
 
 /** How a settlement can end (specification, "Settlement outcome"). */
-export const settlementStatuses = ["completed", "partial", "refunded"] as const;
-export type SettlementStatus = (typeof settlementStatuses)[number];
+export type SettlementStatus = "completed" | "partial" | "refunded";
 
 /** How the executor says its task ended. */
 export type ReceiptStatus = "completed" | "failed" | "denied";

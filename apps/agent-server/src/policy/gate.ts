@@ -34,7 +34,7 @@ export type Decision =
 
 export type Gate = (call: ToolCall) => Decision;
 
-export const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
+const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
 const unknownRisk: Risk = 2;
 const execute = 3;
 

@@ -13,7 +13,7 @@ export interface Books {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-export async function readBooks(relay: NetworkRelay): Promise<Books> {
+async function readBooks(relay: NetworkRelay): Promise<Books> {
   const { consistent, totals } = bodyOf(await relay.operator.reconcile());
   const { peers } = bodyOf(await relay.operator.listFederationPeers());
   return {

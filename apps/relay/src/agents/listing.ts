@@ -40,7 +40,7 @@ export async function getListing(
   return row === undefined ? refuse("listing.not_found") : { status: 200, body: listingOf(row) };
 }
 
-export function listingOf(row: ListingRow): Listing {
+function listingOf(row: ListingRow): Listing {
   const body = JSON.parse(row.body) as ListingBody;
   return {
     listing_id: row.listing_id,

@@ -4,7 +4,7 @@ import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.t
 import { votesOn } from "./store.ts";
 
 /** An approval as its agent and its approvers see it. */
-export function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
+function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
   const quorum_approvers = votes.map(({ approver_id }) => approver_id);
   const { quorum_required } = row;
   return {

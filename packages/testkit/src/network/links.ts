@@ -36,7 +36,7 @@ export interface Weather {
   readonly misreport: number;
 }
 
-export const FAIR: Weather = {
+const FAIR: Weather = {
   loseRequest: 0,
   loseAnswer: 0,
   duplicate: 0,
