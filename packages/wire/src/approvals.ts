@@ -48,9 +48,12 @@ const RequestApprovalBody = v.pipe(
       v.maxLength(limits.approvers, `has to hold at most ${limits.approvers} entries`),
     ),
   }),
-  v.check(
-    ({ quorum_required, quorum_approvers }) => quorum_required <= new Set(quorum_approvers).size,
-    "quorum_required has to be at most the number of distinct approvers",
+  v.forward(
+    v.check(
+      ({ quorum_required, quorum_approvers }) => quorum_required <= new Set(quorum_approvers).size,
+      "has to be at most the number of distinct approvers",
+    ),
+    ["quorum_required"],
   ),
 );
 

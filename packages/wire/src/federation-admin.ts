@@ -1,6 +1,6 @@
 import { PeerEntrySchema } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { amount, money, nextCursor, page, price, shortText } from "./fields.ts";
+import { amount, endpointUrl, money, nextCursor, page, price, shortText } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** A peer as the operator sees it; money in USD. */
@@ -49,7 +49,7 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "write",
-    body: v.object({ endpoint_url: PeerEntrySchema.entries.endpoint_url }),
+    body: v.object({ endpoint_url: endpointUrl }),
     ok: { 200: FederationPeer },
     refusals: [
       "federation.disabled",

@@ -7,6 +7,7 @@ import {
   capability,
   count,
   currency,
+  endpointUrl,
   finite,
   id,
   longText,
@@ -109,6 +110,22 @@ const cases: Readonly<Record<string, Case>> = {
       [`0x${"ab".repeat(31)}`, /hex/],
       ["zz".repeat(32), /hex/],
       [`${"ab".repeat(32)}\n`, /64/],
+    ],
+  },
+  "an address of an agent or a relay": {
+    schema: endpointUrl,
+    takes: [
+      "http://127.0.0.1:1",
+      "https://a.example/mcp?x=1",
+      `https://a.example/${"x".repeat(2_030)}`,
+    ],
+    refuses: [
+      ["", /http or https/],
+      ["a.example", /http or https/],
+      ["ftp://a.example", /http or https/],
+      ["https://user:word@a.example", /without credentials/],
+      ["https://a.example/x y", /http or https/],
+      [`https://a.example/${"x".repeat(2_031)}`, /at most 2048/],
     ],
   },
   "an id of somebody else's": {

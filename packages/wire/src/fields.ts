@@ -44,6 +44,16 @@ export const longText = v.pipe(
   wellFormed,
 );
 
+/** Where an agent or a relay says that it can be reached. */
+export const endpointUrl = v.pipe(
+  v.string(),
+  v.maxLength(2_048, "has to be at most 2048 characters"),
+  v.regex(
+    /^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/,
+    "has to be an http or https URL without credentials",
+  ),
+);
+
 /** Milliseconds since the Unix epoch. */
 export const timestamp = v.pipe(
   v.number(),

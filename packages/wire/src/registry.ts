@@ -5,6 +5,7 @@ import {
   capability,
   count,
   currency,
+  endpointUrl,
   finite,
   longText,
   looseObject,
@@ -49,15 +50,6 @@ const Bootstrapped = v.object({
   device_id: v.string(),
   registered: v.boolean(),
 });
-
-const endpointUrl = v.pipe(
-  v.string(),
-  v.maxLength(2_048, "has to be at most 2048 characters"),
-  v.regex(
-    /^https?:\/\/[^\s/?#@]+([/?#]\S*)?$/,
-    "has to be an http or https URL without credentials",
-  ),
-);
 
 export const RegisterBody = v.object({
   agent_id: agentId,

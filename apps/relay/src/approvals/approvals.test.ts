@@ -106,20 +106,22 @@ describe("a request for an approval", () => {
     expect(await t.as(ann, "POST", approvalsOf(ann), theirs)).toMatchObject({ status: 201 });
   });
 
-  test.each<[string, (of: { ann: string; bob: string }) => Record<string, unknown>]>([
-    ["requires nobody", () => ({ quorum_required: 0 })],
-    ["requires a part of somebody", () => ({ quorum_required: 0.5 })],
-    ["requires more than there are", () => ({ quorum_required: 2 })],
+  test.each<[string, string, (of: { ann: string; bob: string }) => Record<string, unknown>]>([
+    ["requires nobody", "quorum_required", () => ({ quorum_required: 0 })],
+    ["requires a part of somebody", "quorum_required", () => ({ quorum_required: 1.5 })],
+    ["requires more than there are", "quorum_required", () => ({ quorum_required: 2 })],
     [
       "counts one approver twice",
+      "quorum_required",
       (of) => ({ quorum_required: 2, quorum_approvers: [of.ann, of.ann] }),
     ],
-    ["names no approvers", () => ({ quorum_approvers: [] })],
-    ["names what is no agent", () => ({ quorum_approvers: ["ann"] })],
-    ["hashes nothing", () => ({ args_hash: "" })],
-  ])("is refused when it %s", async (_, change) => {
+    ["names no approvers", "quorum_required", () => ({ quorum_approvers: [] })],
+    ["names what is no agent", "quorum_approvers.0", () => ({ quorum_approvers: ["ann"] })],
+    ["hashes nothing", "args_hash", () => ({ args_hash: "" })],
+  ])("is refused when it %s", async (_, path, change) => {
     const reply = await request(change({ ann: ann.agentId, bob: bob.agentId }));
     expect(reply).toMatchObject(refusal(400, "request.invalid"));
+    expect(reply.body["issues"]).toContainEqual(expect.objectContaining({ path }));
   });
 });
 
