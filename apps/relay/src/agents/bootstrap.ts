@@ -8,15 +8,9 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
-import {
-  devicesOf,
-  findAgent,
-  insertDevice,
-  insertKey,
-  keysOf,
-  putAgent,
-  replaceKey,
-} from "./store.ts";
+import { devicesOf, insertDevice } from "./device-store.ts";
+import { insertKey, keysOf, replaceKey } from "./key-store.ts";
+import { findAgent, putAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
 

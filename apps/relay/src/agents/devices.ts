@@ -3,7 +3,7 @@ import { refuse, type Answer, type Device, type Operations, type QueryOf } from 
 import { answerPage, textUp } from "../http/page.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { DeviceRow } from "../storage/tables/agents.ts";
-import { devicePage, findDevice } from "./store.ts";
+import { devicePage, findDevice } from "./device-store.ts";
 
 export async function getDevice(
   read: Reader,

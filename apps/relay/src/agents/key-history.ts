@@ -1,7 +1,7 @@
 import type { SuccessionRecord } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
-import { keysOf } from "./store.ts";
+import { keysOf } from "./key-store.ts";
 
 /** An agent's keys and succession records, as `verifySuccessionChain` takes them. */
 export async function keyHistory(

@@ -4,7 +4,8 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { deleteListing } from "./listing-store.ts";
 import { reindex } from "./listing.ts";
-import { endAllKeys, findAgent, putAgent } from "./store.ts";
+import { endAllKeys } from "./key-store.ts";
+import { findAgent, putAgent } from "./store.ts";
 
 interface Revocation {
   readonly agentId: string;

@@ -2,7 +2,8 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { findAgent, findDevice, markDeviceRevoked } from "./store.ts";
+import { findDevice, markDeviceRevoked } from "./device-store.ts";
+import { findAgent } from "./store.ts";
 
 interface Revocation {
   readonly agentId: string;

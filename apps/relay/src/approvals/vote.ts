@@ -1,6 +1,6 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
 import { approvalVote, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { signingKeysOf } from "../agents/store.ts";
+import { signingKeysOf } from "../agents/key-store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";

@@ -9,7 +9,7 @@ import {
 } from "@agent/federation-protocol";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../storage/storage.ts";
-import { findReceipt } from "../tasks/store.ts";
+import { findReceipt } from "../tasks/receipt-store.ts";
 import { addressed, callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { releaseInbound } from "./finish-inbound.ts";

@@ -12,7 +12,7 @@ import {
 } from "@agent/federation-protocol";
 import type { Answer, Operations, Refusal } from "@agent/wire";
 import { visibleProfile } from "../agents/profile-store.ts";
-import { signingKeysOf } from "../agents/store.ts";
+import { signingKeysOf } from "../agents/key-store.ts";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
@@ -20,7 +20,8 @@ import { newId } from "../runtime.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { takePlace } from "../tasks/counters.ts";
-import { findReceipt, findTask, insertTask } from "../tasks/store.ts";
+import { findReceipt } from "../tasks/receipt-store.ts";
+import { findTask, insertTask } from "../tasks/store.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { payerOf } from "./parties.ts";

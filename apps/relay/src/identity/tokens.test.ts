@@ -2,7 +2,9 @@ import { seededRandom, manualClock, testAgent, tokenOf, type TestAgent } from "@
 import { scopes, type Scope } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { newAgent } from "../agents/bootstrap.ts";
-import { insertDevice, insertKey, putAgent, replaceKey } from "../agents/store.ts";
+import { insertDevice } from "../agents/device-store.ts";
+import { insertKey, replaceKey } from "../agents/key-store.ts";
+import { putAgent } from "../agents/store.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Reader, Storage } from "../storage/storage.ts";

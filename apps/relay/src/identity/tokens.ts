@@ -1,6 +1,7 @@
 import { checkToken, peekToken } from "@agent/client";
 import { refuse, type Refusal } from "@agent/wire";
-import { findAgent, findDevice } from "../agents/store.ts";
+import { findDevice } from "../agents/device-store.ts";
+import { findAgent } from "../agents/store.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
 import { isRevokedToken } from "./spent-token-store.ts";

@@ -4,7 +4,8 @@ import type { TaskStatus } from "@agent/wire";
 import { recordsOfGoal } from "../records/of-goal.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow } from "../storage/tables/tasks.ts";
-import { findReceipt, findTask } from "../tasks/store.ts";
+import { findReceipt } from "../tasks/receipt-store.ts";
+import { findTask } from "../tasks/store.ts";
 import { executorOf, isGone } from "../tasks/view.ts";
 
 /**

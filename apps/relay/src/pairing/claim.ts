@@ -1,6 +1,7 @@
 import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { devicesOf, keysOf } from "../agents/store.ts";
+import { devicesOf } from "../agents/device-store.ts";
+import { keysOf } from "../agents/key-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PairingRow } from "../storage/tables/pairing.ts";

@@ -1,5 +1,6 @@
 import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
-import { findAgent, insertDevice } from "../agents/store.ts";
+import { insertDevice } from "../agents/device-store.ts";
+import { findAgent } from "../agents/store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";

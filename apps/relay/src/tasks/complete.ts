@@ -14,7 +14,8 @@ import { tellOfEnd } from "../webhooks/tell-of-task.ts";
 import { countTask, type Standing } from "./count-task.ts";
 import { leavePlace } from "./counters.ts";
 import { returnToDelegation } from "./delegation-budget.ts";
-import { archiveReceipt, finishTask } from "./store.ts";
+import { archiveReceipt } from "./receipt-store.ts";
+import { finishTask } from "./store.ts";
 
 /** A verified receipt and what is known of it. */
 export interface Verified {

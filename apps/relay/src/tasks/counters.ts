@@ -1,6 +1,6 @@
 import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Tx } from "../storage/storage.ts";
-import { leaveTaskPlace, takeTaskPlace } from "./store.ts";
+import { leaveTaskPlace, takeTaskPlace } from "./counter-store.ts";
 
 const ALL = "all";
 

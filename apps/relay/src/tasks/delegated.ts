@@ -7,7 +7,8 @@ import {
   type ExecutionReceipt,
 } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
-import { findAgent, signingKeysOf } from "../agents/store.ts";
+import { signingKeysOf } from "../agents/key-store.ts";
+import { findAgent } from "../agents/store.ts";
 import { parseObject } from "../http/body.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";

@@ -22,7 +22,8 @@ import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
 import { signersOf } from "./signers.ts";
-import { findReceipt, findTask } from "./store.ts";
+import { findReceipt } from "./receipt-store.ts";
+import { findTask } from "./store.ts";
 import { attemptsOf, isAbroad, isGone, isParticipant, taskOf } from "./view.ts";
 
 type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity">;

@@ -5,7 +5,8 @@ import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
-import { findReceipt, findTask, tasksFor, tasksFrom } from "./store.ts";
+import { findReceipt } from "./receipt-store.ts";
+import { findTask, tasksFor, tasksFrom } from "./store.ts";
 import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
 interface Poll {

@@ -1,8 +1,7 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
-import { receiptsOf } from "./archive-store.ts";
-import { findReceipt } from "./store.ts";
+import { findReceipt, receiptsOf } from "./receipt-store.ts";
 
 type Reading = Pick<Services, "storage">;
 

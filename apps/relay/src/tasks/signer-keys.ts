@@ -1,5 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
-import { signingKeysOf, type SigningKeyRow } from "../agents/store.ts";
+import { signingKeysOf, type SigningKeyRow } from "../agents/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** The keys that count for a receipt; undefined for an agent of which the relay knows no key. */

@@ -1,7 +1,7 @@
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { Signer } from "@agent/verify";
 import { keyHistory } from "../agents/key-history.ts";
-import { devicesOf } from "../agents/store.ts";
+import { devicesOf } from "../agents/device-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { ReceiptRow, StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
@@ -212,59 +212,4 @@ export function tasksFor(read: Reader, query: TaskQuery): Promise<TaskRow[]> {
 
 export function tasksFrom(read: Reader, query: TaskQuery): Promise<TaskRow[]> {
   return read.all(tasksBySubmitter, query);
-}
-
-const takePlace = prepare<{ scope: string; cap: number }>()(
-  db
-    .updateTable("task_counters")
-    .set({ live: sql`live + 1` })
-    .where("scope", "=", p("scope"))
-    .where("live", "<", p("cap")),
-);
-
-const openScope = prepare<{ scope: string }>()(
-  db
-    .insertInto("task_counters")
-    .values({ scope: p("scope"), live: 0 })
-    .onConflict((conflict) => conflict.doNothing()),
-);
-
-/** Counts one more open task of a scope; false when the scope is full. */
-export async function takeTaskPlace(tx: Tx, scope: string, cap: number): Promise<boolean> {
-  if ((await tx.run(takePlace, { scope, cap })) === 1) return true;
-  if ((await tx.run(openScope, { scope })) === 0) return false;
-  return (await tx.run(takePlace, { scope, cap })) === 1;
-}
-
-const leavePlace = prepare<{ scope: string }>()(
-  db
-    .updateTable("task_counters")
-    .set({ live: sql`live - 1` })
-    .where("scope", "=", p("scope")),
-);
-
-export async function leaveTaskPlace(tx: Tx, scope: string): Promise<void> {
-  await tx.run(leavePlace, { scope });
-}
-
-const receiptByTask = prepare<{ task_id: string }>()(
-  db.selectFrom("receipts").selectAll().where("task_id", "=", p("task_id")),
-);
-
-export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow | undefined> {
-  return read.get(receiptByTask, { task_id });
-}
-
-const addReceipt = prepare<ReceiptRow>()(
-  db.insertInto("receipts").values({
-    task_id: p("task_id"),
-    receipt_hash: p("receipt_hash"),
-    agent_id: p("agent_id"),
-    body: p("body"),
-    received_at: p("received_at"),
-  }),
-);
-
-export async function archiveReceipt(tx: Tx, receipt: ReceiptRow): Promise<void> {
-  await tx.run(addReceipt, receipt);
 }
