@@ -1,13 +1,17 @@
 import { delegations } from "./delegations.ts";
+import { discovery } from "./discovery.ts";
 import { ranking } from "./ranking.ts";
 import { receipts } from "./receipts.ts";
 import { sessions } from "./sessions.ts";
+import { storedTasks } from "./stored-tasks.ts";
 
 const benches: Record<string, () => void | Promise<void>> = {
   delegations,
   receipts,
   ranking,
+  discovery,
   sessions,
+  "stored-tasks": storedTasks,
 };
 
 const names = process.argv.slice(2);

@@ -1,0 +1,96 @@
+import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Sqlite, { type Database } from "better-sqlite3";
+import { printFigures } from "./figures.ts";
+import { masterToken, startRelay } from "./relay-side.ts";
+
+const few = 1_000;
+const many = 1_000_000;
+const perTransaction = 20_000;
+const requests = 300;
+
+const queries = {
+  discovery: "/api/v1/agents/discover?capability=x&limit=50",
+  "market candidates": "/api/v1/market/candidates?capability=x&limit=10",
+  "discovery by text": "/api/v1/agents/discover?q=nowhere-to-be-found",
+};
+
+/** How long a query takes at worst beside 1,000 agents, of which all answer to it, and beside many more. */
+export async function discovery(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
+  const paths = { few: join(folder, "few.db"), many: join(folder, "many.db") };
+  await (await startRelay({ AGENT_DB_PATH: paths.few }, 1)).close();
+  copyFileSync(paths.few, paths.many);
+  multiplyAgents(paths.few, few);
+  multiplyAgents(paths.many, many);
+  const sides = {
+    few: await startRelay({ AGENT_DB_PATH: paths.few }, 1),
+    many: await startRelay({ AGENT_DB_PATH: paths.many }, 1),
+  };
+  const slowest = async (side: keyof typeof sides, path: string) => {
+    const times: number[] = [];
+    for (let i = 0; i < requests; i += 1) {
+      const start = performance.now();
+      const answer = await fetch(`${sides[side].child.url}${path}`, {
+        headers: { authorization: `Bearer ${masterToken}` },
+      });
+      const body = await answer.text();
+      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`);
+      times.push(performance.now() - start);
+    }
+    return times.toSorted((a, b) => a - b)[Math.floor(requests * 0.99)] ?? Number.NaN;
+  };
+  try {
+    const figures = [];
+    for (const [name, path] of Object.entries(queries)) {
+      await slowest("few", path);
+      const p99 = { few: await slowest("few", path), many: await slowest("many", path) };
+      console.log(
+        `${name}: p99 ${p99.few.toFixed(1)} ms, and ${p99.many.toFixed(1)} ms with ${many}`,
+      );
+      figures.push({
+        name: `p99 of ${name} with ${many} agents / with ${few}`,
+        value: p99.many / p99.few,
+        floor: 3,
+        goal: 1.5,
+        bound: "most" as const,
+      });
+    }
+    printFigures(figures);
+  } finally {
+    await Promise.all([sides.few.close(), sides.many.close()]);
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Copies the one agent that has a listing; of the copies only the first 1,000 offer the same. */
+function multiplyAgents(path: string, count: number): void {
+  const db = new Sqlite(path, { timeout: 10_000 });
+  const agents = copier(db, "agents", { agent_id: "n.id", registered: "1" });
+  const listings = copier(db, "listings", { agent_id: "n.id", listing_id: "n.id" });
+  const offers = copier(db, "agent_capabilities", {
+    agent_id: "n.id",
+    capability: `iif(n.value < ${few}, t.capability, 'c' || n.value % 1000)`,
+  });
+  const copyAll = db.transaction((first: number) => {
+    for (const copy of [agents, listings, offers]) copy.run(first);
+  });
+  for (let first = 0; first < count; first += perTransaction) copyAll(first);
+  db.close();
+
+  function copier(db: Database, table: string, changed: Readonly<Record<string, string>>) {
+    const names = (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
+    return db.prepare(`
+      with recursive numbers(value) as (
+        select ? union all select value + 1 from numbers limit ${Math.min(count, perTransaction)}
+      ), n as (
+        select value,
+          printf('%08x-0000-7000-8000-%012x', value * 2654435761 % 4294967296, value) as id
+        from numbers
+      )
+      insert into ${table} (${names.join(", ")})
+      select ${names.map((name) => changed[name] ?? `t.${name}`).join(", ")}
+      from n, ${table} as t where t.agent_id = (select agent_id from listings order by updated_at limit 1)`);
+  }
+}
