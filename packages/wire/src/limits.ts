@@ -22,6 +22,8 @@ export const limits = {
 
   pageDefault: 50,
   pageMax: 200,
+  /** Looked through for a text on one page of discovery. */
+  searchedAgents: 10_000,
   pollWaitSeconds: 60,
   statementRows: 10_000,
   /** Of one agent. */

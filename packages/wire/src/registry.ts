@@ -196,7 +196,7 @@ export const registry = {
   discover: operation({
     method: "GET",
     path: "/api/v1/agents/discover",
-    summary: "Find agents, all of them or those with a capability.",
+    summary: "Find agents, all of them, those with a capability or those that name a text.",
     section: "Registry",
     auth: "bearer",
     tier: "read",

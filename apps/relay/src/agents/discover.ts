@@ -9,7 +9,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { cursorAfter, decodeCursor, encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import { priceIn } from "../routing/price.ts";
 import { discoverBeyond, remoteEntry } from "../federation/discover-beyond.ts";
@@ -34,7 +34,7 @@ export async function discover(
   const cursor = decodeCursor(query.cursor);
   if (!cursor.ok) return cursor;
   const limit = query.limit ?? limits.pageDefault;
-  const rows = await discoverProfiles(services.storage.read, {
+  const { rows, stoppedAt } = await discoverProfiles(services.storage.read, {
     reader: readerOf(caller),
     capability: query.capability ?? "",
     text: query.q ?? "",
@@ -44,7 +44,7 @@ export async function discover(
   const agents = rows.map((row) => entryOf(services, row, query.capability));
   const { federation } = services;
   const room = limit - rows.length;
-  if (federation !== undefined && room > 0) {
+  if (federation !== undefined && room > 0 && stoppedAt === undefined) {
     const found = { ...services, federation };
     return discoverBeyond(found, { query, caller, agents, after: cursor.value, room });
   }
@@ -52,7 +52,10 @@ export async function discover(
     status: 200,
     body: {
       agents,
-      next_cursor: encodeCursor(rows, limit, (row) => row.agent_id),
+      next_cursor:
+        stoppedAt === undefined
+          ? encodeCursor(rows, limit, (row) => row.agent_id)
+          : cursorAfter(stoppedAt),
     },
   };
 }

@@ -1,4 +1,5 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { limits } from "@agent/wire";
+import { db, p, prepare, sql, type Query } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** An agent with its listing and what its history says, as one reader sees it. */
@@ -104,6 +105,12 @@ export function profileOf(
   return read.get(oneProfile, query);
 }
 
+/** Those of a page, and how far it came; undefined: to the end, or as far as it has rows. */
+export interface Found {
+  readonly rows: ProfileRow[];
+  readonly stoppedAt: string | undefined;
+}
+
 export interface DiscoverQuery {
   readonly reader: string;
   /** Empty: any. */
@@ -123,12 +130,15 @@ const registered = (agents: typeof everybody) =>
   profilesOf(agents)
     .where("agents.registered", "=", 1)
     .where("agents.agent_id", ">", p("after"))
+    .where("agents.agent_id", "<=", p("until"))
     .where(sql<boolean>`(${p("text")} = '' or instr(lower(${described}), lower(${p("text")})) > 0)`)
     .orderBy("agents.agent_id")
     .limit(p("limit"));
 
-const discovered = prepare<Omit<DiscoverQuery, "capability">>()(registered(everybody));
-const discoveredBy = prepare<DiscoverQuery>()(registered(providers));
+type Bounded = DiscoverQuery & { readonly until: string };
+
+const discovered = prepare<Omit<Bounded, "capability">>()(registered(everybody));
+const discoveredBy = prepare<Bounded>()(registered(providers));
 
 /** What its owner said, else whether it offers a service (specification, "Visibility"). */
 const visible = sql<boolean>`coalesce(agents.federation_visible,
@@ -138,6 +148,7 @@ const shown = (agents: typeof everybody) =>
   profilesOf(agents)
     .where("agents.registered", "=", 1)
     .where("agents.agent_id", ">", p("after"))
+    .where("agents.agent_id", "<=", p("until"))
     .where(
       sql<boolean>`(${p("text")} = '' or agents.agent_id = ${p("text")}
       or instr(lower(${described}), lower(${p("text")})) > 0)`,
@@ -146,12 +157,12 @@ const shown = (agents: typeof everybody) =>
     .orderBy("agents.agent_id")
     .limit(p("limit"));
 
-const shownAll = prepare<Omit<DiscoverQuery, "capability">>()(shown(everybody));
-const shownBy = prepare<DiscoverQuery>()(shown(providers));
+const shownAll = prepare<Omit<Bounded, "capability">>()(shown(everybody));
+const shownBy = prepare<Bounded>()(shown(providers));
 
 /** The same of those agents only that other relays may know of; a text may also be an agent id. */
-export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
-  return query.capability === "" ? read.all(shownAll, query) : read.all(shownBy, query);
+export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
+  return findProfiles(read, query, { all: shownAll, by: shownBy });
 }
 
 const oneShown = prepare<{ reader: string; agent_id: string }>()(
@@ -181,6 +192,51 @@ export async function countVisible(read: Reader): Promise<number> {
 }
 
 /** A page of the discovery registry, by agent id. */
-export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<ProfileRow[]> {
-  return query.capability === "" ? read.all(discovered, query) : read.all(discoveredBy, query);
+export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
+  return findProfiles(read, query, { all: discovered, by: discoveredBy });
+}
+
+/** Above every agent id. */
+const pastAll = "~";
+
+const place = { offset: limits.searchedAgents - 1, limit: 1 };
+
+const lastOfAll = prepare<{ after: string }>()(
+  db
+    .selectFrom("agents")
+    .select("agent_id")
+    .where("agent_id", ">", p("after"))
+    .orderBy("agent_id")
+    .limit(place.limit)
+    .offset(place.offset),
+);
+
+const lastOfProviders = prepare<{ after: string; capability: string }>()(
+  db
+    .selectFrom("agent_capabilities")
+    .select("agent_id")
+    .where("capability", "=", p("capability"))
+    .where("agent_id", ">", p("after"))
+    .orderBy("agent_id")
+    .limit(place.limit)
+    .offset(place.offset),
+);
+
+/** What agents say is looked through for a text one by one, so that a page ends after so many. */
+async function findProfiles(
+  read: Reader,
+  query: DiscoverQuery,
+  found: {
+    readonly all: Query<Omit<Bounded, "capability">, ProfileRow>;
+    readonly by: Query<Bounded, ProfileRow>;
+  },
+): Promise<Found> {
+  const anybody = query.capability === "";
+  const last =
+    query.text === ""
+      ? undefined
+      : await (anybody ? read.get(lastOfAll, query) : read.get(lastOfProviders, query));
+  const bounded = { ...query, until: last?.agent_id ?? pastAll };
+  const rows = await (anybody ? read.all(found.all, bounded) : read.all(found.by, bounded));
+  return { rows, stoppedAt: rows.length < query.limit ? last?.agent_id : undefined };
 }

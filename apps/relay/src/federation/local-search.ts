@@ -19,7 +19,7 @@ export async function searchLocally(
   services: Needs,
   { capability = "", q = "", limit = limits.pageMax }: AgentQuery,
 ): Promise<RemoteAgent[]> {
-  const rows = await visibleProfiles(services.storage.read, {
+  const { rows } = await visibleProfiles(services.storage.read, {
     reader: "",
     capability,
     text: q,

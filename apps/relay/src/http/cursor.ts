@@ -9,7 +9,12 @@ export function encodeCursor<Row>(
 ): string | null {
   const last = rows.at(-1);
   if (last === undefined || rows.length < limit) return null;
-  return Buffer.from(key(last)).toString("base64url");
+  return cursorAfter(key(last));
+}
+
+/** The page that begins behind a key. */
+export function cursorAfter(key: string): string {
+  return Buffer.from(key).toString("base64url");
 }
 
 /** Reads a cursor; `form` is what the keys of that list look like. */

@@ -1,0 +1,74 @@
+import { limits } from "@agent/wire";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { openEdited, type Edited } from "../../test/edited-relay.ts";
+
+const count = 2 * limits.searchedAgents + 10;
+const idAt = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
+const first = idAt(limits.searchedAgents - 1);
+const found = idAt(limits.searchedAgents + 5);
+const last = idAt(count - 1);
+
+let edited: Edited;
+beforeAll(async () => {
+  edited = await openEdited(
+    ({ agentId }) => `
+      with recursive n(value) as (select 0 union all select value + 1 from n limit ${count})
+      insert into agents
+        select printf('10000000-0000-7000-8000-%012d', n.value), public_key, endpoint_url,
+          capabilities, metadata, federation_visible, 1, created_at, last_seen_at, revoked_at
+        from n, agents where agent_id = '${agentId}';
+      insert into agent_capabilities select 'x', agent_id from agents where registered = 1;
+      delete from agents where agent_id = '${agentId}';
+      update agents set metadata = '{"name":"needle"}' where agent_id in ('${found}', '${last}');`,
+  );
+});
+afterAll(() => edited.close());
+
+async function page(query: string): Promise<{ ids: string[]; cursor: string | null }> {
+  const { status, body } = await edited.t.asMaster("GET", `/api/v1/agents/discover?${query}`);
+  expect(status).toBe(200);
+  const { agents, next_cursor } = body as {
+    agents: { agent_id: string }[];
+    next_cursor: string | null;
+  };
+  return { ids: agents.map(({ agent_id }) => agent_id), cursor: next_cursor };
+}
+
+async function walk(query: string): Promise<string[][]> {
+  const pages: string[][] = [];
+  let from = "";
+  for (;;) {
+    const { ids, cursor } = await page(`${query}${from}`);
+    pages.push(ids);
+    if (cursor === null) return pages;
+    from = `&cursor=${cursor}`;
+  }
+}
+
+describe("discovery among more agents than a page looks through", () => {
+  test.each(["q=needle", "q=needle&capability=x"])(
+    "%s: ends each page after so many, and the pages together find all",
+    async (query) => {
+      expect(await walk(query)).toEqual([[], [found], [last]]);
+    },
+  );
+
+  test("goes on behind the last agent looked through", async () => {
+    const { cursor } = await page("q=needle");
+    expect(Buffer.from(cursor ?? "", "base64url").toString()).toBe(first);
+  });
+
+  test("fills a page that finds enough", async () => {
+    const { ids, cursor } = await page("q=&limit=2");
+    expect(ids).toEqual([idAt(0), idAt(1)]);
+    expect(cursor).not.toBeNull();
+  });
+
+  test("without a text goes to the end at once", async () => {
+    const after = Buffer.from(idAt(count - 3)).toString("base64url");
+    expect(await page(`capability=x&cursor=${after}`)).toEqual({
+      ids: [idAt(count - 2), last],
+      cursor: null,
+    });
+  });
+});
