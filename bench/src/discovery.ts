@@ -13,7 +13,6 @@ const requests = 300;
 const queries = {
   discovery: "/api/v1/agents/discover?capability=x&limit=50",
   "market candidates": "/api/v1/market/candidates?capability=x&limit=10",
-  "discovery by text": "/api/v1/agents/discover?q=nowhere-to-be-found",
 };
 
 /** How long a query takes at worst beside 1,000 agents, of which all answer to it, and beside many more. */
@@ -28,30 +27,30 @@ export async function discovery(): Promise<void> {
     few: await startRelay({ AGENT_DB_PATH: paths.few }, 1),
     many: await startRelay({ AGENT_DB_PATH: paths.many }, 1),
   };
-  const slowest = async (side: keyof typeof sides, path: string) => {
-    const times: number[] = [];
-    for (let i = 0; i < requests; i += 1) {
-      const start = performance.now();
-      const answer = await fetch(`${sides[side].child.url}${path}`, {
-        headers: { authorization: `Bearer ${masterToken}` },
-      });
-      const body = await answer.text();
-      if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`);
-      times.push(performance.now() - start);
-    }
-    return times.toSorted((a, b) => a - b)[Math.floor(requests * 0.99)] ?? Number.NaN;
+  const timed = async (side: keyof typeof sides, path: string) => {
+    const start = performance.now();
+    const answer = await fetch(`${sides[side].child.url}${path}`, {
+      headers: { authorization: `Bearer ${masterToken}` },
+    });
+    const body = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`);
+    return performance.now() - start;
   };
   try {
     const figures = [];
     for (const [name, path] of Object.entries(queries)) {
-      await slowest("few", path);
-      const p99 = { few: await slowest("few", path), many: await slowest("many", path) };
+      const times = { few: [] as number[], many: [] as number[] };
+      for (let i = 0; i < requests; i += 1) {
+        times.few.push(await timed("few", path));
+        times.many.push(await timed("many", path));
+      }
+      const slow = { few: slowest(times.few), many: slowest(times.many) };
       console.log(
-        `${name}: p99 ${p99.few.toFixed(1)} ms, and ${p99.many.toFixed(1)} ms with ${many}`,
+        `${name}: p99 ${slow.few.toFixed(1)} ms, among ${many} ${slow.many.toFixed(1)} ms`,
       );
       figures.push({
         name: `p99 of ${name} with ${many} agents / with ${few}`,
-        value: p99.many / p99.few,
+        value: slow.many / slow.few,
         floor: 3,
         goal: 1.5,
         bound: "most" as const,
@@ -64,9 +63,17 @@ export async function discovery(): Promise<void> {
   }
 }
 
+/** All but the slowest of a hundred are quicker. */
+function slowest(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
 /** Copies the one agent that has a listing; of the copies only the first 1,000 offer the same. */
 function multiplyAgents(path: string, count: number): void {
-  const db = new Sqlite(path, { timeout: 10_000 });
+  const db = new Sqlite(path);
+  // Nobody waits for it, and it is thrown away: no need to reach the disk, nor to leave the cache.
+  db.pragma("synchronous = OFF");
+  db.pragma("cache_size = -1000000");
   const agents = copier(db, "agents", { agent_id: "n.id", registered: "1" });
   const listings = copier(db, "listings", { agent_id: "n.id", listing_id: "n.id" });
   const offers = copier(db, "agent_capabilities", {
