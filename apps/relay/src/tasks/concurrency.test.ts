@@ -124,4 +124,39 @@ describe.each(databases)("at once, %s", (_, env) => {
     expect([await t.balance(boss), await t.balance(worker)]).toEqual([200, 380]);
     await expectConsistentBooks(t, { holds: 0, fees: 20 });
   });
+
+  test("deliveries among five times as many requests that are undone settle once, and say so once", async () => {
+    t = await startTestRelay(env());
+    const [boss, worker] = [await buyer(t, 600), await seller(t, 2)];
+    const tasks = await Promise.all(times(100, () => delegate(t, boss, worker)));
+    const token = await t.token(worker);
+    const log = `/api/v1/agents/${worker.agentId}/events`;
+    const event = (event_id: string) => ({
+      event_id,
+      type: "noted",
+      timestamp: t.clock.now(),
+      payload: { event_id },
+    });
+    const taken = event("taken");
+    await t.request("POST", log, { token, body: taken });
+    // The first is written before the second refuses both, so that all who came with it run twice.
+    const undone = (i: number) => ({ events: [event(`e${i}`), { ...taken, type: "other" }] });
+    const answers = await Promise.all(
+      tasks.flatMap((task, i) => [
+        ...times(5, (j) => t.request("POST", log, { token, body: undone(i * 5 + j) })),
+        t.request("POST", `${task.path}/result`, { token, body: receiptOf(worker, task) }),
+      ]),
+    );
+    expect(tally(answers)).toEqual({ 200: 100, 409: 500 });
+    expect([await t.balance(boss), await t.balance(worker)]).toEqual([400, 190]);
+    await expectConsistentBooks(t, { holds: 0, fees: 10 });
+    const events = await t.request("GET", log, { token });
+    expect(events.body["events"]).toMatchObject([taken]);
+    for (const msg of ["settlement.created", "receipt.verified"]) {
+      expect(new Set(t.logged(msg).map((line) => line["correlationId"])).size).toBe(100);
+      expect(t.logged(msg)).toHaveLength(100);
+    }
+    const [payer] = await holdingsOf(t, [boss]);
+    expect(payer?.trust).toMatchObject([{ interaction_count: 100, successful_tasks: 100 }]);
+  });
 });
