@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { knownSettings } from "./known-settings.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 
 type TextSchema = v.GenericSchema<string>;
@@ -8,7 +9,7 @@ export function modelSettings(name: string, schemas: { httpUrl: TextSchema; text
   const { httpUrl, text } = schemas;
   return v.optional(
     v.pipe(
-      v.strictObject({ baseUrl: v.optional(httpUrl), model: v.optional(text) }),
+      knownSettings({ baseUrl: v.optional(httpUrl), model: v.optional(text) }),
       v.check(
         ({ baseUrl, model }) => (baseUrl === undefined) === (model === undefined),
         `needs both ${name}_BASE_URL (baseUrl) and ${name}_MODEL (model)`,

@@ -2,6 +2,7 @@ import { isUuid } from "@agent/crypto";
 import { limits, operations } from "@agent/wire";
 import * as v from "valibot";
 import { modelSettings } from "./config-models.ts";
+import { knownSettings } from "./known-settings.ts";
 import { logLevels } from "./log.ts";
 
 const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -49,11 +50,17 @@ const mcpServer = v.union(
 
 const riskBand = whole(0, 4);
 
+// As a Host header has it: a name, an address, or an IPv6 address in brackets.
+const hostName = v.pipe(
+  text,
+  v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
+);
+
 const agentIds = "must be a list of 1 to 50 distinct agent ids";
 
 /** Agents that approve calls in the owner's place, and how many of them have to: all unless said. */
 const quorum = v.pipe(
-  v.strictObject({
+  knownSettings({
     approvers: v.pipe(
       v.array(v.pipe(v.string(agentIds), v.check(isUuid, agentIds)), agentIds),
       v.minLength(1, agentIds),
@@ -71,57 +78,57 @@ const quorum = v.pipe(
 const day = 86_400_000;
 
 /** The configuration file; the environment and the flags are laid over it before it is checked. */
-export const Settings = v.strictObject(
-  {
-    name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
-    description: v.optional(v.string("must be text"), ""),
-    agent_type: v.optional(text, "service"),
-    authToken: v.optional(bearerToken),
-    knownAgents: v.optional(text),
-    tools: v.optional(
-      v.union(
-        [
-          v.pipe(
-            text,
-            v.transform((path) => [path]),
-          ),
-          v.array(text),
-        ],
-        "must be one path or a list of paths",
-      ),
-      [],
+export const Settings = knownSettings({
+  name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
+  description: v.optional(v.string("must be text"), ""),
+  agent_type: v.optional(
+    v.picklist(["service", "personal"], 'must be "service" or "personal"'),
+    "service",
+  ),
+  authToken: v.optional(bearerToken),
+  knownAgents: v.optional(text),
+  tools: v.optional(
+    v.union(
+      [
+        v.pipe(
+          text,
+          v.transform((path) => [path]),
+        ),
+        v.array(text),
+      ],
+      "must be one path or a list of paths",
     ),
-    mcpServers: v.optional(members(mcpServer, "must be an object of servers"), {}),
-    listing: v.optional(operations.putListing.body),
-    policy: v.optional(
-      v.strictObject({
-        max_risk_auto: v.optional(riskBand, 2),
-        require_approval_above: v.optional(riskBand, 2),
-        deny_above: v.optional(riskBand, 3),
-        allow: v.optional(v.array(text, "must be a list of tool names"), []),
-        deny: v.optional(v.array(text, "must be a list of tool names"), []),
-        quorum: v.optional(quorum),
-      }),
-      {},
-    ),
-    relay: v.optional(v.strictObject({ url: v.optional(httpUrl) }), {}),
-    publicUrl: v.optional(httpUrl),
-    transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
-    host: v.optional(text, "127.0.0.1"),
-    port: v.optional(whole(0, 65_535), 3100),
-    allowedHosts: v.optional(v.array(text, "must be a list of host names"), []),
-    dataDir: v.optional(text, ".agent"),
-    auditLog: v.optional(text),
-    llm: modelSettings("AGENT_LLM", { httpUrl, text }),
-    embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
-    memory: v.optional(v.strictObject({ path: v.optional(text, ":memory:") }), {}),
-    taskTimeoutMs: v.optional(whole(1, day), 300_000),
-    syncIntervalMs: v.optional(whole(100, day), 30_000),
-    housekeepingIntervalMs: v.optional(whole(100, day), 1_800_000),
-    logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
-  },
-  (issue) => (issue.expected === "never" ? "is not a known setting" : "must be an object"),
-);
+    [],
+  ),
+  mcpServers: v.optional(members(mcpServer, "must be an object of servers"), {}),
+  listing: v.optional(knownSettings(operations.putListing.body.entries)),
+  policy: v.optional(
+    knownSettings({
+      max_risk_auto: v.optional(riskBand, 2),
+      require_approval_above: v.optional(riskBand, 2),
+      deny_above: v.optional(riskBand, 3),
+      allow: v.optional(v.array(text, "must be a list of tool names"), []),
+      deny: v.optional(v.array(text, "must be a list of tool names"), []),
+      quorum: v.optional(quorum),
+    }),
+    {},
+  ),
+  relay: v.optional(knownSettings({ url: v.optional(httpUrl) }), {}),
+  publicUrl: v.optional(httpUrl),
+  transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
+  host: v.optional(text, "127.0.0.1"),
+  port: v.optional(whole(0, 65_535), 3100),
+  allowedHosts: v.optional(v.array(hostName, "must be a list of host names"), []),
+  dataDir: v.optional(text, ".agent"),
+  auditLog: v.optional(text),
+  llm: modelSettings("AGENT_LLM", { httpUrl, text }),
+  embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
+  memory: v.optional(knownSettings({ path: v.optional(text, ":memory:") }), {}),
+  taskTimeoutMs: v.optional(whole(1, day), 300_000),
+  syncIntervalMs: v.optional(whole(100, day), 30_000),
+  housekeepingIntervalMs: v.optional(whole(100, day), 1_800_000),
+  logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
+});
 
 export type Settings = v.InferOutput<typeof Settings>;
 

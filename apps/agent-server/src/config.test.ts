@@ -151,6 +151,14 @@ describe("what stops the start", () => {
     [{ listing: { capabilities: "x" } }, "config listing.capabilities: "],
     [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
     [{ colour: "red" }, "config colour: is not a known setting"],
+    [{ policy: { denyAbove: 1 } }, "config policy.denyAbove: is not a known setting"],
+    [{ llm: { url: "http://x" } }, "config llm.url: is not a known setting"],
+    [{ relay: "http://relay" }, "config relay: must be an object"],
+    [{ listing: { capabilities: [], price: 5 } }, "config listing.price: is not a known setting"],
+    [{ agent_type: "robot" }, 'config agent_type: must be "service" or "personal"'],
+    [{ allowedHosts: ["http://x"] }, "config allowedHosts.0: must be a host name"],
+    [{ allowedHosts: ["agent.example:443"] }, "config allowedHosts.0: must be a host name"],
+    ['{\n  "name": "x"\n  "port": 1\n}', "/etc/agent/config.json: is not valid JSON (line 3)"],
     ["{", "/etc/agent/config.json: is not valid JSON"],
     ["[]", "/etc/agent/config.json: must hold a JSON object"],
   ])("%j", (file, fault) => {
@@ -168,6 +176,24 @@ describe("what stops the start", () => {
     expect(new Set(faults.map((fault) => fault.split(":")[0]))).toEqual(
       new Set(["--transport", "AGENT_PORT", "LOG_LEVEL", "authToken", "config name"]),
     );
+  });
+
+  test("of several unknown settings each is named, once", () => {
+    const file = { colour: 1, "a.b": 2, port: -1, policy: { loose: 1, strict: 2 } };
+    expect(faultsOf({ file, env: auth }).toSorted()).toEqual([
+      "config a.b: is not a known setting",
+      "config colour: is not a known setting",
+      "config policy.loose: is not a known setting",
+      "config policy.strict: is not a known setting",
+      "config port: must be a whole number from 0 to 65535",
+    ]);
+  });
+
+  test("a key from the environment is looked at before the start, without being quoted", () => {
+    const env = { ...auth, AGENT_PRIVATE_KEY_HEX: "zz" };
+    expect(faultsOf({ env })).toEqual([
+      "AGENT_PRIVATE_KEY_HEX: holds no private key (64 or 128 hex digits, or a sealed key)",
+    ]);
   });
 
   test("no fault quotes a value", () => {

@@ -2,10 +2,11 @@ import { dirname, join, resolve } from "node:path";
 import * as v from "valibot";
 import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
+import { contradictionsOf } from "./config-contradictions.ts";
 import { modelEndpoint } from "./config-models.ts";
+import { notASetting } from "./known-settings.ts";
 import type { LogLevel } from "./log.ts";
 import { parseJsonc } from "./jsonc.ts";
-import { isLoopback } from "./http/hosts.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 import type { Policy } from "./policy/gate.ts";
 import type { ServerAddress } from "./proxy/transport.ts";
@@ -90,9 +91,9 @@ export function readConfig(input: ConfigInput): ConfigResult {
   overlayFlags(tree, names, input.flags);
   overlayEnvironment(tree, names, input.env);
 
-  const parsed = v.safeParse(Settings, tree, { abortPipeEarly: true });
-  const faults = (parsed.issues ?? []).map((issue) => describe(issue, names));
-  const wrong = new Set((parsed.issues ?? []).map((issue) => pathOf(issue).split(".")[0] ?? ""));
+  const issues = issuesOf(tree);
+  const faults = [...new Set(issues.map((issue) => describe(issue, names)))];
+  const wrong = new Set(issues.map((issue) => pathOf(issue).split(".")[0] ?? ""));
   // What is wrong by itself falls back to its default, so that the rest can be held against the rules.
   for (const name of wrong) delete tree[name];
   const config = group(v.parse(Settings, tree), input);
@@ -100,6 +101,20 @@ export function readConfig(input: ConfigInput): ConfigResult {
     if (!about.some((name) => wrong.has(name))) faults.push(message);
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
+}
+
+/** The library names one unknown setting of an object at a time, so each is taken out of the tree. */
+function issuesOf(tree: Tree): v.BaseIssue<unknown>[] {
+  const issues = v.safeParse(Settings, tree, { abortPipeEarly: true }).issues ?? [];
+  const unknown = issues.filter(({ message }) => message === notASetting);
+  for (const { path = [] } of unknown) {
+    const keys = path.map(({ key }) => String(key));
+    const parent = keys
+      .slice(0, -1)
+      .reduce<unknown>((at, key) => Reflect.get(Object(at), key), tree);
+    Reflect.deleteProperty(Object(parent), keys.at(-1) ?? "");
+  }
+  return unknown.length > 0 ? [...issues, ...issuesOf(tree)] : issues;
 }
 
 function parseFile(
@@ -110,8 +125,11 @@ function parseFile(
     const parsed = parseJsonc(file.text);
     if (isTree(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
-  } catch {
-    return { ok: false, fault: `${file.path}: is not valid JSON` };
+  } catch (cause) {
+    // The message itself may quote a secret.
+    const [line] = /\bline \d+/.exec(String(cause)) ?? [];
+    const place = line === undefined ? "" : ` (${line})`;
+    return { ok: false, fault: `${file.path}: is not valid JSON${place}` };
   }
 }
 
@@ -257,46 +275,4 @@ function auditLogOf(
   if (auditLog !== undefined) return absolute(auditLog);
   const withoutDisk = given(env, "AGENT_PRIVATE_KEY_HEX") !== undefined;
   return withoutDisk ? undefined : join(absolute(dataDir), "audit.jsonl");
-}
-
-/** `about` names the settings that a rule looks at. */
-interface Contradiction {
-  readonly about: readonly string[];
-  readonly message: string;
-}
-
-function* contradictionsOf(config: Config): Iterable<Contradiction> {
-  const { server, relay, policy, quorum, selfTest } = config;
-  const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
-  if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
-    const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
-    yield { about: ["policy"], message: `config policy: ${rule}` };
-  }
-  if (quorum !== undefined && relay === undefined) {
-    const message = "config policy.quorum: needs a relay (AGENT_SYNC_URL)";
-    yield { about: ["policy", "relay"], message };
-  }
-  if (selfTest && relay === undefined) {
-    yield { about: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };
-  }
-  if (selfTest && server.transport === "stdio") {
-    yield { about: ["transport"], message: "--self-test: needs the http transport" };
-  }
-  if (server.transport === "http") yield* openDoors(config);
-}
-
-/** Over HTTP nobody is let in unasked, but on a loopback address where the operator said so. */
-function* openDoors({ server, relay, knownAgents }: Config): Iterable<Contradiction> {
-  if (server.allowAnonymous && !isLoopback(server.host)) {
-    const message = "--allow-anonymous: is only possible on a loopback address";
-    yield { about: ["host"], message };
-  }
-  const nobodyIsKnown = relay === undefined && knownAgents === undefined;
-  if (server.authToken === undefined && nobodyIsKnown && !server.allowAnonymous) {
-    const message =
-      "authToken: HTTP needs a token (AGENT_AUTH_TOKEN), a relay whose signed tokens count " +
-      "(AGENT_SYNC_URL), a file of agents whose tokens count (AGENT_KNOWN_AGENTS), " +
-      "or --allow-anonymous on a loopback address";
-    yield { about: ["authToken", "relay", "knownAgents"], message };
-  }
 }

@@ -78,7 +78,7 @@ async function readKey(
 ): Promise<Result<{ secretKey: Uint8Array }>> {
   if (options.privateKeyHex !== undefined) {
     const parsed = parseSecretKeyHex(options.privateKeyHex);
-    return parsed.ok ? parsed : fault("AGENT_PRIVATE_KEY_HEX", keyFaults[parsed.code]);
+    return parsed.ok ? parsed : fault(privateKeyVariable, keyFaults[parsed.code]);
   }
   const path = join(options.dataDir, "identity.key");
   const read = await readKeyFile(path, options.passphrase);
@@ -90,6 +90,14 @@ async function readKey(
   await prepareFolder(options.dataDir);
   await writeKeyFile(path, secretKey, options.passphrase);
   return { ok: true, secretKey };
+}
+
+const privateKeyVariable = "AGENT_PRIVATE_KEY_HEX";
+
+/** What is wrong with a key from the environment, known without touching the data folder. */
+export function privateKeyFault(hex: string | undefined): string | undefined {
+  const parsed = hex === undefined ? undefined : parseSecretKeyHex(hex);
+  return parsed?.ok === false ? `${privateKeyVariable}: ${keyFaults[parsed.code]}` : undefined;
 }
 
 const keyFaults = {

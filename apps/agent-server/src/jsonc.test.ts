@@ -21,6 +21,11 @@ test.each(["{,}", "[,]", "{/* open}", '{"a" 1}', "", "{} /"])(
   },
 );
 
+test("a mistake behind comments is named by its own line", () => {
+  const text = '{ /* one\nmore */\n"a": 1 // a\n"b": 2\n}';
+  expect(() => parseJsonc(text)).toThrow(/line 4/);
+});
+
 test("whatever is JSON already is read as before", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {

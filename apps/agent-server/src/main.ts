@@ -22,7 +22,7 @@ async function main(): Promise<number | undefined> {
   if (flags.help) return print(helpText());
   if (flags.version) return print(`${version()}\n`);
 
-  if (flags.init !== undefined && faults.length === 0) return init(flags.init);
+  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init);
 
   const setup = await readSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);

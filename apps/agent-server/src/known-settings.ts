@@ -1,0 +1,11 @@
+import * as v from "valibot";
+
+/** What is said of a name that no setting has. */
+export const notASetting = "is not a known setting";
+
+/** An object of settings in which a misspelt name is refused: it would silently change nothing. */
+export function knownSettings<const E extends v.ObjectEntries>(entries: E) {
+  return v.strictObject(entries, (issue) =>
+    issue.expected === "never" ? notASetting : "must be an object",
+  );
+}
