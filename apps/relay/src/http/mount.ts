@@ -233,16 +233,17 @@ export function mount(app: Hono, options: MountOptions): void {
     const methods: string[] = names.map((name) => operations[name].method);
     if (methods.includes("GET")) methods.push("HEAD");
     const allow = [...methods, "OPTIONS"].join(", ");
-    const headers = { ...headersFor(c, id), allow };
+    const headers: Headers = { ...headersFor(c, id), allow };
     if (c.req.method !== "OPTIONS")
       return refusalResponse(refuse("route.method_not_allowed"), id, headers);
     const preflight = {
       "access-control-allow-methods": allow,
       "access-control-allow-headers":
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, PAYMENT-SIGNATURE, A2A-Version, A2A-Extensions",
+        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, Tracestate, PAYMENT-SIGNATURE, A2A-Version, A2A-Extensions",
       "access-control-max-age": "600",
     };
-    return new Response(null, { status: 204, headers: { ...headers, ...preflight } });
+    const { "content-type": _, ...bodiless } = headers;
+    return new Response(null, { status: 204, headers: { ...bodiless, ...preflight } });
   }
   app.notFound((c) => {
     const id = requestId(c);
