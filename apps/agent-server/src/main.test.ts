@@ -69,11 +69,6 @@ describe("agent-server", () => {
     expect(stderr.trim().split("\n")).toHaveLength(4);
   });
 
-  test("init with a flag is told about that, and nothing about a configuration", async () => {
-    const { code, stderr } = await start(["init", "--direct"]).ended;
-    expect([code, stderr]).toEqual([1, "init: takes no flags\n"]);
-  });
-
   const check = ["--check-config", "--allow-anonymous"];
   test.each([
     [["--config", "missing.json"], "cannot be read"],

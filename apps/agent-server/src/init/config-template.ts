@@ -55,7 +55,7 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   // "embeddings": { "baseUrl": "http://127.0.0.1:11434/v1", "model": "nomic-embed-text" },
 
   // What the agent keeps: its key, its memories, and a line for each decision about a tool.
-  // "dataDir": "./.agent",
+  "dataDir": "./.agent",
   // "memory": { "path": "./.agent/memory.db" },
   // "auditLog": "./.agent/audit.jsonl",
 

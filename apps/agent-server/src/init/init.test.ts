@@ -56,6 +56,10 @@ describe("agent-server init", () => {
     expect((await stat(join(folder, "agent", "agent.config.jsonc"))).mode & 0o777).toBe(0o600);
   });
 
+  test("keeps the identity beside the configuration, wherever it is started from", () => {
+    expect(parseJsonc(configTemplate)).toMatchObject({ dataDir: "./.agent" });
+  });
+
   test("writes over nothing: exit 1, and nothing is changed", async () => {
     await run("init", "mine");
     await writeFile(join(folder, "mine", "tools.mjs"), "mine");
@@ -69,10 +73,12 @@ describe("agent-server init", () => {
   });
 
   test.each([
-    [["init", "x", "y"], "arguments: "],
-    [["init", "--port=1"], "init: takes no flags"],
-  ])("%j is refused", async (args, fault) => {
-    await expect(run(...args)).rejects.toThrow(fault);
+    [["init", "x", "y"], /^arguments: .*\n$/],
+    [["init", "--port=1"], /^init: takes no flags\n$/],
+  ])("%j is refused, with nothing said of a configuration", async (args, stderr) => {
+    await expect(run(...args)).rejects.toSatisfy((refusal: { stderr: string }) =>
+      stderr.test(refusal.stderr),
+    );
   });
 
   test("its agent is hired and paid, by the calls of the README", async () => {

@@ -66,17 +66,18 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
   };
 }
 
-/** Says where the agent is and what it offers; repeating it changes nothing. */
+/** Says what the agent offers, then where it is, so that it cannot be found free of charge in between. */
 export async function announce(
   own: RelayClient,
   options: JoinOptions,
 ): Promise<{ readonly ok: true } | CallRefusal> {
   const { identity, profile } = options;
-  const registered = await register(own, options);
-  if (!registered.ok || profile.listing === undefined) return registered;
-  const params = { agentId: identity.agentId };
-  const listed = await own.putListing({ params, body: profile.listing });
-  return listed.ok ? { ok: true } : listed;
+  if (profile.listing !== undefined) {
+    const params = { agentId: identity.agentId };
+    const listed = await own.putListing({ params, body: profile.listing });
+    if (!listed.ok) return listed;
+  }
+  return register(own, options);
 }
 
 async function register(

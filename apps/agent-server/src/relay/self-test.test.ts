@@ -52,6 +52,7 @@ describe("the self-test", () => {
   test("names the step that failed and exits 1", async () => {
     const broke = await run({ file: { listing } });
     expect([broke.code, broke.steps.at(-1)]).toEqual([1, "failed submit"]);
+    expect(broke.lines.at(-1)).toContain("deposit its price to ");
     const broken = await run({ tools: [failing] });
     expect([broken.code, broken.steps.at(-1)]).toEqual([1, "failed execute"]);
     const risky = await run({ tools: [textTool("risky", () => ({ ok: true, data: "" }), 3)] });

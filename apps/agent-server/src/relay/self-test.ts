@@ -65,7 +65,7 @@ async function submit(trial: Trial) {
     params: { agentId: trial.identity.agentId },
     body: { prompt },
   });
-  if (!answer.ok) return failed(say(answer));
+  if (!answer.ok) return failed(`${say(answer)}${hintFor(answer, trial.identity)}`);
   trial.taskId = answer.body.task_id;
   return passed(`task ${trial.taskId}, hold ${answer.body.amount_locked}`);
 }
@@ -120,6 +120,12 @@ async function settle({ client, identity, finished, taskId }: Trial) {
   return record === undefined
     ? failed("the relay shows no settlement of this task")
     : passed(`${record.amount_settled} settled, fee ${record.fee}`);
+}
+
+function hintFor({ code }: CallRefusal, { agentId }: Identity): string {
+  return code === "budget.insufficient"
+    ? `; it pays for its own test: deposit its price to ${agentId}`
+    : "";
 }
 
 function say({ code, message }: CallRefusal): string {

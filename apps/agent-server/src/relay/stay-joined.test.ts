@@ -68,6 +68,15 @@ describe("a member", () => {
     member.stop();
   });
 
+  test("has its price at the relay before others find it there", async () => {
+    const { asked, identity, member } = newMember(60_000);
+    await member.start("http://127.0.0.1:1/mcp");
+    const listingPath = `/api/v1/agents/${identity.agentId}/listing`;
+    const told = asked.filter((path) => path === listingPath || path === registerPath);
+    expect(told).toEqual([listingPath, registerPath]);
+    member.stop();
+  });
+
   test("says again what it offers after each lost connection, until that was heard", async () => {
     const { asked, events, failing, identity, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
@@ -77,9 +86,9 @@ describe("a member", () => {
     member.accepted(true);
     await until(() => events.filter((event) => event === "relay.announce_failed").length >= 2);
     failing.path = "";
-    await until(async () => (await relay.master.getListing({ params })).ok);
+    await until(() => asked.filter((path) => path === registerPath).length >= 4);
     member.stop();
-    expect(asked.filter((path) => path === registerPath).length).toBeGreaterThanOrEqual(4);
+    expect(await relay.master.getListing({ params })).toMatchObject({ ok: true });
     expect(events.filter((event) => event === "joined")).toHaveLength(1);
   });
 
