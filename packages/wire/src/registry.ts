@@ -241,7 +241,7 @@ export const registry = {
     tier: "write",
     body: ListingBody,
     ok: { 200: Listing },
-    refusals: ["agent.not_found"],
+    refusals: ["agent.not_found", "agent.revoked"],
   }),
   getListing: operation({
     method: "GET",

@@ -18,6 +18,7 @@ export async function putListing(
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agentId);
     if (agent === undefined) return refuse("agent.not_found");
+    if (agent.revoked_at !== null) return refuse("agent.revoked");
     const stored = await findListing(tx, agentId);
     const row: ListingRow = {
       agent_id: agentId,

@@ -250,6 +250,9 @@ describe("a deregistration", () => {
       body: { agent_id: worker.agentId, registered: false },
     });
     expect(await found()).toEqual([]);
+    expect(await t.asMaster("GET", path)).toMatchObject({
+      body: { endpoint_url: null, capabilities: [], online: false },
+    });
     expect(await t.request("GET", `${path}/listing`)).toMatchObject({ status: 404 });
     const market = await t.asMaster("GET", "/api/v1/market/candidates?capability=summarise");
     expect(market.body).toEqual({ candidates: [] });

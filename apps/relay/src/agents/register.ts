@@ -94,7 +94,7 @@ export async function deregister(
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.registered === 0) return refuse("agent.not_found");
-    const gone = { ...agent, registered: 0 as const };
+    const gone = { ...agent, registered: 0 as const, endpoint_url: null };
     await putAgent(tx, gone);
     await deleteListing(tx, agent_id);
     await reindex(tx, gone, undefined);

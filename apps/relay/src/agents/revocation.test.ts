@@ -161,12 +161,18 @@ describe("a revoked agent", () => {
     expect(chain.body).toMatchObject({ current_public_key: worker.publicKey });
   });
 
-  test("is not bound, registered or rotated again", async () => {
+  test("is not bound, registered, listed or rotated again", async () => {
     await revoke(agent);
     const { agentId: agent_id, publicKey: public_key } = agent;
     const refused = { status: 403, body: { code: "agent.revoked" } };
     const body = { agent_id, public_key };
     expect(await t.request("POST", "/api/v1/agents/bootstrap", { body })).toMatchObject(refused);
+    const offer = { endpoint_url: "https://a.example", capabilities: ["summarise"] };
+    const registration = { agent_id, ...offer };
+    expect(await t.asMaster("POST", "/api/v1/agents/register", registration)).toMatchObject(
+      refused,
+    );
+    expect(await t.asMaster("POST", pathOf(agent, "listing"), offer)).toMatchObject(refused);
     const { succession } = rotationOf(t, agent);
     const path = pathOf(agent, "rotate-key");
     expect(await t.asMaster("POST", path, { succession })).toMatchObject(refused);

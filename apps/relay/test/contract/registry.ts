@@ -129,6 +129,9 @@ export const registryContract: Contract<
     },
     "agent.not_found": (t) =>
       t.asMaster("POST", `${agents}/${t.stranger().agentId}/listing`, listing),
+    "agent.revoked": edited(revocationOf, (t, { agentId }) =>
+      t.asMaster("POST", `${agents}/${agentId}/listing`, listing),
+    ),
   },
 
   getListing: {
