@@ -39,8 +39,9 @@ export async function openRelay(
   config: Config,
   runtime: Runtime,
   log: Log,
+  open = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await openStorage({ path: config.storage.databasePath, migrations });
+  const opened = await open({ path: config.storage.databasePath, migrations });
   if (!opened.ok) return opened;
   const freezer = await openFreezer(opened.storage, runtime);
   const { storage } = freezer;

@@ -12,6 +12,7 @@ import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { carrier } from "./carrier.ts";
+import { openMigrated } from "./migrated-storage.ts";
 
 export const masterToken = "test-master-token-0123456789";
 
@@ -107,7 +108,7 @@ export async function startTestRelay(
     now: clock.now,
   });
   const runtime = { ...world, schedule: clock.schedule };
-  const opened = await openRelay(read.config, runtime, log);
+  const opened = await openRelay(read.config, runtime, log, openMigrated);
   if (!opened.ok) throw new Error(`${opened.code}: ${opened.detail}`);
   const relay: OpenRelay = opened;
 

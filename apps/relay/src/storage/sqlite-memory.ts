@@ -5,8 +5,9 @@ import type { Opened } from "./open.ts";
 import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 
-export function openSqliteMemory(migrations: readonly Migration[]): Opened {
-  const db = new Sqlite(":memory:");
+/** An empty database, or a copy of an image as `serialize` makes it. */
+export function openSqliteMemory(migrations: readonly Migration[], image?: Buffer): Opened {
+  const db = new Sqlite(image ?? ":memory:");
   const migrated = migrate(db, migrations);
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createUnit(db));

@@ -1,0 +1,21 @@
+import Sqlite from "better-sqlite3";
+import { migrate } from "../src/storage/migrate.ts";
+import { migrations } from "../src/storage/migrations/index.ts";
+import { openStorage } from "../src/storage/open.ts";
+import { openSqliteMemory } from "../src/storage/sqlite-memory.ts";
+
+/** As the relay opens it; in memory a copy, because the migrations are most of what a start costs. */
+export const openMigrated: typeof openStorage = async (options) =>
+  options.path === undefined || options.path === ":memory:"
+    ? openSqliteMemory(options.migrations, image)
+    : openStorage(options);
+
+const image = imageOf();
+
+function imageOf(): Buffer {
+  const db = new Sqlite(":memory:");
+  migrate(db, migrations);
+  const bytes = db.serialize();
+  db.close();
+  return bytes;
+}
