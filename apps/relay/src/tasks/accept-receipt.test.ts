@@ -54,6 +54,34 @@ describe("a receipt for another task", () => {
   });
 });
 
+describe("the log of a refused receipt", () => {
+  test.each<[string, () => object, string]>([
+    [
+      "no known key signed",
+      () => s.signed(s.unsigned(), s.stranger.secretKey),
+      "signature_invalid",
+    ],
+    ["has an unknown suite", () => ({ ...s.receipt(), suite: "other" }), "suite"],
+  ])("calls it receipt.verification_failed when it %s", async (_, receipt, reason) => {
+    await s.post(receipt());
+    expect(s.t.logged("receipt.verification_failed")).toMatchObject([
+      { level: "warn", correlationId: s.task.task_id, code: `receipt.${reason}` },
+    ]);
+  });
+
+  test.each<[string, () => object, string]>([
+    ["is another task's", () => s.receipt({ relay_task_id: "other" }), "task_mismatch"],
+    ["is out of time", () => s.receipt({ submitted_at: 0, completed_at: 3_600_001 }), "span"],
+    ["is a stranger's", () => receiptOf(s.stranger, s.task), "wrong_agent"],
+  ])("calls it receipt.refused when it %s", async (_, receipt, reason) => {
+    await s.post(receipt());
+    expect(s.t.logged("receipt.verification_failed")).toEqual([]);
+    expect(s.t.logged("receipt.refused")).toMatchObject([
+      { level: "warn", correlationId: s.task.task_id, code: `receipt.${reason}` },
+    ]);
+  });
+});
+
 describe("a receipt by somebody else", () => {
   test("R4 of a stranger's key in the executor's name is refused, and its key stays", async () => {
     const { publicKey: public_key, secretKey } = s.stranger;

@@ -49,6 +49,13 @@ export type AcceptServices = Pick<
   | "federation"
 >;
 
+/** What failed as a signed text; the other refusals say nothing of its signature. */
+const unverified: ReadonlySet<string> = new Set([
+  "receipt.suite",
+  "receipt.key_missing",
+  "receipt.signature_invalid",
+]);
+
 /**
  * Takes a receipt: everything is verified first, nested receipts included, then one transaction ends
  * the task and settles it. A refused receipt changes nothing, and a right one is still accepted
@@ -89,7 +96,8 @@ export async function acceptReceipt(
   if (!verdict.valid) {
     const stranger = !isExecutor && verdict.code === "receipt.key_missing";
     const code = stranger ? "receipt.wrong_agent" : verdict.code;
-    log.warn("receipt.verification_failed", { correlationId: taskId, code });
+    const event = unverified.has(code) ? "receipt.verification_failed" : "receipt.refused";
+    log.warn(event, { correlationId: taskId, code });
     notePromptMismatch(services, task, receipt, verdict.code);
     if (code === "receipt.signature_invalid") await blame(services, task, executor, caller);
     return refuse(code);
