@@ -136,6 +136,7 @@ describe("what stops the start", () => {
     ],
     [{ policy: { quorum: { approvers: [agentId], required: 2 } } }, "must not require more agents"],
     [{ policy: { quorum: { approvers: [agentId] } } }, "config policy.quorum: needs a relay"],
+    [{ policy: { quorum: {} } }, "config policy.quorum.approvers: is required"],
     [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
     [
       { mcpServers: { x: {} } },
@@ -148,7 +149,8 @@ describe("what stops the start", () => {
       "config mcpServers.x.url: must be an http or https",
     ],
     [{ knownAgents: 7 }, "config knownAgents: "],
-    [{ listing: { capabilities: "x" } }, "config listing.capabilities: "],
+    [{ listing: {} }, "config listing.capabilities: is required"],
+    [{ listing: { capabilities: "x" } }, "config listing.capabilities: must be array"],
     [{ listing: { capabilities: [], pricing: [{ capability: "x", unit_cost: -1 }] } }, "unit_cost"],
     [{ colour: "red" }, "config colour: is not a known setting"],
     [{ policy: { denyAbove: 1 } }, "config policy.denyAbove: is not a known setting"],

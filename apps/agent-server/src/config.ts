@@ -6,6 +6,7 @@ import { contradictionsOf } from "./config-contradictions.ts";
 import { modelEndpoint } from "./config-models.ts";
 import { notASetting } from "./known-settings.ts";
 import type { LogLevel } from "./log.ts";
+import { ruleOf } from "./rule-of.ts";
 import { parseJsonc } from "./jsonc.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 import type { Policy } from "./policy/gate.ts";
@@ -206,7 +207,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string {
 function describe(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
   const path = pathOf(issue);
   const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
-  return `${source}: ${issue.message}`;
+  return `${source}: ${ruleOf(issue)}`;
 }
 
 function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {

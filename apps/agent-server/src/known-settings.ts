@@ -5,7 +5,8 @@ export const notASetting = "is not a known setting";
 
 /** An object of settings in which a misspelt name is refused: it would silently change nothing. */
 export function knownSettings<const E extends v.ObjectEntries>(entries: E) {
-  return v.strictObject(entries, (issue) =>
-    issue.expected === "never" ? notASetting : "must be an object",
-  );
+  return v.strictObject(entries, ({ expected, received }) => {
+    if (expected === "never") return notASetting;
+    return received === "undefined" ? "is required" : "must be an object";
+  });
 }

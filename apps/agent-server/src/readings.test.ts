@@ -115,6 +115,12 @@ describe.each(["auto", "legacy"] as const)("a client that negotiates %s", (mode)
     ]);
   });
 
+  test("another prompt, and one without its arguments, are refused as prompts", async () => {
+    await expect(prompt(client, "sing")).rejects.toThrow('Unknown prompt "sing"');
+    const missing = 'Invalid arguments for prompt "chat": message: is required';
+    await expect(prompt(client, "chat", {})).rejects.toThrow(missing);
+  });
+
   test("chat hands the message on to the agent", async () => {
     const text = await prompt(client, "chat", { message: "How are you?" });
     expect(text).toMatch(/tester: Shouts/);

@@ -1,6 +1,7 @@
 import { isUuid } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
+import { ruleOf } from "../rule-of.ts";
 import type { FindSigner, Signer } from "./signed-token.ts";
 
 const KnownAgent = v.strictObject({
@@ -26,7 +27,7 @@ export function readKnownAgents(text: string, path: string): KnownAgentsResult {
   if (!parsed.success) {
     const faults = parsed.issues.map((issue) => {
       const place = v.getDotPath(issue);
-      const message = issue.expected === "never" ? "is not a known member" : issue.message;
+      const message = issue.expected === "never" ? "is not a known member" : ruleOf(issue);
       return place === null ? `${path}: ${message}` : `${path}: ${place}: ${message}`;
     });
     return { ok: false, faults };

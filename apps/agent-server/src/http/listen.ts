@@ -11,12 +11,12 @@ export interface Listener {
   readonly close: (graceMs: number) => Promise<void>;
 }
 
-const options = {
+/** How long a client may take, in milliseconds; Node itself would look only every half minute. */
+export const patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
-  // Two Hosts or two tokens are one wrong one, instead of the first.
-  joinDuplicateHeaders: true,
+  connectionsCheckingInterval: 1_000,
 };
 
 /** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
@@ -27,8 +27,11 @@ export async function listen(
   },
   address: { host: string; port: number },
   runtime: Pick<Runtime, "log" | "schedule">,
+  patient: typeof patience = patience,
 ): Promise<Listener> {
   const { fetch, callDoor = async () => false } = app;
+  // Two Hosts or two tokens are one wrong one, instead of the first.
+  const options = { ...patient, joinDuplicateHeaders: true };
   const respond = getRequestListener(fetch, { hostname: address.host });
   const server = createServer(options, (request, response) => {
     callDoor(request, response)

@@ -27,11 +27,16 @@ export function promptService(
     server.setRequestHandler("prompts/list", () => ({ prompts }));
     server.setRequestHandler("prompts/get", async ({ params }, context) => {
       const answer = await get(`${prefix}${params.name}`, params.arguments, context);
-      if (!answer.ok) throw protocolErrorOf(answer);
+      if (!answer.ok) throw protocolErrorOf({ ...answer, error: asPrompt(answer.error) });
       const content = { type: "text" as const, text: answer.data };
       return { messages: [{ role: "user" as const, content }] };
     });
   };
+}
+
+/** The one door to all that can be called names it as a tool. */
+function asPrompt(error: string): string {
+  return error.replace(`tool "${prefix}`, 'prompt "');
 }
 
 function argumentsOf({ inputSchema }: ToolDefinition) {

@@ -4,14 +4,21 @@ import { systemRuntime } from "../runtime.ts";
 import { newGuard } from "../testing/guard.ts";
 import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
 import { createToolCaller } from "./call-tool.ts";
-import type { JsonObject, ToolContext } from "./definition.ts";
+import type { JsonObject, ToolAnswer, ToolContext } from "./definition.ts";
 import { createRegistry } from "./registry.ts";
 
 const logged: string[] = [];
 const runtime = systemRuntime((_, event, fields) => logged.push(event + JSON.stringify(fields)));
 const callers: Caller[] = [];
 const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
-const wrongAnswer = textTool("wrong", () => JSON.parse('{"ok":true,"data":7}'));
+const wrongAnswers: Record<string, unknown> = {
+  "a number": 7,
+  nothing: undefined,
+  null: null,
+  "an object of other members": {},
+  "a result that is no text": { ok: true, data: 7 },
+};
+const wrongAnswer = textTool("wrong", (what) => wrongAnswers[what] as ToolAnswer);
 const picky = (): never => {
   throw new Error("password=hunter2");
 };
@@ -118,9 +125,14 @@ describe("a tool that goes wrong", () => {
     expect(await call("huge")).toEqual({ ok: false, kind: "failed", error });
   });
 
-  test("an answer that is none is a failure", async () => {
-    expect(await call("wrong")).toMatchObject({ kind: "failed" });
-  });
+  test.each(Object.keys(wrongAnswers))(
+    "%s for an answer is a failure, and the log says what it has to be",
+    async (text) => {
+      logged.length = 0;
+      expect(await call("wrong", { text })).toMatchObject({ kind: "failed" });
+      expect(logged.join()).toContain("a handler has to return {ok: true, data}");
+    },
+  );
 
   test.each(Object.keys(thrown))("%s, when thrown, is a failure like any other", async (text) => {
     const error = 'Tool "throwing-any" failed';

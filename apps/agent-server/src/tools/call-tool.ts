@@ -87,7 +87,7 @@ async function untilAborted(
   if (signal.aborted) return stopped;
   const answer = tool.handler(args, context);
   // What is there already needs nobody to watch over it.
-  if ("ok" in answer) return readAnswer(answer);
+  if (!isPending(answer)) return readAnswer(answer);
   let onAbort = () => {};
   const aborted = new Promise<CallAnswer>((resolve) => {
     onAbort = () => resolve(stopped);
@@ -98,6 +98,10 @@ async function untilAborted(
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
+}
+
+function isPending(answer: unknown): answer is PromiseLike<ToolAnswer> {
+  return typeof (answer as { then?: unknown } | null | undefined)?.then === "function";
 }
 
 /** Handlers are foreign code: what they return is looked at before it is believed. */

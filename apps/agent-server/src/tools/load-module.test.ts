@@ -52,15 +52,16 @@ const handler = () => ({ ok: true, data: "" });
 
 describe("an entry of it", () => {
   test.each([
-    [{ definition }, "tools.0.handler"],
-    [{ handler }, "tools.0.definition"],
+    [{ definition }, "tools.0.handler: is required"],
+    [{ handler }, "tools.0.definition: is required"],
+    [{ definition, handler: "x" }, "tools.0.handler: must be function"],
     [{ handler, definition: { ...definition, name: "" } }, "tools.0.definition.name"],
     [{ handler, definition: { ...definition, name: "a b" } }, "tools.0.definition.name"],
     [{ handler, definition: { ...definition, risk: 5 } }, "tools.0.definition.risk"],
     [{ handler, definition: { ...definition, risk: 0.5 } }, "tools.0.definition.risk"],
     [
       { handler, definition: { ...definition, inputSchema: { type: "string" } } },
-      "tools.0.definition.inputSchema.type",
+      'tools.0.definition.inputSchema.type: must be "object"',
     ],
     [
       { handler, definition: { ...definition, inputSchema: { type: "object", properties: 7 } } },

@@ -2,6 +2,7 @@ import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import { compileTool } from "./compile-tool.ts";
 import type { Tool } from "./definition.ts";
+import { ruleOf } from "../rule-of.ts";
 import type { RegisteredTool } from "./registry.ts";
 import { isToolName, toolNameRule } from "./tool-name.ts";
 
@@ -21,7 +22,7 @@ function isTool(value: unknown): value is Tool {
 
 function faultsOf(value: unknown, name: string): string[] {
   const issues = v.safeParse(ToolShape, value).issues ?? [];
-  return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${issue.message}`);
+  return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${ruleOf(issue)}`);
 }
 
 type Loaded = { ok: true; tools: RegisteredTool[] } | { ok: false; faults: string[] };
