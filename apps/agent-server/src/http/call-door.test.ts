@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
+import { seededRandom } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Caller } from "../caller.ts";
 import { startServer, token, type TestServer } from "../testing/agent.ts";
@@ -9,12 +10,16 @@ const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const aborted: (() => void)[] = [];
 const whoami = textTool("whoami", (_, { caller }) => ({ ok: true, data: caller.kind }));
 const slip = textTool("slip", () => ({ ok: true, data: 7 as unknown as string }));
+const pause = textTool("pause", async (text) => {
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  return { ok: true, data: text };
+});
 
 let server: TestServer;
 let session: string;
 
 beforeAll(async () => {
-  const tools = [shout, whoami, slip, hanging(() => aborted.shift()?.())];
+  const tools = [shout, whoami, slip, pause, hanging(() => aborted.shift()?.())];
   server = await startServer({ tools }, async () => ({ ok: true, caller: alice }));
   session = await open(token);
 });
@@ -126,6 +131,28 @@ describe("a call that ends early", () => {
     expect((await answer).status).toBe(202);
     expect((await post(call(2, "shout"), own)).status).toBe(404);
   });
+});
+
+test("whatever is called, cancelled and called again at once is answered, each under its id", async () => {
+  const random = seededRandom(7);
+  const below = (count: number) => (random.randomBytes(1)[0] ?? 0) % count;
+  const answers = await Promise.all(
+    Array.from({ length: 400 }, async () => {
+      const id = 30 + below(5);
+      const params = { requestId: id };
+      const message =
+        below(3) === 0
+          ? { jsonrpc: "2.0", method: "notifications/cancelled", params }
+          : call(id, "pause");
+      const response = await post(message);
+      const { status } = response;
+      const text = await response.text();
+      return { id, status, answered: text === "" ? id : (JSON.parse(text) as { id: number }).id };
+    }),
+  );
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 202, 400]));
+  expect(answers.filter(({ id, answered }) => id !== answered)).toEqual([]);
+  for (let id = 30; id < 35; id += 1) expect((await post(call(id, "shout"))).status).toBe(200);
 });
 
 describe("whatever is not in order goes the ordinary way, and is refused there", () => {
