@@ -8,13 +8,17 @@ import { afterAll, describe, expect, it } from "vitest";
 
 const here = new URL(".", import.meta.url).pathname;
 const fromSources = "--conditions=agent-source";
+const compiled = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
 const read = (path: string) => readFileSync(join(here, path), "utf8");
 
 /** Runs an example as its reader would; a refusal is an exit code and not an exception. */
 async function run(file: string, args: readonly string[] = [], env: Record<string, string> = {}) {
   const command = [fromSources, file, ...args];
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, command, { cwd: here, env });
+    const { stdout } = await promisify(execFile)(process.execPath, command, {
+      cwd: here,
+      env: { ...compiled, ...env },
+    });
     return { exitCode: 0, lines: stdout.trim().split("\n") };
   } catch (error) {
     const { code, stdout } = error as { code: number; stdout: string };
@@ -60,6 +64,7 @@ describe("delegate-task", patient, () => {
   it("pays for work at a real relay and gets a verified receipt", async () => {
     relay = spawn(process.execPath, [fromSources, join(here, "../apps/relay/src/main.ts")], {
       env: {
+        ...compiled,
         AGENT_API_TOKEN: masterToken,
         X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
         AGENT_HOST: "127.0.0.1",

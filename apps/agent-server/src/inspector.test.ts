@@ -13,6 +13,8 @@ const inspector = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
 );
 
+const compiled = { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] };
+
 let folder: string;
 let server: TestServer;
 let servers: string;
@@ -25,7 +27,7 @@ beforeAll(async () => {
   const agent = {
     command: process.execPath,
     args: ["--conditions=agent-source", main, "--transport", "stdio"],
-    env: { AGENT_DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
+    env: { ...compiled, AGENT_DATA_DIR: join(folder, "data"), LOG_LEVEL: "error" },
   };
   await writeFile(servers, JSON.stringify({ mcpServers: { agent } }));
 });
@@ -46,7 +48,7 @@ async function inspect(era: string, target: readonly string[], ...args: string[]
     "json",
     ...args,
   ];
-  const env = { PATH: process.env["PATH"], HOME: folder };
+  const env = { ...compiled, PATH: process.env["PATH"], HOME: folder };
   const { stdout } = await promisify(execFile)(process.execPath, command, { env });
   return JSON.parse(stdout) as { result: Record<string, unknown> };
 }

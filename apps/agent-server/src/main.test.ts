@@ -26,7 +26,14 @@ function start(args: string[], env: Record<string, string> = {}) {
   const child = spawn(
     process.execPath,
     ["--conditions=agent-source", fileURLToPath(new URL("main.ts", import.meta.url)), ...args],
-    { cwd: folder, env: { AGENT_DATA_DIR: join(folder, "data"), ...env } },
+    {
+      cwd: folder,
+      env: {
+        NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
+        AGENT_DATA_DIR: join(folder, "data"),
+        ...env,
+      },
+    },
   );
   const output = { stdout: "", stderr: "" };
   child.stdout.on("data", (data: Buffer) => (output.stdout += data.toString()));

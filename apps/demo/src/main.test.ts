@@ -23,7 +23,11 @@ async function startDemo(input: string) {
   const child = spawn(
     process.execPath,
     ["--conditions=agent-source", main, path, "--output", join(folder, "output")],
-    { detached: true, env: { TMPDIR: folder }, stdio: ["ignore", "pipe", "inherit"] },
+    {
+      detached: true,
+      env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], TMPDIR: folder },
+      stdio: ["ignore", "pipe", "inherit"],
+    },
   );
   let output = "";
   const begun = new Promise<void>((resolve) => {

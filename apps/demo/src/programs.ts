@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Program } from "./processes.ts";
 
+/** Where Node.js keeps what it compiled, if somebody said so: the tests do. */
+const { NODE_COMPILE_CACHE } = process.env;
+const compiled: Program["env"] = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+
 const noWallet = `0x${"0".repeat(40)}`;
 
 /** A relay on any free port that keeps its database in `dataDir`. */
@@ -11,6 +15,7 @@ export function relayProgram(masterToken: string, dataDir: string): Program {
     name: "relay",
     main: mainOf("@agent/relay"),
     env: {
+      ...compiled,
       AGENT_API_TOKEN: masterToken,
       X402_PAY_TO_ADDRESS: noWallet,
       AGENT_HOST: "127.0.0.1",
@@ -37,6 +42,7 @@ export function peerRelayProgram({
     name,
     main: mainOf("@agent/relay"),
     env: {
+      ...compiled,
       AGENT_API_TOKEN: masterToken,
       X402_PAY_TO_ADDRESS: noWallet,
       AGENT_HOST: "127.0.0.1",
@@ -62,6 +68,7 @@ export function agentProgram(name: string, relayUrl: string, dataDir: string): P
     main: mainOf("@agent/agent-server"),
     args: ["--config", fileURLToPath(new URL(`../agents/${name}.json`, import.meta.url))],
     env: {
+      ...compiled,
       AGENT_SYNC_URL: relayUrl,
       AGENT_PORT: "0",
       AGENT_DATA_DIR: join(dataDir, name),

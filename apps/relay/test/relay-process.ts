@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { masterToken, noPayments } from "./test-relay.ts";
 
@@ -48,8 +46,7 @@ export function startRelay(
 ): RelayProcess {
   const options = main === source ? ["--conditions=agent-source"] : [];
   const child = spawn(process.execPath, [...options, main, ...args], {
-    // Compiling the sources anew would be most of what a start costs.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "agent-relay-compiled"), ...env },
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

@@ -30,7 +30,10 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [...command, ...args], { cwd: folder, env: {} });
+  promisify(execFile)(process.execPath, [...command, ...args], {
+    cwd: folder,
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] },
+  });
 
 describe("the configuration that init writes", () => {
   test("names every setting", () => {

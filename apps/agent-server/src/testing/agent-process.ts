@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 /** What `pnpm build` makes; a checkout that was never built has none. */
@@ -29,8 +27,7 @@ export function startAgentProcess(options: {
   const command = isBuilt ? [builtMain] : ["--conditions=agent-source", source];
   const child = spawn(process.execPath, [...command, ...args], {
     cwd,
-    // Compiling the sources anew would be most of what a start costs.
-    env: { NODE_COMPILE_CACHE: join(tmpdir(), "agent-server-compiled"), ...env },
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const output = { stdout: "", stderr: "" };

@@ -25,7 +25,8 @@ export interface EverythingServer {
 /** The same server over HTTP; `port` 0 takes a free one. */
 export async function startEverything(port = 0): Promise<EverythingServer> {
   const chosen = port === 0 ? await freePort() : port;
-  const env = { PATH: process.env["PATH"], PORT: String(chosen) };
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, PORT: String(chosen) };
   const child = spawn(process.execPath, [script, "streamableHttp"], { env });
   await new Promise<void>((resolve, reject) => {
     let output = "";

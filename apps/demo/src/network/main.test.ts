@@ -17,7 +17,7 @@ test("three relays and five agents: everything holds, and nothing is left behind
   // A group of its own, so that every process that it leaves behind can be told from others.
   const child = spawn(process.execPath, ["--conditions=agent-source", main], {
     detached: true,
-    env: { TMPDIR: folder },
+    env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], TMPDIR: folder },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
