@@ -164,6 +164,8 @@ describe("a key that is handed over", () => {
 });
 
 test("a frozen relay tells its devices so, and their sockets live on", async () => {
+  await t.close();
+  t = await serveTestRelay({ AGENT_TASK_TTL_MS: "60000" });
   const [boss, own] = [await t.agent(), await t.agent()];
   const device = await t.device(own);
   const task = await delegate(t, boss, own);
@@ -174,6 +176,8 @@ test("a frozen relay tells its devices so, and their sockets live on", async () 
   device.say({ type: "claim", task_id });
   expect(await device.next("error")).toMatchObject(told);
   const receipt = { ...receiptOf(own, task) };
+  // The task's time stands still with the relay.
+  await t.clock.advance(60_000);
   device.say({ type: "result", task_id, receipt });
   expect(await device.next("result_refused")).toMatchObject(told);
   const later = await t.device(own);

@@ -143,7 +143,8 @@ export function openSession(
     if (services.freezer.frozen() === undefined) {
       await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
     }
-    const query = { executor: agentId, now: runtime.now(), limit: countedAtMost };
+    const now = services.freezer.taskTime();
+    const query = { executor: agentId, now, limit: countedAtMost };
     const pending = await pendingTaskIds(storage.read, query);
     if (over) return;
     log.info("ws.connected", { agent_id: agentId, device_id });
@@ -184,6 +185,8 @@ export function openSession(
   async function handle(message: ClientMessage): Promise<void> {
     if (message.type === "auth") return signIn(`Bearer ${message.token}`);
     if (signedIn === undefined) return end(socketClose.unauthorized, "sign in first");
+    // Before anything is read: a task whose time stands still would look expired.
+    if ("task_id" in message && services.freezer.frozen() !== undefined) return putOff(message);
     const { connection } = signedIn;
     switch (message.type) {
       case "capabilities":

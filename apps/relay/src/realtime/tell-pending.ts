@@ -13,13 +13,13 @@ export interface Listener {
 
 /** Tells a device what its agent has not begun, oldest first, no faster than the device takes it. */
 export async function tellPending(
-  { storage, runtime, trustGraph }: Pick<Services, "storage" | "runtime" | "trustGraph">,
+  { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
   agentId: string,
   { wants, tell }: Listener,
 ): Promise<void> {
   const query = { executor: agentId, limit: page };
   for (let after = ""; ;) {
-    const rows = await pendingTasks(storage.read, { ...query, after, now: runtime.now() });
+    const rows = await pendingTasks(storage.read, { ...query, after, now: freezer.taskTime() });
     for (const row of rows) {
       const task = taskOf(row);
       if (isAbroad(row) || !wants(task) || trustGraph.isBlocked(task.submitted_by, agentId))
