@@ -37,6 +37,13 @@ describe("verify-receipt", patient, () => {
     expect(read("../README.md")).toContain(`\`\`\`ts\n${read("verify-receipt.ts")}\`\`\``);
   });
 
+  it("has the receipt under whose key the packages' READMEs verify one", () => {
+    const { public_key: publicKey } = JSON.parse(read("receipt.json")) as { public_key: string };
+    for (const name of ["receipts", "verify"]) {
+      expect(read(`../packages/${name}/README.md`)).toContain(publicKey);
+    }
+  });
+
   it("accepts the receipt that lies beside it", async () => {
     const { exitCode, lines } = await run("verify-receipt.ts");
     expect({ exitCode, last: lines.at(-1) }).toEqual({ exitCode: 0, last: "valid" });
