@@ -1,5 +1,6 @@
-import { mkdir, open, rename, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { randomUUID } from "node:crypto";
+import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 /** Makes a folder of the agent's own; it ignores itself, so that no key slips into a repository. */
 export async function prepareFolder(path: string): Promise<void> {
@@ -9,13 +10,34 @@ export async function prepareFolder(path: string): Promise<void> {
 
 /** Puts JSON in a file whole or not at all, for its owner only; it is on the disk when this resolves. */
 export async function writePrivately(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.tmp`;
-  const handle = await open(draft, "w", 0o600);
+  const draft = `${path}.${randomUUID()}.tmp`;
   try {
-    await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
+    await writeDurably(draft, `${JSON.stringify(value, null, 2)}\n`);
+    await rename(draft, path);
+  } catch (cause) {
+    await rm(draft, { force: true });
+    throw cause;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** Into a file of its own: one that lies there already may be open to others, or lead elsewhere. */
+async function writeDurably(path: string, text: string): Promise<void> {
+  const handle = await open(path, "wx", 0o600);
+  try {
+    await handle.writeFile(text);
     await handle.sync();
   } finally {
     await handle.close();
   }
-  await rename(draft, path);
+}
+
+/** Without this a power cut could forget the rename. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -34,17 +34,22 @@ describe("calls that a quorum was asked about", () => {
     expect((await open("another")).size).toBe(0);
   });
 
-  test.each(["{", "[]", '{"asker":"me","calls":[["a",{}]]}'])(
-    "%s is none of them, and is said to be unreadable",
-    async (text) => {
-      await (await open()).add("a", call);
-      await writeFile(path, text);
-      const asked = await open();
-      expect([asked.size, logged]).toEqual([0, ["approvals.file_unreadable"]]);
-      await asked.add("b", call);
-      expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ calls: [["b", call]] });
-    },
-  );
+  test.each([
+    "",
+    "{",
+    "[]",
+    "\ufeff{}",
+    "[".repeat(100_000),
+    '{"asker":"me","calls":[["a",{}]]}',
+    '{"asker":"me","calls":[["a",{"approvalId":"id","caller":"owner","expiresAt":1e999}]]}',
+  ])("%.90s is none of them, and is said to be unreadable", async (text) => {
+    await (await open()).add("a", call);
+    await writeFile(path, text);
+    const asked = await open();
+    expect([asked.size, logged]).toEqual([0, ["approvals.file_unreadable"]]);
+    await asked.add("b", call);
+    expect(JSON.parse(await readFile(path, "utf8"))).toMatchObject({ calls: [["b", call]] });
+  });
 
   test("count in this process also when the disk takes nothing", async () => {
     await writeFile(join(folder, "data"), "no folder");

@@ -20,12 +20,15 @@ export interface AskedCalls extends Iterable<[string, AskedCall]> {
   delete(name: string): void;
 }
 
+/** What JSON reads as infinite could not be written again, and the other calls with it. */
+const Time = v.pipe(v.number(), v.safeInteger());
+
 const File = v.object({
   asker: v.string(),
   calls: v.array(
     v.tuple([
       v.string(),
-      v.object({ approvalId: v.string(), caller: v.string(), expiresAt: v.number() }),
+      v.object({ approvalId: v.string(), caller: v.string(), expiresAt: Time }),
     ]),
   ),
 });

@@ -1,0 +1,67 @@
+import { chmod, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { writePrivately } from "./private-file.ts";
+
+let folder: string;
+let path: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "agent-private-"));
+  path = join(folder, "file.json");
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+const modeOf = async (file: string) => (await stat(file)).mode & 0o777;
+const kept = async () => JSON.parse(await readFile(path, "utf8")) as unknown;
+
+describe("a private file", () => {
+  test.each<[string, () => Promise<unknown>]>([
+    ["where nothing was", async () => undefined],
+    [
+      "over one that was open to everybody",
+      async () => {
+        await writeFile(path, "old");
+        await chmod(path, 0o666);
+      },
+    ],
+    [
+      "beside a draft of old that is open to everybody",
+      async () => {
+        await writeFile(`${path}.tmp`, "old");
+        await chmod(`${path}.tmp`, 0o666);
+      },
+    ],
+  ])("is its owner's alone, %s", async (_, prepare) => {
+    await prepare();
+    await writePrivately(path, { a: 1 });
+    expect([await kept(), await modeOf(path)]).toEqual([{ a: 1 }, 0o600]);
+  });
+
+  test.each(["file.json", "file.json.tmp"])(
+    "is written to no place that %s leads to",
+    async (link) => {
+      const elsewhere = join(folder, "elsewhere");
+      await writeFile(elsewhere, "untouched");
+      await symlink(elsewhere, join(folder, link));
+      await writePrivately(path, { a: 1 });
+      expect(await kept()).toEqual({ a: 1 });
+      expect(await readFile(elsewhere, "utf8")).toBe("untouched");
+    },
+  );
+
+  test("is one of those that were written, when many are at once, and leaves no draft", async () => {
+    const long = "x".repeat(100_000);
+    await Promise.all(Array.from({ length: 20 }, (_, n) => writePrivately(path, { n, long })));
+    expect(await kept()).toMatchObject({ long });
+    expect(await readdir(folder)).toEqual(["file.json"]);
+  });
+
+  test("that cannot be written leaves the old one, and no draft", async () => {
+    await writePrivately(path, "old");
+    await expect(writePrivately(path, 1n)).rejects.toThrow("BigInt");
+    await expect(writePrivately(folder, "new")).rejects.toThrow(/EISDIR|ENOTEMPTY/);
+    expect(await kept()).toBe("old");
+    expect(await readdir(folder)).toEqual(["file.json"]);
+  });
+});
