@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 
@@ -16,7 +16,9 @@ export function createDatabase(path: string): void {
   empty.close();
 
   const draft = `${path}-new`;
-  const file = openSync(draft, "w", 0o600);
+  // What lies there already may be open to others, or lead elsewhere.
+  rmSync(draft, { force: true });
+  const file = openSync(draft, "wx", 0o600);
   try {
     writeSync(file, bytes);
     fsyncSync(file);

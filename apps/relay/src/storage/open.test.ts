@@ -1,6 +1,7 @@
 import {
   chmodSync,
   copyFileSync,
+  lstatSync,
   mkdtempSync,
   mkdirSync,
   readdirSync,
@@ -97,6 +98,15 @@ describe("a database that is opened", () => {
     expect(files).toEqual(["relay.db", "relay.db-lock", "relay.db-shm", "relay.db-wal"]);
     expect(files.map((file) => mode(join(directory, file)))).toEqual(files.map(() => 0o600));
     await storage.close();
+  });
+
+  test("is made anew, whatever was left in the place of its draft", async () => {
+    const elsewhere = join(directory, "elsewhere");
+    writeFileSync(elsewhere, "untouched");
+    symlinkSync(elsewhere, `${path}-new`);
+    await (await opened()).close();
+    expect(readFileSync(elsewhere, "utf8")).toBe("untouched");
+    expect(lstatSync(path).isSymbolicLink()).toBe(false);
   });
 
   test("is durable at each commit: a write-ahead log, synchronised in full", async () => {
