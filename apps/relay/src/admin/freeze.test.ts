@@ -55,6 +55,9 @@ describe("a frozen relay", () => {
     await t.clock.advance(5_000_000);
     await t.relay.tick();
     expect(await taskAt(t, task.path)).toMatchObject({ status: "pending", expires_at });
+    const asked = async (what: string) => (await t.asMaster("GET", `${task.path}/${what}`)).body;
+    expect(await asked("routing")).toMatchObject({ code: "routing.not_found" });
+    expect(await asked("evidence")).toMatchObject({ code: "task.no_receipt" });
     await unfreeze();
     expect(await taskAt(t, task.path)).toMatchObject({ expires_at: expires_at + 5_000_000 });
     await t.relay.tick();

@@ -26,7 +26,7 @@ import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "./store.ts";
 import { attemptsOf, isAbroad, isGone, isParticipant, taskOf } from "./view.ts";
 
-type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity">;
+type EvidenceServices = Pick<Services, "storage" | "runtime" | "identity" | "freezer">;
 
 interface Wanted {
   readonly agentId: string;
@@ -39,9 +39,9 @@ export async function showEvidence(
   services: EvidenceServices,
   { agentId, taskId, caller }: Wanted,
 ): Promise<Answer<Operations["getEvidence"]>> {
-  const { storage, runtime, identity } = services;
+  const { storage, runtime, identity, freezer } = services;
   const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+  if (task === undefined || task.agent_id !== agentId || isGone(task, freezer.taskTime())) {
     return refuse("task.not_found");
   }
   if (!isParticipant(caller, task)) return refuse("task.not_participant");

@@ -13,11 +13,12 @@ interface Asked {
 
 /** Shows what a task's routing was decided by; the candidates are as its submitter knows them. */
 export async function showRouting(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, freezer }: Pick<Services, "storage" | "freezer">,
   { agentId, taskId, caller }: Asked,
 ): Promise<Answer<Operations["getRouting"]>> {
   const task = await findTask(storage.read, taskId);
-  if (task?.agent_id !== agentId || isGone(task, runtime.now())) return refuse("task.not_found");
+  if (task?.agent_id !== agentId || isGone(task, freezer.taskTime()))
+    return refuse("task.not_found");
   if (!actsFor(caller, [task.submitted_by])) return refuse("task.not_submitter");
   const record = await decisionOf(storage.read, taskId);
   return record === undefined ? refuse("routing.not_found") : { status: 200, body: record };
