@@ -1,10 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
 import { openAudit, type Audit, type DecidedLine, type FinishedLine } from "./audit.ts";
+
+const run = promisify(execFile);
 
 let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "agent-audit-"))));
@@ -47,6 +51,42 @@ describe("the audit log", () => {
     audit.finished(finished("3"));
     audit.close();
     expect(ids().slice(2)).toEqual(["tool.finished 1", "tool.decided 3", "tool.finished 3"]);
+  });
+
+  test("goes on in a line of its own behind one that a crash has cut short", async () => {
+    const path = join(folder, "torn.jsonl");
+    writeFileSync(path, '{"whole":1}\n{"event":"tool.dec');
+    const audit = open(path);
+    await audit.decided(decided("1"));
+    audit.close();
+    const lines = readFileSync(path, "utf8").split("\n");
+    expect(lines.slice(0, 2)).toEqual(['{"whole":1}', '{"event":"tool.dec']);
+    expect([JSON.parse(lines[2] ?? ""), lines.slice(3)]).toMatchObject([{ call_id: "1" }, [""]]);
+  });
+
+  test("on a disk that fills up holds each decision that somebody heard of, to the last byte", async () => {
+    const path = join(folder, "full.jsonl");
+    const program = `
+      import { openAudit } from ${JSON.stringify(new URL("audit.ts", import.meta.url))};
+      import { systemRuntime } from ${JSON.stringify(new URL("../runtime.ts", import.meta.url))};
+      const { audit } = openAudit(${JSON.stringify(path)}, systemRuntime(() => {}));
+      let id = 0;
+      try {
+        for (;;) await audit.decided({ call_id: String(id++), args_hash: "x".repeat(77) });
+      } catch (cause) {
+        console.log(id - 1, cause.code);
+      }`;
+    const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
+    // The disk is a file of at most 8 blocks: what is beyond is not written, and is no signal.
+    const limited = 'trap "" XFSZ; ulimit -f 8; exec "$@"';
+    const { stdout } = await run("/bin/sh", ["-c", limited, "sh", ...node, program]);
+    const [heard, code] = stdout.trim().split(" ");
+    const lines = readFileSync(path, "utf8").split("\n");
+    expect([Number(heard), code]).toEqual([lines.length - 1, "EFBIG"]);
+    expect(lines.slice(0, -1).map((line) => (JSON.parse(line) as DecidedLine).call_id)).toEqual(
+      Array.from({ length: lines.length - 1 }, (_, id) => String(id)),
+    );
+    expect(lines.at(-1)).not.toBe("");
   });
 
   test("that cannot be written says so to each decision", async () => {

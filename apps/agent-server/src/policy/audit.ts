@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Runtime } from "../runtime.ts";
 
@@ -59,6 +59,7 @@ export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
 }
 
 const flushMs = 1_000;
+const newline = 0x0a;
 
 /**
  * JSON lines behind what the file already holds; it is readable for its owner only. What is decided in one
@@ -70,15 +71,23 @@ function auditToFile(
   runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
 ): Audit {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const file = openSync(path, "a", 0o600);
+  const file = openSync(path, "a+", 0o600);
   let kept = "";
+  let lastByte = lastByteOf(file);
   let cancelFlush = () => {};
   let deciding: Promise<void> | undefined;
 
   function append(): void {
-    const lines = kept;
+    if (kept === "") return;
+    // What a crash or a full disk has cut short is a line of its own.
+    let rest = Buffer.from(lastByte === newline ? kept : `\n${kept}`);
     kept = "";
-    if (lines !== "") writeSync(file, lines);
+    // A disk that is about to be full takes a part, and says so only when it is given the rest.
+    while (rest.length > 0) {
+      const written = writeSync(file, rest);
+      lastByte = rest[written - 1];
+      rest = rest.subarray(written);
+    }
   }
 
   function flush(): void {
@@ -125,4 +134,13 @@ function auditToFile(
       closeSync(file);
     },
   };
+}
+
+/** An empty file counts as one that ends with its line. */
+function lastByteOf(file: number): number | undefined {
+  const { size } = fstatSync(file);
+  if (size === 0) return newline;
+  const byte = new Uint8Array(1);
+  readSync(file, byte, 0, 1, size - 1);
+  return byte[0];
 }
