@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 
@@ -20,7 +20,8 @@ export function createDatabase(path: string): void {
   rmSync(draft, { force: true });
   const file = openSync(draft, "wx", 0o600);
   try {
-    writeSync(file, bytes);
+    // Unlike `writeSync`, which may write a part of it.
+    writeFileSync(file, bytes);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -1,3 +1,4 @@
+import { execFile } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -14,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { applicationId } from "./create-database.ts";
@@ -21,6 +23,8 @@ import { inspectDatabase } from "./inspect-database.ts";
 import { openStorage } from "./open.ts";
 import { p, prepare, sql } from "./prepared.ts";
 import type { Storage } from "./storage.ts";
+
+const run = promisify(execFile);
 
 const migrations = [
   {
@@ -107,6 +111,19 @@ describe("a database that is opened", () => {
     await (await opened()).close();
     expect(readFileSync(elsewhere, "utf8")).toBe("untouched");
     expect(lstatSync(path).isSymbolicLink()).toBe(false);
+  });
+
+  test("is not there at all where the disk has no room for the whole of it", async () => {
+    const program = `
+      import { createDatabase } from ${JSON.stringify(new URL("create-database.ts", import.meta.url))};
+      createDatabase(${JSON.stringify(path)});`;
+    const node = [process.execPath, "--conditions=agent-source", "--input-type=module", "-e"];
+    // The disk is a file of at most one block: what is beyond is not written, and is no signal.
+    const limited = 'trap "" XFSZ; ulimit -f 1; exec "$@"';
+    const made = run("/bin/sh", ["-c", limited, "sh", ...node, program]);
+    await expect(made).rejects.toThrow("EFBIG");
+    expect(readdirSync(directory)).not.toContain("relay.db");
+    await (await opened()).close();
   });
 
   test("is durable at each commit: a write-ahead log, synchronised in full", async () => {
