@@ -16,11 +16,14 @@ import * as v from "valibot";
 import { anonymous, type Caller } from "../identity/caller.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, StorageUnavailable } from "../storage/storage.ts";
-import { parseObject, readText } from "./body.ts";
 import { authorize, type createAuthenticator } from "./authenticate.ts";
+import { parseObject, readText } from "./body.ts";
+import { corsHeaders, preflightHeaders } from "./cors.ts";
 import type { Idempotency, KeepAnswer } from "./idempotency.ts";
 import type { Log } from "./log.ts";
-import type { RateDecision, RateLimiter } from "./rate-limit.ts";
+import { mediaResponse } from "./media-response.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 import { refusalResponse, requestIdOf } from "./refusal-response.ts";
 import { readTrace, traceId, withTrace } from "./trace.ts";
 import { validate } from "./validate.ts";
@@ -76,18 +79,6 @@ type Answered =
 
 type Headers = Record<string, string>;
 
-const exposed = [
-  "X-Request-Id",
-  "Retry-After",
-  "RateLimit",
-  "RateLimit-Policy",
-  "RateLimit-Limit",
-  "RateLimit-Remaining",
-  "RateLimit-Reset",
-  "PAYMENT-REQUIRED",
-  "PAYMENT-RESPONSE",
-].join(", ");
-
 /** Serves the operation table: every rule that holds for all operations is kept here, once. */
 export function mount(app: Hono, options: MountOptions): void {
   const { runtime, log } = options;
@@ -98,8 +89,7 @@ export function mount(app: Hono, options: MountOptions): void {
     return {
       "content-type": "application/json",
       "x-request-id": id,
-      "access-control-expose-headers": exposed,
-      ...allowOrigin(options.corsOrigins, c),
+      ...corsHeaders(options.corsOrigins, c.req.header("origin")),
     };
   }
 
@@ -167,7 +157,7 @@ export function mount(app: Hono, options: MountOptions): void {
         limits.rateWindowMs,
         `${operation.tier} ${options.clientIp(c)}`,
       );
-      nameLimit(headers, operation.tier, decision);
+      Object.assign(headers, rateLimitHeaders(operation.tier, decision));
       if (!decision.allowed) {
         return { ...refuse("rate.exceeded"), retryAfterSeconds: decision.retryAfterSeconds };
       }
@@ -236,14 +226,11 @@ export function mount(app: Hono, options: MountOptions): void {
     const headers: Headers = { ...headersFor(c, id), allow };
     if (c.req.method !== "OPTIONS")
       return refusalResponse(refuse("route.method_not_allowed"), id, headers);
-    const preflight = {
-      "access-control-allow-methods": allow,
-      "access-control-allow-headers":
-        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id, Traceparent, Tracestate, PAYMENT-SIGNATURE, A2A-Version, A2A-Extensions",
-      "access-control-max-age": "600",
-    };
     const { "content-type": _, ...bodiless } = headers;
-    return new Response(null, { status: 204, headers: { ...bodiless, ...preflight } });
+    return new Response(null, {
+      status: 204,
+      headers: { ...bodiless, ...preflightHeaders(allow) },
+    });
   }
   app.notFound((c) => {
     const id = requestId(c);
@@ -259,20 +246,6 @@ function pathIn(url: string): string {
 
 const frozen = () => ({ ...refuse("server.frozen"), retryAfterSeconds: 60 });
 
-function mediaResponse(answer: MediaAnswer, headers: Headers): Response {
-  const { status, mediaType, content } = answer;
-  const body = typeof content === "string" ? content : ReadableStream.from(encoded(content));
-  return new Response(body, {
-    status,
-    headers: { ...headers, ...answer.headers, "content-type": mediaType },
-  });
-}
-
-async function* encoded(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {
-  const encoder = new TextEncoder();
-  for await (const piece of pieces) yield encoder.encode(piece);
-}
-
 /** Fixed paths come before those with parameters, so that `:agentId` never takes `bootstrap`. */
 function pathsInOrder(): [string, OperationName[]][] {
   const byPath = new Map<string, OperationName[]>();
@@ -281,22 +254,4 @@ function pathsInOrder(): [string, OperationName[]][] {
     byPath.set(path, [...(byPath.get(path) ?? []), name]);
   }
   return [...byPath].sort(([a], [b]) => Number(a.includes(":")) - Number(b.includes(":")));
-}
-
-function allowOrigin(allowed: "*" | readonly string[], c: Context): Headers {
-  if (allowed === "*") return { "access-control-allow-origin": "*" };
-  const origin = c.req.header("origin");
-  return origin !== undefined && allowed.includes(origin)
-    ? { "access-control-allow-origin": origin, vary: "Origin" }
-    : { vary: "Origin" };
-}
-
-function nameLimit(headers: Headers, tier: string, decision: RateDecision): void {
-  const { limit, remaining, resetSeconds } = decision;
-  if (limit === Infinity) return;
-  headers["ratelimit-limit"] = String(limit);
-  headers["ratelimit-remaining"] = String(remaining);
-  headers["ratelimit-reset"] = String(resetSeconds);
-  headers["ratelimit"] = `"${tier}";r=${remaining};t=${resetSeconds}`;
-  headers["ratelimit-policy"] = `"${tier}";q=${limit};w=${limits.rateWindowMs / 1_000}`;
 }

@@ -1,0 +1,45 @@
+const readable = [
+  "X-Request-Id",
+  "Retry-After",
+  "RateLimit",
+  "RateLimit-Policy",
+  "RateLimit-Limit",
+  "RateLimit-Remaining",
+  "RateLimit-Reset",
+  "PAYMENT-REQUIRED",
+  "PAYMENT-RESPONSE",
+].join(", ");
+
+const sendable = [
+  "Authorization",
+  "Content-Type",
+  "Idempotency-Key",
+  "Last-Event-ID",
+  "X-Request-Id",
+  "Traceparent",
+  "Tracestate",
+  "PAYMENT-SIGNATURE",
+  "A2A-Version",
+  "A2A-Extensions",
+].join(", ");
+
+/** What a page of another origin may read of an answer, and whether this one may. */
+export function corsHeaders(
+  allowed: "*" | readonly string[],
+  origin: string | undefined,
+): Record<string, string> {
+  const own = { "access-control-expose-headers": readable };
+  if (allowed === "*") return { ...own, "access-control-allow-origin": "*" };
+  return origin !== undefined && allowed.includes(origin)
+    ? { ...own, "access-control-allow-origin": origin, vary: "Origin" }
+    : { ...own, vary: "Origin" };
+}
+
+/** What a page may send; `methods` are those of the path. */
+export function preflightHeaders(methods: string): Record<string, string> {
+  return {
+    "access-control-allow-methods": methods,
+    "access-control-allow-headers": sendable,
+    "access-control-max-age": "600",
+  };
+}

@@ -1,0 +1,16 @@
+import type { MediaAnswer } from "@agent/wire";
+
+/** An answer that is no JSON: a text, or a stream of pieces. */
+export function mediaResponse(answer: MediaAnswer, headers: Record<string, string>): Response {
+  const { status, mediaType, content } = answer;
+  const body = typeof content === "string" ? content : ReadableStream.from(encoded(content));
+  return new Response(body, {
+    status,
+    headers: { ...headers, ...answer.headers, "content-type": mediaType },
+  });
+}
+
+async function* encoded(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+  const encoder = new TextEncoder();
+  for await (const piece of pieces) yield encoder.encode(piece);
+}
