@@ -18,7 +18,7 @@ import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import { auditToLog, type Audit } from "./policy/audit.ts";
-import { createGate, defaultPolicy, type Policy } from "./policy/gate.ts";
+import { createGate, defaultPolicy, unknownNames, type Policy } from "./policy/gate.ts";
 import { createGuard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
@@ -88,8 +88,9 @@ export type CreateAgentResult =
 export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
   const approvals = createApprovals(runtime);
+  const policy = options.policy ?? defaultPolicy;
   const guard = createGuard({
-    gate: createGate(options.policy ?? defaultPolicy, new Set(options.listedTools)),
+    gate: createGate(policy, new Set(options.listedTools)),
     approver: home?.approver ?? approvals,
     audit: options.audit ?? auditToLog(runtime),
     runtime,
@@ -158,6 +159,9 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const { name, description } = options;
   const prompts = agentPrompts({ name, description, memory });
   const readings = createRegistry([...resources, ...prompts]);
+  for (const tool of unknownNames(policy, [...registry.definitions, ...readings.definitions])) {
+    runtime.log("warn", "policy.unknown_tool", { tool });
+  }
   const { newServer, answerCall } = createMcpServers({
     name: options.name,
     version: options.version,

@@ -122,6 +122,19 @@ describe("agent-server", () => {
     expect(await ended).toMatchObject({ code: 0, stderr: "" });
   });
 
+  test("a name in the policy that nothing has is warned of: it would turn nothing off", async () => {
+    const policy = { deny: ["ecko", "echo", "agent_query"], allow: ["prompt.chat"] };
+    const file = { tools: "echo.mjs", policy, port: 0 };
+    await writeFile(join(folder, "policy.json"), JSON.stringify(file));
+    const { child, ended, line } = start(["--config", "policy.json", "--allow-anonymous"]);
+    await line(/listening/);
+    child.kill("SIGTERM");
+    const { stderr } = await ended;
+    expect(stderr.match(/"msg":"policy.unknown_tool".*"tool":"\w+"/g)).toEqual([
+      expect.stringContaining('"tool":"ecko"'),
+    ]);
+  });
+
   test("a taken port stops the start", async () => {
     const first = start(["--allow-anonymous", "--port", "0"]);
     const port = /:(\d+)\/mcp/.exec(await first.line(/listening/))?.[1] ?? "";

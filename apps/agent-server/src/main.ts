@@ -8,6 +8,7 @@ import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
 import { writeStarter } from "./init/write-starter.ts";
 import { jsonLog } from "./log.ts";
+import { nodeFault } from "./node-version.ts";
 import type { JoinResult } from "./relay/join.ts";
 import { selfTest } from "./relay/self-test.ts";
 import { systemRuntime, type Runtime } from "./runtime.ts";
@@ -21,6 +22,9 @@ async function main(): Promise<number | undefined> {
   const { flags, faults } = readFlags(process.argv.slice(2));
   if (flags.help) return print(helpText());
   if (flags.version) return print(`${version()}\n`);
+
+  const tooOld = nodeFault(process.versions.node);
+  if (tooOld !== undefined) return fail([tooOld]);
 
   if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init);
 

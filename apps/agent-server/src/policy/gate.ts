@@ -68,6 +68,15 @@ export function createGate(policy: Policy, listed: ReadonlySet<string>): Gate {
   };
 }
 
+/** What the policy names and the agent does not have: a slip in `deny` would turn nothing off. */
+export function unknownNames(
+  policy: Policy,
+  known: readonly Pick<ToolDefinition, "name">[],
+): string[] {
+  const names = new Set(known.map(({ name }) => name));
+  return [...policy.allow, ...policy.deny].filter((name) => !names.has(name));
+}
+
 /** `agent_task` is how the owner and the relay hand over work; the tools it runs are asked about again. */
 function isPreApproved(
   name: string,
