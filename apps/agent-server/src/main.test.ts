@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { callTextTool } from "./testing/call.ts";
 import { startRelay } from "./testing/relay.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
@@ -11,6 +12,20 @@ const echo = `export default [{
     type: "object", properties: { text: { type: "string" } } } },
   handler: ({ text }) => ({ ok: true, data: text }),
 }]`;
+
+/** Goes wrong where nobody waits for it. */
+const stray = `
+export const tools = [{
+  definition: {
+    name: "stray", description: "", risk: 0,
+    inputSchema: { type: "object", properties: { text: { type: "string" } } },
+  },
+  handler({ text }) {
+    if (text === "rejects") void Promise.reject(new Error("stray rejection"));
+    if (text === "throws") setTimeout(() => { throw new Error("stray error"); });
+    return { ok: true, data: text };
+  },
+}];`;
 
 let folder: string;
 beforeAll(async () => {
@@ -120,6 +135,24 @@ describe("agent-server", () => {
     expect(await health.json()).toMatchObject({ status: "ok" });
     child.kill("SIGTERM");
     expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  test("lives on when a tool fails after it has answered, and when nobody reads its log", async () => {
+    await writeFile(join(folder, "stray.mjs"), stray);
+    const args = ["--tools", "stray.mjs", "--port", "0"];
+    const { child, ended, line } = start(args, { AGENT_AUTH_TOKEN: "secret" });
+    const url = /listening on (\S+)/.exec(await line(/listening/))?.[1];
+    const call = (text: string) => callTextTool(url, "secret", "stray", text);
+    let log = "";
+    child.stderr.on("data", (data: Buffer) => (log += data.toString()));
+    expect(await call("rejects")).toBe("rejects");
+    expect(await call("throws")).toBe("throws");
+    await expect.poll(() => log).toMatch(/process\.unhandled.*stray rejection/);
+    await expect.poll(() => log).toMatch(/process\.uncaught.*stray error/);
+    child.stderr.destroy();
+    for (let times = 0; times < 5; times += 1) expect(await call("throws")).toBe("throws");
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(0);
   });
 
   test("a name in the policy that nothing has is warned of: it would turn nothing off", async () => {

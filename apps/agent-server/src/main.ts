@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { inspect } from "node:util";
 import { readFlags, type Flags } from "./command-line.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
 import { helpText } from "./help-text.ts";
@@ -121,6 +122,7 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
   });
   if (!started.ok) return fail(started.faults);
   const { running } = started;
+  liveOn(runtime);
   stopOnSignals(running);
   const { url, joined } = running;
   if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
@@ -141,6 +143,18 @@ async function testItself(
   const code = await selfTest({ identity, work, joined, timeoutMs, runtime, report });
   await stop();
   return code;
+}
+
+/** A tool may fail when it has answered long ago: that is no reason to leave the work of others. */
+function liveOn({ log }: Runtime): void {
+  process.on("uncaughtException", (cause) => {
+    log("error", "process.uncaught", { cause: inspect(cause) });
+  });
+  process.on("unhandledRejection", (cause) => {
+    log("error", "process.unhandled", { cause: inspect(cause) });
+  });
+  // Who read the log may go away; to log that would only fail again, without end.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 }
 
 function stopOnSignals(running: RunningAgent): void {
@@ -172,6 +186,6 @@ function fail(faults: readonly string[]): 1 {
   return 1;
 }
 
-const code = await main();
+const code = await main().catch((cause: unknown) => fail([inspect(cause)]));
 // What has ended is not kept alive by an idle connection or a tool's own timer.
 if (code !== undefined) process.exit(code);
