@@ -103,7 +103,12 @@ async function register(
       metadata: { name, description, agent_type: agentType },
     },
   });
-  if (!answer.ok) return answer;
+  if (!answer.ok) {
+    // The agent signs its own tokens, so this can only be the operator's.
+    return answer.code === "auth.unknown_token"
+      ? { ...answer, message: "This relay does not take AGENT_SYNC_TOKEN (else AGENT_API_TOKEN)" }
+      : answer;
+  }
   for (const { check, ok, detail } of answer.body.checks) {
     if (!ok) runtime.log("warn", "relay.check_failed", { check, detail });
   }

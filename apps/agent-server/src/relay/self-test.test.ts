@@ -65,6 +65,10 @@ describe("the self-test", () => {
       2,
       expect.stringContaining("relay unreachable"),
     ]);
-    expect((await run({ env: { AGENT_SYNC_TOKEN: "wrong" } })).code).toBe(1);
+    const refused = await run({ env: { AGENT_SYNC_TOKEN: "wrong" } });
+    expect([refused.code, refused.lines[0]]).toEqual([
+      1,
+      expect.stringContaining("does not take AGENT_SYNC_TOKEN"),
+    ]);
   });
 });
