@@ -1,10 +1,22 @@
-import { createServer, type Server, type ServerOptions } from "node:http";
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerOptions,
+} from "node:http";
 import type { AddressInfo } from "node:net";
-import { serve as serveHono, type WebSocketServerLike } from "@hono/node-server";
-import { limits } from "@agent/wire";
+import {
+  getRequestListener,
+  RequestError,
+  serve as serveHono,
+  type WebSocketServerLike,
+} from "@hono/node-server";
+import { limits, refuse } from "@agent/wire";
 import { WebSocketServer } from "ws";
 import { answerBrokenRequests } from "./http/broken-request.ts";
 import { prepareClosing } from "./http/closing.ts";
+import { refusalResponse } from "./http/refusal-response.ts";
 import { answeringUpgrades, isWebSocketUpgrade } from "./http/refused-upgrade.ts";
 import type { OpenRelay } from "./open-relay.ts";
 import { newId, type Runtime } from "./runtime.ts";
@@ -42,18 +54,27 @@ export async function serve(
 ): Promise<Serving> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketFrameBytes });
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
+  const fetch = answeringUpgrades(relay.fetch);
+  const listener = createListener(fetch, runtime, address.host);
   const server = serveHono(
     {
-      fetch: answeringUpgrades(relay.fetch),
-      createServer,
+      fetch,
+      createServer: ((options: ServerOptions) =>
+        createServer(options, listener)) as typeof createServer,
       hostname: address.host,
       port: address.port,
-      serverOptions: { ...serverOptions, shouldUpgradeCallback: isWebSocketUpgrade },
+      serverOptions: {
+        ...serverOptions,
+        requireHostHeader: false,
+        shouldUpgradeCallback: isWebSocketUpgrade,
+      },
       websocket: { server: sockets as unknown as WebSocketServerLike },
     },
     resolve,
   ) as Server;
   server.once("error", reject);
+  // What somebody expects beyond `100-continue` is no reason to refuse.
+  server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange));
   answerBrokenRequests(server, () => newId(runtime));
   const close = prepareClosing(server, sockets, runtime);
   const { port } = await promise;
@@ -71,6 +92,34 @@ export async function serve(
       await relay.close();
     },
   };
+}
+
+/**
+ * The adapter's listener, and an answer with the body of every other refusal to requests whose
+ * address or Host is none: the adapter and Node would answer those without one.
+ */
+function createListener(
+  fetch: Parameters<typeof getRequestListener>[0],
+  runtime: Runtime,
+  hostname: string,
+): RequestListener {
+  const unaddressed = () =>
+    refusalResponse(refuse("request.invalid", "address or Host is malformed"), newId(runtime));
+  const listener = getRequestListener(fetch, {
+    hostname,
+    errorHandler: (error) =>
+      error instanceof RequestError
+        ? unaddressed()
+        : refusalResponse(refuse("server.failed"), newId(runtime)),
+  });
+  const refusing = getRequestListener(unaddressed, { hostname });
+  return (incoming, outgoing) =>
+    void (lacksHost(incoming) ? refusing : listener)(incoming, outgoing);
+}
+
+/** HTTP/1.0 knows no Host yet. */
+function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host === undefined && httpVersion !== "1.0";
 }
 
 interface Ticking {
