@@ -4,6 +4,7 @@ import { systemRuntime } from "../runtime.ts";
 import { newGuard } from "../testing/guard.ts";
 import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
 import { createToolCaller } from "./call-tool.ts";
+import { compileTool } from "./compile-tool.ts";
 import type { JsonObject, ToolAnswer, ToolContext } from "./definition.ts";
 import { createRegistry } from "./registry.ts";
 
@@ -44,6 +45,15 @@ const structured = textTool("structured", (what) => ({
   data: "",
   structuredContent: rich[what]?.() as JsonObject,
 }));
+const listing = compileTool({
+  definition: {
+    name: "listing",
+    description: "",
+    inputSchema: { type: "object", properties: { list: { items: { pattern: "^x$" } } } },
+    risk: 0,
+  },
+  handler: () => ({ ok: true, data: "" }),
+});
 const changing = { n: 1, toJSON: () => ({ n: changing.n }) };
 const rethinking = textTool("rethinking", () => {
   const block = { type: "text" as const, text: "first" };
@@ -67,6 +77,7 @@ const callTool = createToolCaller({
     throwingAny,
     structured,
     rethinking,
+    listing,
     wide,
     huge,
     hanging(),
@@ -99,6 +110,15 @@ describe("a tool that does not run", () => {
       expect(await call("shout", args)).toMatchObject({ ok: false, kind: "invalid" });
     },
   );
+
+  test("its refusal is short, however much does not fit", async () => {
+    const list = Array.from({ length: 100_000 }, () => "\ud83d");
+    const answer = await call("listing", { list });
+    expect(answer).toMatchObject({ ok: false, kind: "invalid" });
+    const [, fault = ""] = ("error" in answer ? answer.error : "").split('tool "listing": ');
+    expect(fault).toMatch(/^data\/list\/0 must match pattern/);
+    expect([fault.length, fault.isWellFormed()]).toEqual([1_000, true]);
+  });
 
   test("one that the policy refuses or wants approved", async () => {
     expect(await call("risky")).toMatchObject({ kind: "denied" });

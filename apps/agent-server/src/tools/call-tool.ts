@@ -16,6 +16,8 @@ export type CallAnswer =
 /** Pictures are larger than texts, and no receipt carries them. */
 const richBytes = 8_388_608;
 
+const faultCharacters = 1_000;
+
 export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
 
 /**
@@ -34,7 +36,10 @@ export function createToolCaller(parts: {
 
     const checked = tool.check(args ?? {});
     if (!checked.ok) {
-      return failure("invalid", `Invalid arguments for tool "${name}": ${checked.fault}`);
+      return failure(
+        "invalid",
+        `Invalid arguments for tool "${name}": ${shortened(checked.fault)}`,
+      );
     }
 
     const { args: own } = checked;
@@ -133,6 +138,11 @@ function bounded(name: string, answer: CallAnswer): CallAnswer {
   const richText = rich && JSON.stringify({ content, structuredContent });
   if (richText !== undefined && Buffer.byteLength(richText) > richBytes) return tooMuch(richBytes);
   return answer;
+}
+
+/** A validator names each of many faults: much more than what was sent. */
+function shortened(fault: string): string {
+  return fault.slice(0, faultCharacters).toWellFormed();
 }
 
 /** Anything can be thrown, also what has no text. */
