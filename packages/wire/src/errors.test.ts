@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { errorBody, errors, refuse, type Code } from "./errors.ts";
-import { impliedRefusals } from "./openapi.ts";
+import { impliedRefusals } from "./implied-refusals.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 

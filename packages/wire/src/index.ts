@@ -20,7 +20,8 @@ export type {
 } from "./operation.ts";
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
-export { impliedRefusals, openApi } from "./openapi.ts";
+export { impliedRefusals } from "./implied-refusals.ts";
+export { openApi } from "./openapi.ts";
 export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
-import { impliedRefusals, openApi } from "./openapi.ts";
+import { impliedRefusals } from "./implied-refusals.ts";
+import { openApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 

@@ -1,89 +1,11 @@
-import { toJsonSchema, toJsonSchemaDefs, type ConversionConfig } from "@valibot/to-json-schema";
-import { VerifiableCredentialSchema } from "@agent/credentials";
 import { FEDERATION_HEADERS } from "@agent/federation-protocol";
-import { LedgerSchema } from "@agent/ledger";
-import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
-import { AgentState, AuditEntry, Goal } from "./agent-state.ts";
-import { Approval } from "./approvals.ts";
-import { Balance, Settlement, Transaction } from "./budget.ts";
-import { Conversation, Message } from "./conversations.ts";
-import { CredentialStatus, StoredCredential } from "./credentials.ts";
-import { Device } from "./devices.ts";
 import { errors, type Code } from "./errors.ts";
-import { AgentEvent } from "./events.ts";
-import { federationPrefix } from "./federation.ts";
-import { KeyHistory } from "./keys.ts";
+import { impliedRefusals } from "./implied-refusals.ts";
+import { namedSchemas, schemaOf, type Json } from "./json-schemas.ts";
 import { limits } from "./limits.ts";
-import { MarketCandidate } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
-import { Pairing } from "./pairing.ts";
-import { Plan } from "./plans.ts";
-import { CapabilityPrice, DiscoveryEntry, Listing } from "./registry.ts";
-import { Statement } from "./statement.ts";
-import { RoutingRecord } from "./routing.ts";
-import { RoutingChoice, Task, TaskEvent } from "./tasks.ts";
-import { TrustRecord } from "./trust.ts";
-import { Visibility } from "./visibility.ts";
-import { Withdrawal } from "./withdrawals.ts";
-
-type Json = { [member: string]: unknown };
-
-/** Schemas that clients meet by name. */
-const named = {
-  ExecutionReceipt: ExecutionReceiptSchema,
-  Task,
-  TaskEvent,
-  RoutingChoice,
-  RoutingRecord,
-  Balance,
-  Transaction,
-  Settlement,
-  Statement,
-  Withdrawal,
-  CapabilityPrice,
-  Listing,
-  DiscoveryEntry,
-  KeyHistory,
-  Device,
-  Pairing,
-  Approval,
-  Plan,
-  Conversation,
-  Message,
-  AgentEvent,
-  Goal,
-  AgentState,
-  AuditEntry,
-  MarketCandidate,
-  Visibility,
-  TrustRecord,
-  VerifiableCredential: VerifiableCredentialSchema,
-  StoredCredential,
-  CredentialStatus,
-  ExecutionLedger: LedgerSchema,
-} as const;
-
-/** Rules that JSON Schema has no word for; the text of the refusal names them. */
-const ignoreActions = ["finite", "check", "raw_check", "safe_integer", "max_bytes", "transform"];
-
-const conversion = {
-  target: "draft-2020-12",
-  // What validation makes of the input; numbers in a query are numbers there.
-  typeMode: "output",
-  ignoreActions,
-  // The only custom schema of the contract is the object that is handed on as it is.
-  overrideSchema: ({ valibotSchema }) =>
-    valibotSchema.type === "custom" ? { type: "object" } : undefined,
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-} satisfies ConversionConfig;
-
-function schemaOf(schema: v.GenericSchema): Json {
-  const converted = toJsonSchema(schema, { ...conversion, definitions: named }) as Json;
-  const { $schema: _schema, $defs: _defs, ...rest } = converted;
-  return rest;
-}
 
 const errorSchema: Json = {
   type: "object",
@@ -105,52 +27,6 @@ const errorSchema: Json = {
     },
   },
 };
-
-/** Refusals that the operation's row implies without naming them. */
-export function impliedRefusals(operation: Operation): Code[] {
-  const codes: Code[] = ["server.failed", "server.unavailable"];
-  // Probes answer at any rate, and until the process ends.
-  if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
-  if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
-  // Where federation is off there is no such path.
-  if (operation.path.startsWith(federationPrefix)) codes.push("route.not_found");
-  if (operation.auth === "peer") {
-    // A relay counts another's requests by its id, once they are known to be its own.
-    if (operation.tier === null) codes.push("server.draining", "rate.exceeded");
-    codes.push("federation.signature_invalid", "federation.timestamp_expired");
-    if (operation.body !== undefined) codes.push("federation.wrong_receiver");
-  } else if (operation.auth !== "public") {
-    codes.push(
-      "auth.missing",
-      "auth.malformed_token",
-      "auth.expired_token",
-      "auth.token_revoked",
-      "auth.unknown_token",
-      "auth.verification_failed",
-      "auth.device_not_authorized",
-      "agent.revoked",
-    );
-  }
-  if (operation.singleUse) codes.push("auth.token_used");
-  if (operation.auth === "master") codes.push("auth.master_only");
-  if (operation.ownerOnly) codes.push("auth.not_owner");
-  if (operation.scope !== undefined) codes.push("auth.scope_missing");
-  if (operation.keyed) {
-    codes.push("idempotency.key_invalid", "idempotency.key_in_use", "idempotency.key_reused");
-  }
-  if (operation.query !== undefined) codes.push("request.invalid");
-  if (operation.body !== undefined) {
-    codes.push(
-      "request.malformed_json",
-      "request.invalid",
-      "request.too_deep",
-      "request.too_large",
-      "request.media_type",
-      "request.timeout",
-    );
-  }
-  return codes;
-}
 
 function refusalResponses(operation: Operation): Json {
   const byStatus = new Map<number, Code[]>();
@@ -291,7 +167,6 @@ export function openApi(version: string): Json {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(name, operation) };
   }
-  const schemas = toJsonSchemaDefs(named, conversion);
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
   return {
     openapi: "3.1.0",
@@ -308,7 +183,7 @@ export function openApi(version: string): Json {
     paths,
     components: {
       securitySchemes,
-      schemas: { Error: errorSchema, ...schemas },
+      schemas: { Error: errorSchema, ...namedSchemas() },
     },
   };
 }
