@@ -66,6 +66,9 @@ const post = (headers: readonly string[], path = "/agent/nobody/task") =>
     "",
   ].join("\r\n");
 
+/** Of a client that expects nothing after the answer, so that the relay need not wait for more. */
+const last = "Connection: close";
+
 const spaces = Array.from({ length: 500 }, () => " ");
 
 const statusesIn = ({ answer }: Said) =>
@@ -139,7 +142,7 @@ describe("P5 a slow client is closed and told why", () => {
 describe("P6 an odd request", () => {
   test("with a compressed body is 415", async () => {
     const body = gzipSync(task);
-    const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`];
+    const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
     const said = await say([Buffer.concat([Buffer.from(post(headers)), body])]);
     expect(statusesIn(said)).toEqual([415]);
   });
@@ -152,18 +155,18 @@ describe("P6 an odd request", () => {
   });
 
   test("that expects 100 is told to go on", async () => {
-    const headers = ["Expect: 100-continue", `Content-Length: ${task.length}`];
+    const headers = ["Expect: 100-continue", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers), task], 50))).toEqual([100, 201]);
   });
 
   test("that expects what the relay does not know is taken all the same", async () => {
-    const headers = ["Expect: more", `Content-Length: ${task.length}`];
+    const headers = ["Expect: more", `Content-Length: ${task.length}`, last];
     expect(statusesIn(await say([post(headers) + task]))).toEqual([201]);
   });
 
   test("in chunks is taken", async () => {
     const chunks = task.replaceAll(/./g, (byte) => `1\r\n${byte}\r\n`);
-    const said = await say([post(["Transfer-Encoding: chunked"]), `${chunks}0\r\n\r\n`]);
+    const said = await say([post(["Transfer-Encoding: chunked", last]), `${chunks}0\r\n\r\n`]);
     expect(statusesIn(said)).toEqual([201]);
   });
 
