@@ -72,7 +72,8 @@ async function say(pieces: string, more: string): Promise<number | undefined> {
   await once(socket, "connect");
   socket.write(pieces);
   const drip = setInterval(() => socket.write(more), 20);
-  await once(socket, "close");
+  // A reset is an end like any other: `once` would reject with it.
+  await new Promise((resolve) => socket.on("close", resolve));
   clearInterval(drip);
   const [, status] = /^HTTP\/1\.1 (\d+)/.exec(said) ?? [];
   return status === undefined ? undefined : Number(status);
