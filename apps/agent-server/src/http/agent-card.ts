@@ -1,4 +1,4 @@
-import type { ListingBody } from "@agent/wire";
+import { hireExtension, type ListingBody } from "@agent/wire";
 import type { Identity } from "../identity.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 
@@ -16,8 +16,6 @@ export interface AgentCardParts {
   readonly secured: boolean;
 }
 
-/** What work costs, and under which id it is paid for through a relay. */
-const hireExtension = "urn:agent-delegation:extensions:hire:v1";
 /** A2A names bindings other than its own three by a URI. */
 const mcpBinding = "https://modelcontextprotocol.io/specification";
 const bearer = "bearer";

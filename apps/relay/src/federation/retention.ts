@@ -1,19 +1,19 @@
 import type { Config } from "../config.ts";
 import type { Services } from "../services.ts";
+import { forgottenUntil } from "../storage/forgotten-until.ts";
 import { batch, inBatches } from "../storage/in-batches.ts";
 import { forgetInbound } from "./inbound-store.ts";
 import { forgetOutbound } from "./outbound-store.ts";
 import { forgetOutbox } from "./outbox-store.ts";
 
-const DAY = 86_400_000;
-
 /** Whether what was over at a time is forgotten by now. */
 export function isForgotten(
-  { storage: { retentionDays } }: Pick<Config, "storage">,
+  config: Pick<Config, "storage">,
   endedAt: number,
   now: number,
 ): boolean {
-  return retentionDays > 0 && endedAt <= now - retentionDays * DAY;
+  const until = forgottenUntil(config, now);
+  return until !== null && endedAt <= until;
 }
 
 /**
@@ -25,9 +25,9 @@ export async function forgetOldForwards({
   runtime,
   config,
 }: Pick<Services, "storage" | "runtime" | "config">): Promise<void> {
-  const { retentionDays } = config.storage;
-  if (retentionDays === 0) return;
-  const old = { until: runtime.now() - retentionDays * DAY, limit: batch };
+  const until = forgottenUntil(config, runtime.now());
+  if (until === null) return;
+  const old = { until, limit: batch };
   // Where a task goes on to is forgotten last: by it a settlement is passed on.
   for (const forget of [forgetOutbox, forgetInbound, forgetOutbound]) {
     await inBatches(() => storage.transaction((tx) => forget(tx, old)));

@@ -5,6 +5,7 @@ import {
   judgeForward,
   openInbound,
   readSignedMessageAsync,
+  relayNode,
   relaysOf,
   TaskForwardSchema,
   type ForwardContext,
@@ -136,11 +137,12 @@ async function findWorker(
     return { known: { publicKeys, price }, via: undefined };
   }
   const path = routing_choice?.path ?? [];
-  const passed = path.slice(0, path.indexOf(`relay:${identity.relayId}`) + 1);
+  const here = relayNode(identity.relayId);
+  const passed = path.slice(0, path.indexOf(here) + 1);
   const remote = federation.remote.get(target_agent);
   if (remote !== undefined && isReachable(remote)) {
     const via = viaOf(services, remote);
-    const onward = via.route.slice(via.route.indexOf(`relay:${identity.relayId}`) + 1);
+    const onward = via.route.slice(via.route.indexOf(here) + 1);
     return {
       known: { publicKeys: [remote.public_key], price: priceOfRemote(remote, required) },
       via: passed.length === 0 ? via : { ...via, route: [...passed, ...onward] },

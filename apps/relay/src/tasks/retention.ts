@@ -1,10 +1,10 @@
 import { uuidV7 } from "@agent/crypto";
 import type { Services } from "../services.ts";
+import { forgottenUntil } from "../storage/forgotten-until.ts";
 import { batch, inBatches } from "../storage/in-batches.ts";
 import { forgetEnded } from "./delegation-store.ts";
 import { forgetFinished, forgetFinishedOfPeers } from "./store.ts";
 
-const DAY = 86_400_000;
 /** A submission that was admitted just before its token ended may not be stored yet. */
 const stillArrivingMs = 60_000;
 
@@ -14,9 +14,8 @@ export async function forgetOldTasks({
   runtime,
   config,
 }: Pick<Services, "storage" | "runtime" | "config">): Promise<void> {
-  const { retentionDays } = config.storage;
-  if (retentionDays === 0) return;
-  const until = runtime.now() - retentionDays * DAY;
+  const until = forgottenUntil(config, runtime.now());
+  if (until === null) return;
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: batch };
   await inBatches(() => storage.transaction((tx) => forgetFinished(tx, old)));
   await inBatches(() => storage.transaction((tx) => forgetFinishedOfPeers(tx, old)));
