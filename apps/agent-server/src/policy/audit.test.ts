@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { manualClock } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { systemRuntime, type Runtime } from "../runtime.ts";
 import { openAudit, type Audit, type DecidedLine, type FinishedLine } from "./audit.ts";
 
 const run = promisify(execFile);
@@ -14,8 +15,8 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "agent-audit-"))));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function open(path: string): Audit {
-  const opened = openAudit(path, systemRuntime(silentLog));
+function open(path: string, time: Partial<Pick<Runtime, "now" | "schedule">> = {}): Audit {
+  const opened = openAudit(path, { ...systemRuntime(silentLog), ...time });
   if (!opened.ok) throw new Error(opened.faults.join("; "));
   return opened.audit;
 }
@@ -51,6 +52,20 @@ describe("the audit log", () => {
     audit.finished(finished("3"));
     audit.close();
     expect(ids().slice(2)).toEqual(["tool.finished 1", "tool.decided 3", "tool.finished 3"]);
+  });
+
+  test("keeps an end back for a second, unless a decision takes it along before", async () => {
+    const path = join(folder, "kept.jsonl");
+    const clock = manualClock();
+    const audit = open(path, clock);
+    const count = () => readFileSync(path, "utf8").split("\n").length - 1;
+    await audit.decided(decided("1"));
+    audit.finished(finished("1"));
+    await clock.advance(999);
+    expect(count()).toBe(1);
+    await clock.advance(1);
+    expect(count()).toBe(2);
+    audit.close();
   });
 
   test("goes on in a line of its own behind one that a crash has cut short", async () => {
