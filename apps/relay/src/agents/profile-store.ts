@@ -126,43 +126,44 @@ const described = sql`concat_ws(char(10), agents.metadata ->> '$.name',
   agents.metadata ->> '$.description', listings.body ->> '$.description', agents.capabilities,
   listings.body ->> '$.capabilities')`;
 
-const registered = (agents: typeof everybody) =>
+const mentions = sql<boolean>`instr(lower(${described}), lower(${p("text")})) > 0`;
+
+const pageOf = (agents: typeof everybody, answers: typeof mentions) =>
   profilesOf(agents)
     .where("agents.registered", "=", 1)
     .where("agents.agent_id", ">", p("after"))
     .where("agents.agent_id", "<=", p("until"))
-    .where(sql<boolean>`(${p("text")} = '' or instr(lower(${described}), lower(${p("text")})) > 0)`)
+    .where(sql<boolean>`(${p("text")} = '' or ${answers})`)
     .orderBy("agents.agent_id")
     .limit(p("limit"));
 
 type Bounded = DiscoverQuery & { readonly until: string };
 
-const discovered = prepare<Omit<Bounded, "capability">>()(registered(everybody));
-const discoveredBy = prepare<Bounded>()(registered(providers));
+/** A query for any capability, and the same for one. */
+interface Pair<P, Row> {
+  readonly any: Query<P, Row>;
+  readonly one: Query<P, Row>;
+}
+
+const discovered: Pair<Bounded, ProfileRow> = {
+  any: prepare<Omit<Bounded, "capability">>()(pageOf(everybody, mentions)),
+  one: prepare<Bounded>()(pageOf(providers, mentions)),
+};
 
 /** What its owner said, else whether it offers a service (specification, "Visibility"). */
 const visible = sql<boolean>`coalesce(agents.federation_visible,
   listings.agent_id is not null or agents.metadata ->> '$.agent_type' = 'service')`;
 
-const shown = (agents: typeof everybody) =>
-  profilesOf(agents)
-    .where("agents.registered", "=", 1)
-    .where("agents.agent_id", ">", p("after"))
-    .where("agents.agent_id", "<=", p("until"))
-    .where(
-      sql<boolean>`(${p("text")} = '' or agents.agent_id = ${p("text")}
-      or instr(lower(${described}), lower(${p("text")})) > 0)`,
-    )
-    .where(visible)
-    .orderBy("agents.agent_id")
-    .limit(p("limit"));
+const isOrMentions = sql<boolean>`agents.agent_id = ${p("text")} or ${mentions}`;
 
-const shownAll = prepare<Omit<Bounded, "capability">>()(shown(everybody));
-const shownBy = prepare<Bounded>()(shown(providers));
+const shown: Pair<Bounded, ProfileRow> = {
+  any: prepare<Omit<Bounded, "capability">>()(pageOf(everybody, isOrMentions).where(visible)),
+  one: prepare<Bounded>()(pageOf(providers, isOrMentions).where(visible)),
+};
 
 /** The same of those agents only that other relays may know of; a text may also be an agent id. */
 export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, { all: shownAll, by: shownBy });
+  return findProfiles(read, query, shown);
 }
 
 const oneShown = prepare<{ reader: string; agent_id: string }>()(
@@ -193,50 +194,45 @@ export async function countVisible(read: Reader): Promise<number> {
 
 /** A page of the discovery registry, by agent id. */
 export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, { all: discovered, by: discoveredBy });
+  return findProfiles(read, query, discovered);
 }
 
 /** Above every agent id. */
 const pastAll = "~";
 
-const place = { offset: limits.searchedAgents - 1, limit: 1 };
-
-const lastOfAll = prepare<{ after: string }>()(
-  db
-    .selectFrom("agents")
-    .select("agent_id")
-    .where("agent_id", ">", p("after"))
-    .orderBy("agent_id")
-    .limit(place.limit)
-    .offset(place.offset),
-);
-
-const lastOfProviders = prepare<{ after: string; capability: string }>()(
-  db
-    .selectFrom("agent_capabilities")
-    .select("agent_id")
-    .where("capability", "=", p("capability"))
-    .where("agent_id", ">", p("after"))
-    .orderBy("agent_id")
-    .limit(place.limit)
-    .offset(place.offset),
-);
+/** The last agent that is looked through for a text, if there are more. */
+const searched: Pair<Bounded, { agent_id: string }> = {
+  any: prepare<{ after: string }>()(
+    db
+      .selectFrom("agents")
+      .select("agent_id")
+      .where("agent_id", ">", p("after"))
+      .orderBy("agent_id")
+      .limit(1)
+      .offset(limits.searchedAgents - 1),
+  ),
+  one: prepare<{ after: string; capability: string }>()(
+    db
+      .selectFrom("agent_capabilities")
+      .select("agent_id")
+      .where("capability", "=", p("capability"))
+      .where("agent_id", ">", p("after"))
+      .orderBy("agent_id")
+      .limit(1)
+      .offset(limits.searchedAgents - 1),
+  ),
+};
 
 /** What agents say is looked through for a text one by one, so that a page ends after so many. */
 async function findProfiles(
   read: Reader,
   query: DiscoverQuery,
-  found: {
-    readonly all: Query<Omit<Bounded, "capability">, ProfileRow>;
-    readonly by: Query<Bounded, ProfileRow>;
-  },
+  page: Pair<Bounded, ProfileRow>,
 ): Promise<Found> {
-  const anybody = query.capability === "";
-  const last =
-    query.text === ""
-      ? undefined
-      : await (anybody ? read.get(lastOfAll, query) : read.get(lastOfProviders, query));
-  const bounded = { ...query, until: last?.agent_id ?? pastAll };
-  const rows = await (anybody ? read.all(found.all, bounded) : read.all(found.by, bounded));
+  const capability = query.capability === "" ? "any" : "one";
+  const unbounded = { ...query, until: pastAll };
+  const last = query.text === "" ? undefined : await read.get(searched[capability], unbounded);
+  const until = last?.agent_id ?? pastAll;
+  const rows = await read.all(page[capability], { ...query, until });
   return { rows, stoppedAt: rows.length < query.limit ? last?.agent_id : undefined };
 }
