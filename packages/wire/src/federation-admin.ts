@@ -1,5 +1,6 @@
 import { PeerEntrySchema } from "@agent/federation-protocol";
 import * as v from "valibot";
+import { admission } from "./federation.ts";
 import { amount, endpointUrl, money, nextCursor, page, price, shortText } from "./fields.ts";
 import { operation } from "./operation.ts";
 
@@ -53,12 +54,7 @@ export const federationAdmin = {
     ok: { 200: FederationPeer },
     refusals: [
       "federation.disabled",
-      "peer.own_identity",
-      "peer.blocked",
-      "peer.not_allowed",
-      "peer.exists",
-      "peer.key_changed",
-      "peer.limit_reached",
+      ...admission,
       "peer.identity_mismatch",
       "peer.challenge_invalid",
       "peer.unreachable",

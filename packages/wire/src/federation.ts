@@ -25,7 +25,8 @@ import { operation } from "./operation.ts";
 /** All paths between relays; they are 404 while federation is off. */
 export const federationPrefix = "/federation/v1/";
 
-const admission = [
+/** Why a relay may not become a peer. */
+export const admission = [
   "peer.own_identity",
   "peer.blocked",
   "peer.not_allowed",
