@@ -7,7 +7,12 @@ import type { Program } from "./processes.ts";
 const { NODE_COMPILE_CACHE } = process.env;
 const compiled: Program["env"] = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
-const noWallet = `0x${"0".repeat(40)}`;
+/** On the loopback, without a wallet. */
+const relayEnv: Program["env"] = {
+  ...compiled,
+  X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
+  AGENT_HOST: "127.0.0.1",
+};
 
 /** A relay on any free port that keeps its database in `dataDir`. */
 export function relayProgram(masterToken: string, dataDir: string): Program {
@@ -15,10 +20,8 @@ export function relayProgram(masterToken: string, dataDir: string): Program {
     name: "relay",
     main: mainOf("@agent/relay"),
     env: {
-      ...compiled,
+      ...relayEnv,
       AGENT_API_TOKEN: masterToken,
-      X402_PAY_TO_ADDRESS: noWallet,
-      AGENT_HOST: "127.0.0.1",
       PORT: "0",
       AGENT_DB_PATH: join(dataDir, "relay.db"),
       AGENT_RELAY_KEY_PASSPHRASE: newSecret(),
@@ -42,10 +45,8 @@ export function peerRelayProgram({
     name,
     main: mainOf("@agent/relay"),
     env: {
-      ...compiled,
+      ...relayEnv,
       AGENT_API_TOKEN: masterToken,
-      X402_PAY_TO_ADDRESS: noWallet,
-      AGENT_HOST: "127.0.0.1",
       PORT: String(port),
       AGENT_DB_PATH: join(dataDir, `${name}.db`),
       AGENT_RELAY_NAME: name,
