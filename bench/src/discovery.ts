@@ -1,13 +1,13 @@
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import Sqlite, { type Database } from "better-sqlite3";
+import Sqlite from "better-sqlite3";
+import { copyRows } from "./copy-rows.ts";
 import { printFigures } from "./figures.ts";
 import { masterToken, startRelay } from "./relay-side.ts";
 
 const few = 1_000;
 const many = 1_000_000;
-const perTransaction = 20_000;
 const requests = 300;
 
 const queries = {
@@ -74,30 +74,17 @@ function multiplyAgents(path: string, count: number): void {
   // Nobody waits for it, and it is thrown away: no need to reach the disk, nor to leave the cache.
   db.pragma("synchronous = OFF");
   db.pragma("cache_size = -1000000");
-  const agents = copier(db, "agents", { agent_id: "n.id", registered: "1" });
-  const listings = copier(db, "listings", { agent_id: "n.id", listing_id: "n.id" });
-  const offers = copier(db, "agent_capabilities", {
-    agent_id: "n.id",
-    capability: `iif(n.value < ${few}, t.capability, 'c' || n.value % 1000)`,
-  });
-  const copyAll = db.transaction((first: number) => {
-    for (const copy of [agents, listings, offers]) copy.run(first);
-  });
-  for (let first = 0; first < count; first += perTransaction) copyAll(first);
+  const listed = db.prepare("select agent_id from listings").pluck().get() as string;
+  const where = `agent_id = '${listed}'`;
+  // Spread over all ids, so that an agent's neighbours offer something else.
+  const agent_id =
+    "printf('%08x-0000-7000-8000-%012x', n.value * 2654435761 % 4294967296, n.value)";
+  const capability = `iif(n.value < ${few}, t.capability, 'c' || n.value % 1000)`;
+  const tables = [
+    { table: "agents", where, changed: { agent_id, registered: "1" } },
+    { table: "listings", where, changed: { agent_id, listing_id: agent_id } },
+    { table: "agent_capabilities", where, changed: { agent_id, capability } },
+  ];
+  copyRows(db, tables, count);
   db.close();
-
-  function copier(db: Database, table: string, changed: Readonly<Record<string, string>>) {
-    const names = (db.pragma(`table_info(${table})`) as { name: string }[]).map(({ name }) => name);
-    return db.prepare(`
-      with recursive numbers(value) as (
-        select ? union all select value + 1 from numbers limit ${Math.min(count, perTransaction)}
-      ), n as (
-        select value,
-          printf('%08x-0000-7000-8000-%012x', value * 2654435761 % 4294967296, value) as id
-        from numbers
-      )
-      insert into ${table} (${names.join(", ")})
-      select ${names.map((name) => changed[name] ?? `t.${name}`).join(", ")}
-      from n, ${table} as t where t.agent_id = (select agent_id from listings order by updated_at limit 1)`);
-  }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
+import { copyRows } from "./copy-rows.ts";
 import { median, printFigures } from "./figures.ts";
 import { perSecond } from "./load.ts";
 import { startRelay } from "./relay-side.ts";
@@ -9,7 +10,6 @@ import { startRelay } from "./relay-side.ts";
 const rounds = 5;
 const seconds = 3;
 const stored = 1_000_000;
-const perTransaction = 20_000;
 
 /** Delegations a second on a file with many finished tasks of the same agents, beside one with none. */
 export async function storedTasks(): Promise<void> {
@@ -43,19 +43,13 @@ export async function storedTasks(): Promise<void> {
 /** Copies the finished task that is there, from outside of the relay. */
 function multiplyTasks(path: string): void {
   const db = new Sqlite(path, { timeout: 10_000 });
-  const columns = db.pragma("table_info(tasks)") as { name: string }[];
-  const names = columns.map(({ name }) => name);
-  const copies: Record<string, string> = {
+  const changed = {
     // Older than whatever comes, as ids are in the order of time.
     task_id: "printf('01000000-0000-7000-8000-%012x', n.value)",
     prompt: "'Summarise the minutes of the meeting.'",
   };
-  const values = names.map((name) => copies[name] ?? `t.${name}`);
-  const copy = db.prepare(`
-    with recursive n(value) as (select ? union all select value + 1 from n limit ${perTransaction})
-    insert into tasks (${names.join(", ")}) select ${values.join(", ")}
-    from n, (select * from tasks order by task_id desc limit 1) as t`);
-  for (let first = 0; first < stored; first += perTransaction) copy.run(first);
+  const finished = db.prepare("select task_id from tasks").pluck().get() as string;
+  copyRows(db, [{ table: "tasks", where: `task_id = '${finished}'`, changed }], stored);
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();
 }

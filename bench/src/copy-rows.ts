@@ -1,0 +1,30 @@
+import type { Database } from "better-sqlite3";
+
+const perTransaction = 20_000;
+
+/** One row of a table to be copied again and again, and which columns each copy has of its own. */
+export interface Copies {
+  readonly table: string;
+  /** The condition that finds the row. */
+  readonly where: string;
+  /** SQL of a value by column; `n.value` counts the copies from 0. */
+  readonly changed: Readonly<Record<string, string>>;
+}
+
+/** Writes `count` copies of a row into each table, table by table in transactions that stay small. */
+export function copyRows(db: Database, tables: readonly Copies[], count: number): void {
+  const size = Math.min(count, perTransaction);
+  const copies = tables.map(({ table, where, changed }) => {
+    const columns = db.pragma(`table_info(${table})`) as { name: string }[];
+    const names = columns.map(({ name }) => name);
+    return db.prepare(`
+      with recursive n(value) as (select ? union all select value + 1 from n limit ${size})
+      insert into ${table} (${names.join(", ")})
+      select ${names.map((name) => changed[name] ?? `t.${name}`).join(", ")}
+      from n, (select * from ${table} where ${where} limit 1) as t`);
+  });
+  const copyAll = db.transaction((first: number) => {
+    for (const copy of copies) copy.run(first);
+  });
+  for (let first = 0; first < count; first += size) copyAll(first);
+}
