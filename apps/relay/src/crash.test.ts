@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm build`);
 const options = isBuilt ? { main: builtMain } : {};
 
-test("M13 R2 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
+test("MN13 RC2 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
   const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
   let relay = startRelay(env, options);
   const load = await openLoad(await relay.baseUrl);

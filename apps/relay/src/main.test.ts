@@ -105,7 +105,7 @@ describe("the command", () => {
   });
 });
 
-describe("A14 a start is refused", () => {
+describe("HO14 a start is refused", () => {
   test.each([[[]], [["--check-config"]]])(
     "with every configuration fault named at once, and no value quoted (%j)",
     async (args) => {
@@ -175,7 +175,7 @@ describe("A14 a start is refused", () => {
   }
 });
 
-describe("A13 the relay's key", () => {
+describe("HO13 the relay's key", () => {
   const passphrase = "correct horse battery staple";
 
   const filesOf = (name: string) => readdirSync(folder).filter((file) => file.startsWith(name));

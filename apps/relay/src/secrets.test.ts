@@ -194,7 +194,7 @@ async function converse(agent: TestAgent, token: string): Promise<void> {
 const foundIn = (text: string) =>
   [...secrets].filter(([, secret]) => text.includes(secret)).map(([name]) => name);
 
-describe("P8 over a whole run", () => {
+describe("IN8 over a whole run", () => {
   test("no answer holds the master token, a private key, the passphrase or a token", () => {
     expect(answers.length).toBeGreaterThan(100);
     expect(foundIn(`...${masterToken}...`)).toEqual(["master token"]);
@@ -228,13 +228,13 @@ describe("P8 over a whole run", () => {
     }
   });
 
-  test("P7 every line of the log is one JSON object, whatever stood in prompts and ids", () => {
+  test("IN7 every line of the log is one JSON object, whatever stood in prompts and ids", () => {
     const lines = linesOf(relay.stdout() + relay.stderr());
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) expect(line).toMatchObject({ service: "relay" });
   });
 
-  test("P9 nothing went wrong that nobody had foreseen", () => {
+  test("IN9 nothing went wrong that nobody had foreseen", () => {
     expect(relay.stderr()).toBe("");
   });
 });

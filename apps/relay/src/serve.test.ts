@@ -89,7 +89,7 @@ test("clients have 10 s for headers, 30 s for a request, 60 s between two; looke
   });
 });
 
-describe("P5 a slow client is closed and told why", () => {
+describe("IN5 a slow client is closed and told why", () => {
   const slow: [who: string, pieces: () => Iterable<string>, everyMs: number][] = [
     ["that says nothing", () => [], 0],
     ["that sends its headers a byte at a time", () => post(["X-Long: 1".repeat(100)]), 10],
@@ -139,7 +139,7 @@ describe("P5 a slow client is closed and told why", () => {
   });
 });
 
-describe("P6 an odd request", () => {
+describe("IN6 an odd request", () => {
   test("with a compressed body is 415", async () => {
     const body = gzipSync(task);
     const headers = ["Content-Encoding: gzip", `Content-Length: ${body.length}`, last];
@@ -196,7 +196,7 @@ describe("P6 an odd request", () => {
   });
 });
 
-describe("P9 a client that goes away", () => {
+describe("IN9 a client that goes away", () => {
   test("in the middle of its request leaves nothing behind", async () => {
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(post(["Content-Length: 500"]) + task, () => socket.destroy());

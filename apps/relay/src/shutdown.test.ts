@@ -15,7 +15,7 @@ const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("A15 on SIGTERM under load it stops taking, finishes, and loses nothing acknowledged", async () => {
+test("HO15 on SIGTERM under load it stops taking, finishes, and loses nothing acknowledged", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
   const load = await openLoad(url);
@@ -47,7 +47,7 @@ test("A15 on SIGTERM under load it stops taking, finishes, and loses nothing ack
   expect(await missing(await again.baseUrl, load)).toEqual([]);
 });
 
-test("A15 a device that never answers the closing frame does not hold it up", async () => {
+test("HO15 a device that never answers the closing frame does not hold it up", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
   const { worker } = await openLoad(url);
@@ -61,7 +61,7 @@ test("A15 a device that never answers the closing frame does not hold it up", as
 });
 
 test.runIf(process.platform === "linux")(
-  "P9 a relay whose log nobody reads any more serves on, and does not turn in circles",
+  "IN9 a relay whose log nobody reads any more serves on, and does not turn in circles",
   async () => {
     const relay = startRelay({ ...plainEnv, LOG_LEVEL: "debug" });
     const url = await relay.baseUrl;

@@ -88,7 +88,7 @@ test("a client has 10 s for headers, 30 s for a request, 60 s between two; looke
   });
 });
 
-describe("P5 a client that takes longer is cut off, and reaches no tool", () => {
+describe("IN5 a client that takes longer is cut off, and reaches no tool", () => {
   test.each<[string, () => string, string]>([
     ["whose headers never end", () => "POST /mcp HTTP/1.1\r\n", "x-more: x\r\n"],
     ["whose call comes a byte at a time", () => post(token, 5_000) + body, " "],

@@ -62,12 +62,12 @@ describe("a bootstrap", () => {
     expect(await claim(agent)).toMatchObject({ status: 201, body: { registered: true } });
   });
 
-  test("R18 never takes the relay's own id", async () => {
+  test("KY12 never takes the relay's own id", async () => {
     const agent = { ...t.stranger(), agentId: t.relay.relayId };
     expect(await claim(agent)).toMatchObject({ status: 400, body: { code: "agent.id_reserved" } });
   });
 
-  test("I1 with another key and no succession is 409 and leaves the key", async () => {
+  test("KY1 with another key and no succession is 409 and leaves the key", async () => {
     const agent = await t.agent();
     const { publicKey } = t.stranger();
     expect(await claim({ ...agent, publicKey })).toMatchObject({
@@ -80,7 +80,7 @@ describe("a bootstrap", () => {
     expect(await keyOf(agent)).toBe(agent.publicKey);
   });
 
-  test("I3 of one id with 100 keys at once binds exactly one of them", async () => {
+  test("KY3 of one id with 100 keys at once binds exactly one of them", async () => {
     const { agentId } = t.stranger();
     const rivals = Array.from({ length: 100 }, () => ({ ...t.stranger(), agentId }));
     const replies = await Promise.all(rivals.map((rival) => claim(rival)));
@@ -91,7 +91,7 @@ describe("a bootstrap", () => {
     expect(await keyOf({ ...winner!, deviceId })).toBe(winner!.publicKey);
   });
 
-  test("I7 is limited to 30 a minute for one address", async () => {
+  test("KY7 is limited to 30 a minute for one address", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const body = () => {
       const { agentId, publicKey } = limited.stranger();
@@ -104,7 +104,7 @@ describe("a bootstrap", () => {
   });
 });
 
-describe("I4 a public key is refused", () => {
+describe("KY4 a public key is refused", () => {
   test.each([
     ["of 62 digits", "ab".repeat(31)],
     ["of 66 digits", "ab".repeat(33)],
@@ -137,7 +137,7 @@ describe("I4 a public key is refused", () => {
   });
 });
 
-describe("I5 an agent id is refused", () => {
+describe("KY5 an agent id is refused", () => {
   test.each([
     ["of version 1", "6ba7b810-9dad-11d1-80b4-00c04fd430c8"],
     ["in capitals", uuid.toUpperCase()],
@@ -245,7 +245,7 @@ describe("a succession", () => {
     },
   };
 
-  test.each(Object.entries(refused))("I2 %s is 400 and leaves the key", async (_, make) => {
+  test.each(Object.entries(refused))("KY2 %s is 400 and leaves the key", async (_, make) => {
     const agent = await t.agent();
     const { next, succession } = make(agent);
     expect(await claim(next, { succession })).toMatchObject({ status: 400 });
@@ -253,7 +253,7 @@ describe("a succession", () => {
     expect(await balance(agent, await t.token(agent))).toMatchObject({ status: 200 });
   });
 
-  test("I2 never goes back: not by the old record, nor by a new one to a key that was left", async () => {
+  test("KY2 never goes back: not by the old record, nor by a new one to a key that was left", async () => {
     const agent = await t.agent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });

@@ -149,7 +149,7 @@ describe("discovery", () => {
     "limit=1e9",
     "cursor=%00",
     "capability=",
-  ])("C11 refuses %s", async (query) => {
+  ])("CR11 refuses %s", async (query) => {
     expect(await t.asMaster("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
@@ -190,7 +190,7 @@ describe("an agent is seen to be", () => {
     expect(await levels()).toEqual([["verified"], ["first_contact"], ["first_contact"]]);
   });
 
-  test("C6 no more trusted by strangers for free tasks among friends", async () => {
+  test("CR6 no more trusted by strangers for free tasks among friends", async () => {
     const worker = await t.worker(0);
     const friends = [await t.agent(), await t.agent(), await t.agent()];
     for (const friend of friends) for (let i = 0; i < 5; i += 1) await employ(friend, worker);

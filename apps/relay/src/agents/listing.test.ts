@@ -76,7 +76,7 @@ describe("a listing", () => {
     expect(body["pricing"]).toEqual([{ ...price, unit_cost: 0 }]);
   });
 
-  test("I8 of another agent is 403 and stays as it is", async () => {
+  test("KY8 of another agent is 403 and stays as it is", async () => {
     await list(listing);
     const before = await shown();
     const other = await t.agent();
@@ -90,7 +90,7 @@ describe("a listing", () => {
   });
 });
 
-describe("M8 a listing is refused", () => {
+describe("MN8 a listing is refused", () => {
   const priced = (change: Record<string, unknown>) => ({
     ...listing,
     pricing: [{ ...price, ...change }],

@@ -110,7 +110,7 @@ describe("a registration", () => {
     await strict.close();
   });
 
-  test("I8 of another agent is 403, and nothing is registered", async () => {
+  test("KY8 of another agent is 403, and nothing is registered", async () => {
     const [agent, other] = [await t.agent(), await t.agent()];
     expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
       status: 403,
@@ -120,7 +120,7 @@ describe("a registration", () => {
   });
 });
 
-describe("I9 an endpoint_url is refused", () => {
+describe("KY9 an endpoint_url is refused", () => {
   test.each([
     ["ftp://a.example/"],
     ["file:///etc/passwd"],

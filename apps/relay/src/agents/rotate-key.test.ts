@@ -41,7 +41,7 @@ async function rotate(agent: TestAgent, door: Door = doors["rotate-key"]): Promi
 }
 
 describe.each(Object.entries<Door>(doors))("a key changed by %s", (_, door) => {
-  test("R17 takes the old key's tokens and sockets with it, on the same device", async () => {
+  test("KY11 takes the old key's tokens and sockets with it, on the same device", async () => {
     const agent = await t.agent();
     const old = await t.token(agent);
     expect(await t.request("GET", path(agent, "balance"), { token: old })).toMatchObject({
@@ -61,7 +61,7 @@ describe.each(Object.entries<Door>(doors))("a key changed by %s", (_, door) => {
     await t.device(next);
   });
 
-  test("I6 settles what was submitted before by the old key as by the new one", async () => {
+  test("KY6 settles what was submitted before by the old key as by the new one", async () => {
     const [boss, worker] = [await buyer(t, 20), await seller(t, 2)];
     const before = [await delegate(t, boss, worker), await delegate(t, boss, worker)] as const;
     await t.clock.advance(1);
@@ -101,7 +101,7 @@ describe.each(Object.entries<Door>(doors))("a key changed by %s", (_, door) => {
       const { secretKey } = await t.agent();
       return rotationOf(t, { ...agent, secretKey });
     },
-    "R16 for another id": async (agent) => {
+    "KY10 for another id": async (agent) => {
       const { agentId } = await t.agent();
       const { next, succession } = rotationOf(t, { ...agent, agentId });
       return { next: { ...next, agentId: agent.agentId }, succession };
@@ -112,7 +112,7 @@ describe.each(Object.entries<Door>(doors))("a key changed by %s", (_, door) => {
     "of another suite": (agent) => changed(rotationOf(t, agent), { suite: "none" }),
   };
 
-  test.each(Object.entries(refused))("I2 is refused %s, and stays", async (_title, make) => {
+  test.each(Object.entries(refused))("KY2 is refused %s, and stays", async (_title, make) => {
     const agent = await t.agent();
     expect(await door(t, agent, await make(agent))).toMatchObject({
       status: 400,
@@ -125,7 +125,7 @@ describe.each(Object.entries<Door>(doors))("a key changed by %s", (_, door) => {
     expect(await t.as(agent, "GET", path(agent, "balance"))).toMatchObject({ status: 200 });
   });
 
-  test("R16 never goes back, by an old record or a new one", async () => {
+  test("KY10 never goes back, by an old record or a new one", async () => {
     const agent = await t.agent();
     const first = rotationOf(t, agent);
     expect(await door(t, agent, first)).toMatchObject({ status: 200 });

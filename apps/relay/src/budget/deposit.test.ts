@@ -68,7 +68,7 @@ describe("a deposit", () => {
   });
 });
 
-describe("M1, M2 an amount", () => {
+describe("MN1, MN2 an amount", () => {
   test.each([
     ["-1"],
     ["0"],
@@ -141,7 +141,7 @@ describe("M1, M2 an amount", () => {
   });
 });
 
-describe("M3 a reference", () => {
+describe("MN3 a reference", () => {
   test("that was used answers the balance and credits nothing, whatever the amount", async () => {
     await deposit({ amount: 1, reference: "r" });
     await deposit({ amount: 2 });
@@ -195,7 +195,7 @@ describe("M3 a reference", () => {
     },
   );
 
-  test("M16 and a description are stored as the text that they are", async () => {
+  test("MN16 and a description are stored as the text that they are", async () => {
     const text = "'; DROP TABLE accounts; -- \u0000\n\u{1f600}";
     await deposit({ amount: 1, reference: text, description: text });
     expect((await account())["transactions"]).toMatchObject([
@@ -217,7 +217,7 @@ describe("M3 a reference", () => {
   );
 });
 
-describe("M4, M5 an account", () => {
+describe("MN4, MN5 an account", () => {
   test("is credited by the operator only: an agent's token is 403, for itself and for others", async () => {
     const other = await t.agent();
     for (const to of [agent, other]) {

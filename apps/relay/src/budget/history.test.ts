@@ -107,7 +107,7 @@ describe("an account's history", () => {
     await expectConsistentBooks(t, { deposits: 10, balances: 5.2, holds: 4.8 });
   });
 
-  test("M12, M17 follows row from row though all are of one moment, and ends at the balance", async () => {
+  test("MN12, MN17 follows row from row though all are of one moment, and ends at the balance", async () => {
     for (let i = 0; i < 3; i += 1) await work();
     await Promise.all(Array.from({ length: 60 }, () => t.deposit(boss, 0.1)));
     const { rows } = await pages<Transaction>(boss.agentId, "transactions", 200);

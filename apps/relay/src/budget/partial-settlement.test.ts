@@ -46,7 +46,7 @@ async function deliver(change: Parameters<typeof receiptOf>[2] = {}): Promise<Se
 
 const balances = async () => [await t.balance(boss), await t.balance(worker)];
 
-describe("M10 of a price of 2, a completed receipt pays by the steps of its signed ledger:", () => {
+describe("MN10 of a price of 2, a completed receipt pays by the steps of its signed ledger:", () => {
   test.each([
     // completed, failed -> outcome, paid, boss has, worker has
     [2, 0, "completed", 2, 8, 1.9],
@@ -95,7 +95,7 @@ test.each(["failed", "denied"] as const)(
   },
 );
 
-test("C5 the ledger of another agent about the task moves no money", async () => {
+test("CR5 the ledger of another agent about the task moves no money", async () => {
   await account(["failed"], boss);
   await account(["failed"], await t.agent());
   expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });

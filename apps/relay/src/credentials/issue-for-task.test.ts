@@ -61,7 +61,7 @@ describe("a completed receipt earns reputation", () => {
     ]);
   });
 
-  test("R24 once: the same receipt again names the same credential", async () => {
+  test("RC24 once: the same receipt again names the same credential", async () => {
     const task = await delegate(t, boss, worker);
     const first = await deliver(task, worker);
     const again = await deliver(task, worker);
@@ -69,7 +69,7 @@ describe("a completed receipt earns reputation", () => {
     expect(await said(worker, Reputation)).toHaveLength(1);
   });
 
-  test("R24 once, when eight come together", async () => {
+  test("RC24 once, when eight come together", async () => {
     const task = await delegate(t, boss, worker);
     const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(task, worker)));
     const ids = answers.map(({ body }) => body["credential_id"]);
@@ -101,13 +101,13 @@ describe("a completed receipt earns reputation", () => {
 });
 
 describe("no reputation comes", () => {
-  test.each(["failed", "denied"] as const)("R24 with a %s receipt", async (status) => {
+  test.each(["failed", "denied"] as const)("RC24 with a %s receipt", async (status) => {
     const answer = await work({ status });
     expect(answer.body).toEqual({ status });
     expect(await said(worker, Reputation)).toEqual([]);
   });
 
-  test("R19 from oneself, nor trust", async () => {
+  test("RC19 from oneself, nor trust", async () => {
     const task = await delegate(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
     expect(await said(worker, Reputation)).toEqual([]);
@@ -170,12 +170,12 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
     });
   });
 
-  test("C7 the relay's clock counts, whatever the receipt says of its time", async () => {
+  test("CR7 the relay's clock counts, whatever the receipt says of its time", async () => {
     await work({ completed_at: t.clock.now() + 1 }, 700);
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ avg_latency_ms: 700 });
   });
 
-  test("C6 trust is what two payers hold: one alone does not raise it", async () => {
+  test("CR6 trust is what two payers hold: one alone does not raise it", async () => {
     await list(t, worker, 1);
     for (let i = 0; i < 5; i += 1) await work();
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });

@@ -92,6 +92,6 @@ describe("none is 404", () => {
   });
 });
 
-test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])("C11 limit=%s is 400", async (limit) => {
+test.each(["-1", "0", "201", "1e9", "abc", "1.5", ""])("CR11 limit=%s is 400", async (limit) => {
   expect(await ask(`?limit=${limit}`)).toMatchObject({ status: 400 });
 });

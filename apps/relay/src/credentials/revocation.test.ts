@@ -24,7 +24,7 @@ const status = (): Promise<Reply> =>
 
 const untouched = { status: 200, body: { revoked: false } };
 
-describe("A6 a credential is taken back by whom it names itself:", () => {
+describe("CR12 a credential is taken back by whom it names itself:", () => {
   test.each([
     ["its subject", () => worker],
     ["its issuer", () => boss],

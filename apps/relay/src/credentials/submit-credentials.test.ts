@@ -135,7 +135,7 @@ describe("a credential is refused, and so are all that came with it,", () => {
       "credential.wrong_issuer",
       () => reputation(worker, worker, { now: now() }),
     ],
-    "C10 when it is one's own trust in oneself": [
+    "CR10 when it is one's own trust in oneself": [
       400,
       "credential.wrong_issuer",
       () => trustIn(worker, worker, { now: now() }),

@@ -22,7 +22,7 @@ const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, rea
 
 const spoken = (seed = 1) => reputation(boss, worker, { now: t.clock.now(), seed });
 
-describe("C1 anybody may have a credential verified:", () => {
+describe("CR1 anybody may have a credential verified:", () => {
   test("one that holds is valid, of its issuer about its subject", async () => {
     expect(await verify(spoken())).toMatchObject({
       status: 200,
@@ -77,7 +77,7 @@ describe("C1 anybody may have a credential verified:", () => {
   });
 });
 
-describe("C2, C3 it is not valid", () => {
+describe("CR2, CR3 it is not valid", () => {
   const changedProof = (change: object) => () => {
     const credential = spoken();
     return { ...credential, proof: { ...credential.proof, ...change } };

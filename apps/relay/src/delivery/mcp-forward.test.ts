@@ -127,7 +127,7 @@ describe("a task for an agent that has only an endpoint", () => {
   });
 });
 
-describe("A12 the relay signs in at an endpoint", () => {
+describe("HO12 the relay signs in at an endpoint", () => {
   test("with a token of its own, for this agent alone", async () => {
     const endpoint = opened(await mcpEndpoint(proves));
     await register(t, worker, endpoint.url);
@@ -159,7 +159,7 @@ describe("A12 the relay signs in at an endpoint", () => {
     ["takes the task", () => {}],
     ["asks for other credentials", (r) => r.writeHead(401, { "www-authenticate": "Basic" }).end()],
     ["redirects", (r) => r.writeHead(307, { location: "/other" }).end()],
-  ])("N2 one that %s never sees the operator's token", async (_, answer) => {
+  ])("HO12 one that %s never sees the operator's token", async (_, answer) => {
     const bodies: string[] = [];
     const endpoint = opened(
       await httpEndpoint(async (request, response) => {
@@ -189,7 +189,7 @@ async function expectWaiting(task: Delegation): Promise<void> {
   expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
 }
 
-describe("N3 a forward that fails is logged, changes nothing, and the task waits", () => {
+describe("HO16 a forward that fails is logged, changes nothing, and the task waits", () => {
   const changed = (args: TaskArguments) => ({ ...receiptFor(args), result: "better" });
   const others = (args: TaskArguments) => receiptFor({ ...args, relay_task_id: "another" });
   const deep = (args: TaskArguments) =>
@@ -275,7 +275,7 @@ describe("N3 a forward that fails is logged, changes nothing, and the task waits
     await expectWaiting(await delegate(t, boss, worker));
   });
 
-  test("A11 because it redirects: nobody is asked at the other address", async () => {
+  test("HO11 because it redirects: nobody is asked at the other address", async () => {
     const other = opened(await mcpEndpoint(proves));
     const endpoint = opened(
       await httpEndpoint((_, response) => response.writeHead(308, { location: other.url }).end()),
@@ -286,14 +286,14 @@ describe("N3 a forward that fails is logged, changes nothing, and the task waits
   });
 
   test.each(["http://169.254.169.254/mcp", "http://[fe80::1]/mcp", "http://100.100.100.200/"])(
-    "A11 because %s is never called",
+    "HO11 because %s is never called",
     async (url) => {
       await register(t, worker, url);
       await expectWaiting(await delegate(t, boss, worker));
     },
   );
 
-  test("A11 because private addresses are blocked", async () => {
+  test("HO11 because private addresses are blocked", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
     [boss, worker] = [await buyer(t, 10), await seller(t, 2)];

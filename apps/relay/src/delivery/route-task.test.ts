@@ -95,7 +95,7 @@ async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rival
   return { target, first, second };
 }
 
-describe("T1 a task has one assignee at a time", () => {
+describe("RT1 a task has one assignee at a time", () => {
   test("the one that scored routing chose, whoever else could do it", async () => {
     const { target, first, second } = await rivals([1, 1]);
     const devices = [await t.device(second), await t.device(target), await t.device(boss)];
@@ -338,7 +338,7 @@ describe("an executor that does not do it", () => {
     expect(await assigneeOf(task)).toBe(second.agentId);
   });
 
-  test.each(["T8 the submitter", "one that it excludes"])(
+  test.each(["RT2 the submitter", "one that it excludes"])(
     "is never followed by %s",
     async (who) => {
       const { target, first, second } = await rivals();

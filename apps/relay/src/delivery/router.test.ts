@@ -107,7 +107,7 @@ test("a relay that shuts down hands nothing on because its sockets close", async
   expect(await taskAt(again, task.path)).toMatchObject({ status: "pending" });
 });
 
-describe("T8 whom a payer has blocked", () => {
+describe("RT2 whom a payer has blocked", () => {
   async function block(t: TestRelay, payer: TestAgent, blocked: TestAgent): Promise<void> {
     await stop(t);
     const database = new Sqlite(file);

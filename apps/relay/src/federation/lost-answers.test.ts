@@ -69,7 +69,7 @@ async function moneyOf(): Promise<number> {
   return micro.reduce((sum, each) => sum + each, 0) / 1e6;
 }
 
-test("F17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
+test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
   const random = seededRandom(17);
   fate = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
@@ -110,7 +110,7 @@ test("F17 200 paid tasks while every fifth answer is lost: each paid once, none 
   expect(new Set(tasks)).toEqual(new Set(ids));
 });
 
-describe("F17 a settlement whose answers are all lost", () => {
+describe("FE17 a settlement whose answers are all lost", () => {
   const settle = async () => {
     await submitFor(a, boss);
     await work(b, worker, await taskFor(b, worker));

@@ -62,7 +62,7 @@ const paths = [
   ["GET", "settlements"],
 ] as const;
 
-describe("F1 while federation is off", () => {
+describe("FE1 while federation is off", () => {
   test.each(paths)("%s %s is 404, and so is any other method", async (method, path) => {
     const off = await startTestRelay();
     for (const verb of [method, "PUT", "DELETE"]) {
@@ -76,7 +76,7 @@ describe("F1 while federation is off", () => {
   });
 });
 
-describe("F2 a signature that is", () => {
+describe("FE2 a signature that is", () => {
   const body = () => queryOf(peer);
   const path = `${base}/discover`;
   const without = (name: string) => {
@@ -98,7 +98,7 @@ describe("F2 a signature that is", () => {
   });
 });
 
-describe("F3 a time in the header that is", () => {
+describe("FE3 a time in the header that is", () => {
   const path = `${base}/discover`;
   test.each([
     ["over 5 minutes old", -300_001],
@@ -122,7 +122,7 @@ describe("F3 a time in the header that is", () => {
   });
 });
 
-describe("F4 an old body under a fresh header is stopped by its own ids:", () => {
+describe("FE4 an old body under a fresh header is stopped by its own ids:", () => {
   test("a forwarded task is a duplicate", async () => {
     const { forward } = await doneForPeer(t, peer);
     await t.clock.advance(1_000);
@@ -154,7 +154,7 @@ describe("F4 an old body under a fresh header is stopped by its own ids:", () =>
   });
 });
 
-test("F5 a body for one endpoint is no body for another", async () => {
+test("FE5 a body for one endpoint is no body for another", async () => {
   const { settlement } = await doneForPeer(t, peer);
   const bodies: Record<string, object> = {
     "task/forward": peer.forwardOf(),
@@ -169,7 +169,7 @@ test("F5 a body for one endpoint is no body for another", async () => {
   }
 });
 
-test("F6 a signature holds for the canonical form, however the body is spelt", async () => {
+test("FE6 a signature holds for the canonical form, however the body is spelt", async () => {
   const path = `${base}/discover`;
   const body = queryOf(peer);
   const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
@@ -180,7 +180,7 @@ test("F6 a signature holds for the canonical form, however the body is spelt", a
   expect(await t.request("POST", path, { raw: spelt, headers })).toMatchObject({ status: 200 });
 });
 
-describe("F7 a proposal is refused without any signature of ours when its", () => {
+describe("FE7 a proposal is refused without any signature of ours when its", () => {
   test.each<[string, object]>([
     ["relay_id is no UUID", { relay_id: "alpha" }],
     [
@@ -200,7 +200,7 @@ describe("F7 a proposal is refused without any signature of ours when its", () =
   });
 });
 
-describe("F8 a live peer is not overwritten by a proposal", () => {
+describe("FE8 a live peer is not overwritten by a proposal", () => {
   test.each<[string, string, () => Promise<Reply>]>([
     ["under its id with another key", "peer.key_changed", () => proposeAs(t, peer.relayId)],
     ["of its own", "peer.exists", () => peer.propose()],
@@ -216,7 +216,7 @@ describe("F8 a live peer is not overwritten by a proposal", () => {
   });
 });
 
-describe("F9 a confirmation that", () => {
+describe("FE9 a confirmation that", () => {
   const confirmPath = `${base}/peer/confirm`;
   const begin = async () => {
     const fresh = fakePeer(t);
@@ -262,7 +262,7 @@ describe("F9 a confirmation that", () => {
   });
 });
 
-describe("F10 admission", () => {
+describe("FE10 admission", () => {
   const relayId = "019b7d21-53eb-7ccd-926c-3badff397111";
   test.each([
     ["a blocked peer", 403, "Peer is blocked", { AGENT_FEDERATION_BLOCKED_PEERS: relayId }],
@@ -301,7 +301,7 @@ describe("F10 admission", () => {
   });
 });
 
-describe("F11 a query", () => {
+describe("FE11 a query", () => {
   test.each<[string, () => object, number]>([
     ["with hops left is passed on", () => ({}), 1],
     ["that names us among the visited is not", () => ({ visited: [t.relay.relayId] }), 0],
@@ -346,7 +346,7 @@ describe("F11 a query", () => {
   });
 });
 
-describe("F12 a peer's answer to a query", () => {
+describe("FE12 a peer's answer to a query", () => {
   const entry = (agentId: string, change: object = {}) => ({
     agent_id: agentId,
     public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
@@ -409,7 +409,7 @@ describe("F12 a peer's answer to a query", () => {
   });
 });
 
-test("F13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
+test("FE13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
   const worker = await t.worker(1);
   const body = peer.forwardOf({ target_agent: worker.agentId });
   const replies = await Promise.all(
@@ -421,7 +421,7 @@ test("F13 of 50 equal forwards at once one is a task, the rest are 409", async (
   expect((await stateOf()).totals).toMatchObject({ holds: 0.95, peers: -0.95 });
 });
 
-describe("F14 a forward", () => {
+describe("FE14 a forward", () => {
   test("to nobody is 404", async () => {
     await expectHarmless("forward.agent_not_found", () => peer.forward());
   });
@@ -457,7 +457,7 @@ describe("F14 a forward", () => {
   });
 });
 
-describe("F15 a result", () => {
+describe("FE15 a result", () => {
   test("counts only with the pinned key, the whole receipt and this peer's word on it", async () => {
     const away = await forwardedAway(t);
     const { worker, task, receipt } = away;
@@ -524,7 +524,7 @@ describe("F15 a result", () => {
   });
 });
 
-test("F15 who has worked here from another relay keeps its standing: nobody else gets its id", async () => {
+test("FE15 who has worked here from another relay keeps its standing: nobody else gets its id", async () => {
   const away = await forwardedAway(t);
   const { worker, receipt, peer: from } = away;
   expect(await from.post(resultPath, from.resultOf(receipt))).toMatchObject({ status: 200 });
@@ -540,7 +540,7 @@ test("F15 who has worked here from another relay keeps its standing: nobody else
   await away.listening.close();
 });
 
-describe("F16 a settlement", () => {
+describe("FE16 a settlement", () => {
   test.each<[string, string, (done: Awaited<ReturnType<typeof doneForPeer>>) => object]>([
     [
       "of a higher amount",
@@ -607,7 +607,7 @@ describe("F16 a settlement", () => {
   });
 });
 
-describe("F19 heartbeats", () => {
+describe("FE19 heartbeats", () => {
   test.each<[string, string, () => Promise<Reply>]>([
     [
       "under another key",
@@ -658,7 +658,7 @@ describe("F19 heartbeats", () => {
   });
 });
 
-test("F19 a forward path that breaks six times suspends the peer until its next heartbeat", async () => {
+test("FE19 a forward path that breaks six times suspends the peer until its next heartbeat", async () => {
   const worker = t.stranger();
   const listening = await answering(({ path }) =>
     path.endsWith("/discover")
@@ -709,7 +709,7 @@ test("nobody uses up a peer's rate who only claims to be that peer", async () =>
   await limited.close();
 });
 
-test("F20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and a number", async () => {
+test("FE20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and a number", async () => {
   const { body } = await peer.heartbeat();
   const { relay_id, timestamp, signature } = body as Record<string, string>;
   const text = `${relay_id}${timestamp}`;
@@ -721,7 +721,7 @@ test("F20 what a heartbeat signs can be nothing but a heartbeat: an id of 36 and
   await expectHarmless("request.invalid", () => peer.heartbeat(undefined, { relay_id: "short" }));
 });
 
-describe("F21 the trust of a way to a remote agent", () => {
+describe("FE21 the trust of a way to a remote agent", () => {
   test.each([
     [0.9, 0.09],
     [1, 0.1],
@@ -774,7 +774,7 @@ describe("F21 the trust of a way to a remote agent", () => {
   });
 });
 
-describe("F22 a peer's endpoint", () => {
+describe("FE22 a peer's endpoint", () => {
   const add = (endpoint_url: string) =>
     t.asMaster("POST", "/api/v1/admin/federation/peers", { endpoint_url });
 
@@ -811,7 +811,7 @@ describe("F22 a peer's endpoint", () => {
   });
 });
 
-test("F23 what is asked and who works never leaves with queries or heartbeats", async () => {
+test("FE23 what is asked and who works never leaves with queries or heartbeats", async () => {
   const secret = "the prompt that nobody else may see";
   const listening = await answering(() => ({ agents: [] }));
   await fakePeer(t, listening.url).befriend();
@@ -831,7 +831,7 @@ test("F23 what is asked and who works never leaves with queries or heartbeats", 
 });
 
 describe("a relay in the middle", () => {
-  test("F15 takes a result only from where the task went, and settles only for what it was paid", async () => {
+  test("FE15 takes a result only from where the task went, and settles only for what it was paid", async () => {
     const { origin, next, receipt, task, reply, passed } = await relayed(t);
     expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
     expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });

@@ -28,7 +28,7 @@ async function deliverAll(sites: readonly Site[]): Promise<void> {
   }, "everything is settled");
 }
 
-describe("F18 the fee chain over three relays", () => {
+describe("FE18 the fee chain over three relays", () => {
   test("leaves the worker budget x (1 - fee)^3, and every relay its share; nothing is made or lost", async () => {
     const network = await startNetwork(
       ["alpha", "beta", "gamma"],
@@ -59,7 +59,7 @@ describe("F18 the fee chain over three relays", () => {
   });
 });
 
-test("F11 in a ring of three a query reaches every relay at most once", async () => {
+test("FE11 in a ring of three a query reaches every relay at most once", async () => {
   const network = await startNetwork(
     ["alpha", "beta", "gamma"],
     [

@@ -49,7 +49,7 @@ function signed({
 
 const inSeconds = (seconds: number) => t.clock.now() / 1_000 + seconds;
 
-describe("T1 a bearer", () => {
+describe("AC1 a bearer", () => {
   test.each(["EdDSA", "Ed25519"])("that is the agent's own with alg %s is taken", async (alg) => {
     expect(await withToken(signed({ header: { alg } }))).toMatchObject({ status: 200 });
   });
@@ -96,7 +96,7 @@ describe("T1 a bearer", () => {
   });
 });
 
-describe("T2 the operator's token", () => {
+describe("AC2 the operator's token", () => {
   test("is taken as it is", async () => {
     expect(await withToken(masterToken)).toMatchObject({ status: 200 });
   });
@@ -134,7 +134,7 @@ describe("T2 the operator's token", () => {
   });
 });
 
-describe("T5 a token that its device did not sign as it stands is refused:", () => {
+describe("AC5 a token that its device did not sign as it stands is refused:", () => {
   const parts = () => signed().split(".");
   const forged: Readonly<Record<string, () => string>> = {
     "signed by another agent's key": () => signed({ by: other }),
@@ -173,7 +173,7 @@ describe("T5 a token that its device did not sign as it stands is refused:", () 
   });
 });
 
-describe("T4, M5 access is denied by default:", () => {
+describe("AC4, MN5 access is denied by default:", () => {
   const rows = Object.entries(operations) as [OperationName, Operation][];
   const guarded = rows.filter(([, { auth }]) => auth === "bearer");
 
@@ -222,7 +222,7 @@ describe("T4, M5 access is denied by default:", () => {
   );
 
   test.each(["__proto__", "constructor", "toString", "%00", "%2e%2e", "%E0%A4%A", "*", "%2F"])(
-    "M17 the path of %s is nobody's own",
+    "MN17 the path of %s is nobody's own",
     async (id) => {
       const path = `/api/v1/agents/${id}/balance`;
       const { status } = await t.request("GET", path, { token: await t.token(agent) });
@@ -231,7 +231,7 @@ describe("T4, M5 access is denied by default:", () => {
   );
 });
 
-describe("T8 no way leads around the guard:", () => {
+describe("AC8 no way leads around the guard:", () => {
   const path = (suffix = "") => `${balanceOf(agent)}${suffix}`;
   const ways: Readonly<Record<string, [method: string, path: () => string, status: number]>> = {
     HEAD: ["HEAD", () => path(), 401],

@@ -44,7 +44,7 @@ async function expectUnharmed(): Promise<void> {
 // What the operator has not set up answers 501.
 const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 
-describe("P1, P4 a hostile body gets a client's error, or is plain JSON:", () => {
+describe("IN1, IN4 a hostile body gets a client's error, or is plain JSON:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
     for (const { name: title, bytes } of [...jsonVectors(), ...bodies]) {
@@ -84,7 +84,7 @@ function replaced(body: unknown, [key, ...rest]: Path, text: string): string {
     : `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join()}}`;
 }
 
-describe("P2, P3 a hostile value in any place does no harm:", () => {
+describe("IN2, IN3 a hostile value in any place does no harm:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
     for (const path of pathsIn(samples[name].body)) {
@@ -126,7 +126,7 @@ describe("P2, P3 a hostile value in any place does no harm:", () => {
   });
 });
 
-describe("M17 an id that is anything else in JavaScript is an ordinary unknown one:", () => {
+describe("MN17 an id that is anything else in JavaScript is an ordinary unknown one:", () => {
   const ids = [
     "__proto__",
     "constructor",
@@ -163,7 +163,7 @@ describe("M17 an id that is anything else in JavaScript is an ordinary unknown o
   });
 });
 
-describe("P7 what callers write stays inside its log line:", () => {
+describe("IN7 what callers write stays inside its log line:", () => {
   test("every line is one JSON object", async () => {
     const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
     const id = encodeURIComponent(text);

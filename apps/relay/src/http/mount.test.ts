@@ -253,7 +253,7 @@ describe("a rate limit", () => {
     await limited.close();
   });
 
-  test("T9 is not escaped by naming other addresses in X-Forwarded-For", async () => {
+  test("AC9 is not escaped by naming other addresses in X-Forwarded-For", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const statuses: number[] = [];
     for (let i = 0; i < 31; i += 1) {

@@ -79,7 +79,7 @@ describe("a relay's identity", () => {
   });
 });
 
-describe("A13 with a passphrase", () => {
+describe("HO13 with a passphrase", () => {
   test("the key is sealed from the first start on, and is the same at the next", async () => {
     const first = await identityOf(passphrase);
     expect(holdsKey(first)).toBe(false);

@@ -117,7 +117,7 @@ describe("a good token", () => {
   });
 });
 
-describe("I6 after a succession", () => {
+describe("KY6 after a succession", () => {
   test("a token of the old key is refused, though it was verified before", async () => {
     const old = await token();
     expect(await checker.check(old)).toMatchObject({ ok: true });

@@ -69,7 +69,7 @@ describe("a signed ledger", () => {
   });
 });
 
-describe("C5 a stored ledger is only added to:", () => {
+describe("CR5 a stored ledger is only added to:", () => {
   test("one that extends its timeline takes its place", async () => {
     await store(ledgerOf(agent, goal, ["completed"]));
     const longer = ledgerOf(agent, goal, ["completed", "failed"]);
@@ -166,7 +166,7 @@ const answers: Readonly<Record<string, [status: number, code?: string]>> = {
   "spec-wrong": [400, "ledger.spec"],
 };
 
-describe("C4 of the vectors", () => {
+describe("CR4 of the vectors", () => {
   test.each(vectors)("$id, $cls, is judged by the key bound here", async ({ cls, ledger, key }) => {
     const { agent_id, goal_id } = JSON.parse(ledger) as Pick<LedgerBody, "agent_id" | "goal_id">;
     await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
@@ -197,7 +197,7 @@ test("a key that was left signs for tasks from before its rotation, and for noth
   ]).toEqual([201, 403, 403]);
 });
 
-describe("C4, R14 a ledger is refused and not stored", () => {
+describe("CR4, CR13 a ledger is refused and not stored", () => {
   const [step] = ledgerOf({ agentId: "", secretKey: new Uint8Array(32) } as TestAgent, goal).steps;
   const changed = (change: Partial<LedgerStep>) => [{ ...step!, ...change }];
   const outcome = ["completed"] as const;

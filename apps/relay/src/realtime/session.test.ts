@@ -33,7 +33,7 @@ async function rotate(agent: TestAgent): Promise<TestAgent> {
   return { ...agent, secretKey: next.secretKey, publicKey: next.publicKey };
 }
 
-describe("W1 a device that signs in by its first message", () => {
+describe("HO18 a device that signs in by its first message", () => {
   test("is taken within 5 s", async () => {
     const own = await t.agent();
     const device = await t.dial(own);
@@ -86,7 +86,7 @@ describe("W1 a device that signs in by its first message", () => {
     expect(await device.closed).toEqual({ code: 4_401, reason: "sign in first" });
   });
 
-  test("A10 is told nothing until it has", async () => {
+  test("HO10 is told nothing until it has", async () => {
     const [boss, own] = [await t.agent(), await seller(t, 0)];
     const device = await t.dial(own);
     await delegate(t, boss, own);
@@ -94,7 +94,7 @@ describe("W1 a device that signs in by its first message", () => {
   });
 });
 
-describe("W1 a token that ends", () => {
+describe("HO18 a token that ends", () => {
   test("closes its socket with 4401 at that moment", async () => {
     const own = await t.agent();
     const device = await t.device(own);
@@ -188,7 +188,7 @@ test("a frozen relay tells its devices so, and their sockets live on", async () 
   expect(t.logged("ws.failed")).toEqual([]);
 });
 
-describe("P1 what is no message of the contract is answered by an error, and the socket lives on", () => {
+describe("IN1 what is no message of the contract is answered by an error, and the socket lives on", () => {
   const deep = `{"type":"result","task_id":"t","receipt":${'{"a":'.repeat(70)}1${"}".repeat(71)}`;
   test.each<[string, string | Buffer, string]>([
     ["no JSON", "{", "request.malformed_json"],
@@ -237,7 +237,7 @@ describe("P1 what is no message of the contract is answered by an error, and the
   });
 });
 
-describe("A10 limits of a socket", () => {
+describe("HO10 limits of a socket", () => {
   test("the 101st message within 10 s is refused, the 121st closes with 4429", async () => {
     await t.close();
     t = await serveTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
@@ -302,7 +302,7 @@ describe("A10 limits of a socket", () => {
   });
 });
 
-test("N2 however a socket ends, nothing of it is kept: its agent is offline and no timer waits", async () => {
+test("HO17 however a socket ends, nothing of it is kept: its agent is offline and no timer waits", async () => {
   const own = await t.agent();
   const before = t.clock.pending().length;
   const ends: ((device: Awaited<ReturnType<ServedRelay["device"]>>) => void)[] = [

@@ -39,7 +39,7 @@ describe("a device that connects", () => {
     expect(assigned([first, ...rest])).toEqual(tasks.map(({ task_id }) => task_id));
   });
 
-  test("A10 is told nothing that is another agent's, has begun, is over or has expired", async () => {
+  test("HO10 is told nothing that is another agent's, has begun, is over or has expired", async () => {
     const expired = await delegate(t, boss, worker);
     await t.clock.advance(870_000);
     const names = ["claimed", "done", "cancelled", "pending", "others"] as const;

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-describe("T1 a token in the upgrade's header", () => {
+describe("AC1 a token in the upgrade's header", () => {
   const refused: [
     string,
     number,
@@ -119,7 +119,7 @@ test("a request that offers another protocol is answered without it", async () =
 });
 
 test.each(["/ws/v1/agents", "/ws/v1/agents/a/b", "/ws/v2/agents/a"])(
-  "T8 there is no socket at %s",
+  "AC8 there is no socket at %s",
   async (path) => {
     const url = `${t.baseUrl.replace(/^http/, "ws")}${path}`;
     const authorization = `Bearer ${masterToken}`;
@@ -147,7 +147,7 @@ test("the 31st upgrade of a minute is 429, and says when to come back", async ()
   });
 });
 
-describe("A15 a relay that shuts down", () => {
+describe("HO15 a relay that shuts down", () => {
   test("says so to every device, closes with 1001 and lets nobody in", async () => {
     const [a, b] = [await t.agent(), await t.agent()];
     const devices = [await t.device(a), await t.device(a), await t.device(b)];

@@ -261,7 +261,7 @@ describe("a result over the socket", () => {
     expect(await device.next("result_refused")).toMatchObject({ code: "task.not_found" });
   });
 
-  test("R3 two different ones at once: one wins whole", async () => {
+  test("RC3 two different ones at once: one wins whole", async () => {
     const [first, second] = [await t.device(worker), await secondDevice()];
     const task = await offered(first);
     await second.next("task_assigned");

@@ -106,7 +106,7 @@ describe("scored routing", () => {
   });
 });
 
-describe("T8 scored routing never chooses", () => {
+describe("RT2 scored routing never chooses", () => {
   test.each([0, 1])("the submitter, with exploration %d", async (exploration) => {
     const other = await seller(t, 5);
     boss = await seller(t, 0);

@@ -103,7 +103,7 @@ describe("the market", () => {
     expect(await seen(stranger)).toEqual([0.1, 0.1]);
   });
 
-  test("C8 gives figures from 0 to 1 for prices of every size, free ones and guarantees", async () => {
+  test("CR8 gives figures from 0 to 1 for prices of every size, free ones and guarantees", async () => {
     for (const price of [0, 0.000001, 1, 1e9]) await seller(t, price);
     const odd = await t.agent();
     await list(t, odd, {});
@@ -139,7 +139,7 @@ describe("the market", () => {
     "capability=a&max_budget=NaN",
     "capability=a&max_budget=1e3",
     "capability=a&max_budget=1000000001",
-  ])("C11 refuses the query %j", async (query) => {
+  ])("CR11 refuses the query %j", async (query) => {
     expect(await t.asMaster("GET", path(query))).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },

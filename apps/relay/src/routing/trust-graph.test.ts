@@ -54,7 +54,7 @@ test("a record that changes takes the place of the one before", async () => {
   expect(trustGraph.graph.edges()).toMatchObject([{ trust: 0.6 }]);
 });
 
-test("T8 whom a payer blocks is blocked for that payer alone, and only in that direction", async () => {
+test("RT2 whom a payer blocks is blocked for that payer alone, and only in that direction", async () => {
   await storage.transaction((tx) => putTrust(tx, record("payer", "worker", BLOCKED)));
   const trustGraph = await loadTrustGraph(storage.read);
   expect(trustGraph.isBlocked("payer", "worker")).toBe(true);

@@ -46,7 +46,7 @@ describe("a member that changed after signing", () => {
     ["an added delegated_scope", { delegated_scope: "a" }, badSignature],
     ["an added nested receipt", { delegation_receipts: [] }, badSignature],
   ];
-  test.each(changes)("R8 is refused: %s", async (_, change, expected) => {
+  test.each(changes)("RC8 is refused: %s", async (_, change, expected) => {
     expect(await s.withoutEffect(() => s.post({ ...s.receipt(), ...change }))).toMatchObject(
       expected,
     );
@@ -60,13 +60,13 @@ describe("a member that changed after signing", () => {
     "completed_at",
     "status",
     "result",
-  ])("R8 is refused as malformed when it is gone: %s", async (member) => {
+  ])("RC8 is refused as malformed when it is gone: %s", async (member) => {
     expect(
       await s.withoutEffect(() => s.post({ ...s.receipt(), [member]: undefined })),
     ).toMatchObject(malformed);
   });
 
-  test("R8 is refused when a signed member is gone that may be absent", async () => {
+  test("RC8 is refused when a signed member is gone that may be absent", async () => {
     const full = s.receipt({ delegated_scope: "a" });
     expect(
       await s.withoutEffect(() => s.post({ ...full, delegated_scope: undefined })),
@@ -84,7 +84,7 @@ describe("the suite", () => {
     ["upper case", "AGENT-JCS-ED25519-B64-V1"],
     ["padded", "agent-jcs-ed25519-b64-v1 "],
     ["in an array", ["agent-jcs-ed25519-b64-v1"]],
-  ])("R9 that is %s is refused, though the signature covers it", async (_, suite) => {
+  ])("RC9 that is %s is refused, though the signature covers it", async (_, suite) => {
     expect(await s.withoutEffect(() => s.post(s.signed(s.unsigned({ suite }))))).toMatchObject(
       badSuite,
     );
@@ -95,7 +95,7 @@ describe("the signature", () => {
   const bytes = () => fromBase64Url(s.receipt().signature);
   const text = (signature: Uint8Array) => toBase64Url(signature);
 
-  test("R10 with S + L in place of S is refused", async () => {
+  test("RC10 with S + L in place of S is refused", async () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     const malleable = bytes();
     let scalar = order;
@@ -110,7 +110,7 @@ describe("the signature", () => {
     ["the identity", (r) => r.fill(0).set([1])],
     ["not canonical", (r) => r.fill(0xff)],
     ["no curve point", (r) => r.fill(0).set([2])],
-  ])("R10 with R that is %s is refused", async (_, spoil) => {
+  ])("RC10 with R that is %s is refused", async (_, spoil) => {
     const spoilt = bytes();
     spoil(spoilt.subarray(0, 32));
     expect(
@@ -118,7 +118,7 @@ describe("the signature", () => {
     ).toMatchObject(badSignature);
   });
 
-  test("R11 has one spelling: 15 others of the same bytes are refused", async () => {
+  test("RC11 has one spelling: 15 others of the same bytes are refused", async () => {
     const { signature } = s.receipt();
     const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     const last = alphabet.indexOf(signature.at(-1)!);
@@ -143,7 +143,7 @@ describe("the signature", () => {
     ["missing", () => undefined, malformed],
     ["null", () => null, malformed],
     ["in an array", (s) => [s], malformed],
-  ])("R11 %s is refused", async (_, spell, expected) => {
+  ])("RC11 %s is refused", async (_, spell, expected) => {
     const whole = s.receipt();
     expect(
       await s.withoutEffect(() => s.post({ ...whole, signature: spell(whole.signature) })),
@@ -155,16 +155,16 @@ describe("the times", () => {
   const spanned = (ms: number) => s.receipt({ completed_at: s.task.submitted_at + ms });
 
   test.each([-60_001, 3_600_001, -1_000_000_000, 1_000_000_000])(
-    "R12 %i ms apart are refused",
+    "RC12 %i ms apart are refused",
     async (ms) => expect(await s.withoutEffect(() => s.post(spanned(ms)))).toMatchObject(badSpan),
   );
 
-  test.each([-60_000, 0, 3_600_000])("R12 %i ms apart are accepted", async (ms) => {
+  test.each([-60_000, 0, 3_600_000])("RC12 %i ms apart are accepted", async (ms) => {
     expect(await s.balancesAfter(spanned(ms))).toEqual(paid);
   });
 
   test.each(['"1760000000000"', "1e309", "null", "1760000000000.5", "[1760000000000]", "true"])(
-    "R13 written as %s are refused",
+    "RC13 written as %s are refused",
     async (written) => {
       const raw = JSON.stringify(s.receipt()).replace(
         /"completed_at":\d+/,
@@ -174,7 +174,7 @@ describe("the times", () => {
     },
   );
 
-  test("R13 long ago with a good span are accepted", async () => {
+  test("RC13 long ago with a good span are accepted", async () => {
     expect(await s.balancesAfter(s.receipt({ submitted_at: 1_000, completed_at: 2_000 }))).toEqual(
       paid,
     );
@@ -184,7 +184,7 @@ describe("the times", () => {
 describe("the hashes", () => {
   const prompt_hash = sha256Hex("another prompt");
 
-  test("R14 of another prompt without relay_task_id is refused and logged as such", async () => {
+  test("RC14 of another prompt without relay_task_id is refused and logged as such", async () => {
     const unbound = s.receipt({ prompt_hash, relay_task_id: undefined });
     expect(await s.withoutEffect(() => s.post(unbound))).toMatchObject(mismatch);
     expect(s.t.logged("receipt.prompt_hash_mismatch")).toMatchObject([
@@ -192,25 +192,25 @@ describe("the hashes", () => {
     ]);
   });
 
-  test("R14 of the right prompt without relay_task_id are refused without that line", async () => {
+  test("RC14 of the right prompt without relay_task_id are refused without that line", async () => {
     expect(
       await s.withoutEffect(() => s.post(s.receipt({ relay_task_id: undefined }))),
     ).toMatchObject(mismatch);
     expect(s.t.logged("receipt.prompt_hash_mismatch")).toEqual([]);
   });
 
-  test("R14 of another prompt with the right relay_task_id is accepted", async () => {
+  test("RC14 of another prompt with the right relay_task_id is accepted", async () => {
     expect(await s.balancesAfter(s.receipt({ prompt_hash }))).toEqual(paid);
   });
 
-  test("R15 of another result is accepted: it is a rung of the verdict, not of the relay", async () => {
+  test("RC15 of another result is accepted: it is a rung of the verdict, not of the relay", async () => {
     expect(await s.balancesAfter(s.receipt({ result_hash: sha256Hex("another result") }))).toEqual(
       paid,
     );
   });
 
   test.each(["", "AB".repeat(32), "ab".repeat(31), "0x" + "ab".repeat(31), 1, null])(
-    "R15 %j is malformed",
+    "RC15 %j is malformed",
     async (hash) =>
       expect(
         await s.withoutEffect(() => s.post(s.signed(s.unsigned({ result_hash: hash })))),
@@ -219,12 +219,12 @@ describe("the hashes", () => {
 });
 
 describe("what a receipt may hold", () => {
-  test("R21 is no lone surrogate", async () => {
+  test("RC21 is no lone surrogate", async () => {
     const raw = JSON.stringify(s.receipt({ result: "done" })).replace('"done"', '"\\ud800"');
     expect(await s.withoutEffect(() => s.postText(raw))).toMatchObject(malformed);
   });
 
-  test("R21 of a member twice, the last counts", async () => {
+  test("RC21 of a member twice, the last counts", async () => {
     const honest = JSON.stringify(s.receipt());
     const twice = honest
       .replace("{", '{"status":"completed",')
@@ -232,7 +232,7 @@ describe("what a receipt may hold", () => {
     expect(await s.withoutEffect(() => s.postText(twice))).toMatchObject(badSignature);
   });
 
-  test("R21 is any member of any name, signed and kept like the others", async () => {
+  test("RC21 is any member of any name, signed and kept like the others", async () => {
     const members = JSON.parse(
       '{"__proto__": {"polluted": 1}, "toJSON": "x", "constructor": {"prototype": {"polluted": 1}}}',
     ) as object;
@@ -245,7 +245,7 @@ describe("what a receipt may hold", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("R21 2^53 + 1 is what every parser of doubles reads: 2^53", async () => {
+  test("RC21 2^53 + 1 is what every parser of doubles reads: 2^53", async () => {
     const raw = JSON.stringify(s.signed({ ...s.unsigned(), big: 2 ** 53 }));
     await expectPaidText(raw.replace("9007199254740992", "9007199254740993"));
   });
@@ -261,11 +261,11 @@ describe("what a receipt may hold", () => {
       { tools_used: ["read"], delegated_scope: "" },
       refused(403, "receipt.out_of_scope"),
     ],
-  ])("R22 is not %s", async (_, change, expected) => {
+  ])("RC22 is not %s", async (_, change, expected) => {
     expect(await s.withoutEffect(() => s.post(s.receipt(change)))).toMatchObject(expected);
   });
 
-  test("R22 is every tool inside delegated_scope", async () => {
+  test("RC22 is every tool inside delegated_scope", async () => {
     expect(
       await s.balancesAfter(
         s.receipt({ tools_used: ["read", "write"], delegated_scope: "write, read" }),

@@ -30,7 +30,7 @@ const mismatch = refused(400, "receipt.task_mismatch");
 const notParticipant = refused(403, "task.not_participant");
 
 describe("a receipt for another task", () => {
-  test("R1 of task A is refused at task B", async () => {
+  test("RC1 of task A is refused at task B", async () => {
     const other = await delegate(s.t, await buyer(s.t, 10), s.worker);
     expect(await s.withoutEffect(() => s.post(receiptOf(s.worker, other)))).toMatchObject(mismatch);
     expect((await s.post(receiptOf(s.worker, other), other.path)).status).toBe(200);
@@ -40,14 +40,14 @@ describe("a receipt for another task", () => {
     ["relay_task_id is another's", { relay_task_id: "019b7d21-53eb-7c81-b2f1-75174603c805" }],
     ["relay_task_id is missing", { relay_task_id: undefined }],
     ["task_id is another's", { task_id: "019b7d21-53eb-7c81-b2f1-75174603c805" }],
-  ])("R1 is refused when %s", async (_, change) => {
+  ])("RC1 is refused when %s", async (_, change) => {
     expect(await s.withoutEffect(() => s.post(s.receipt(change)))).toMatchObject(mismatch);
   });
 
   test.each([
     ["an unknown task", () => `/agent/${s.worker.agentId}/task/unknown`],
     ["another target", () => `/agent/${s.boss.agentId}/task/${s.task.task_id}`],
-  ])("R1 at %s is 404", async (_, path) => {
+  ])("RC1 at %s is 404", async (_, path) => {
     expect(await s.withoutEffect(() => s.post(s.receipt(), path()))).toMatchObject(
       refused(404, "task.not_found"),
     );
@@ -83,7 +83,7 @@ describe("the log of a refused receipt", () => {
 });
 
 describe("a receipt by somebody else", () => {
-  test("R4 of a stranger's key in the executor's name is refused, and its key stays", async () => {
+  test("RC4 of a stranger's key in the executor's name is refused, and its key stays", async () => {
     const { publicKey: public_key, secretKey } = s.stranger;
     const forged = s.signed(s.unsigned({ public_key }), secretKey);
     expect(await s.withoutEffect(() => s.post(forged))).toMatchObject(badSignature);
@@ -91,7 +91,7 @@ describe("a receipt by somebody else", () => {
     expect(body).toMatchObject({ public_key: s.worker.publicKey });
   });
 
-  test("R4 that the stranger posts himself is not his to post", async () => {
+  test("RC4 that the stranger posts himself is not his to post", async () => {
     const forged = s.signed(s.unsigned({ public_key: s.stranger.publicKey }), s.stranger.secretKey);
     const path = `${s.task.path}/result`;
     expect(await s.withoutEffect(() => s.t.as(s.stranger, "POST", path, forged))).toMatchObject(
@@ -99,14 +99,14 @@ describe("a receipt by somebody else", () => {
     );
   });
 
-  test("R5 of a registered stranger in his own name is refused", async () => {
+  test("RC5 of a registered stranger in his own name is refused", async () => {
     const own = receiptOf(s.stranger, s.task);
     expect(await s.withoutEffect(() => s.post(own))).toMatchObject(
       refused(403, "receipt.wrong_agent"),
     );
   });
 
-  test("R5 of an agent that nobody knows is refused", async () => {
+  test("RC5 of an agent that nobody knows is refused", async () => {
     const unknown = testAgent({ ...s.t.clock, randomBytes: (n) => new Uint8Array(n).fill(9) });
     const own = receiptOf(unknown, s.task);
     expect(await s.withoutEffect(() => s.post(own))).toMatchObject(
@@ -114,7 +114,7 @@ describe("a receipt by somebody else", () => {
     );
   });
 
-  test("R5 of the target is refused once another executor was assigned", async () => {
+  test("RC5 of the target is refused once another executor was assigned", async () => {
     const executor = await seller(s.t, { count: 1 });
     const routed = await delegate(s.t, s.boss, s.worker, { required_capabilities: ["count"] });
     const early = await s.post(receiptOf(s.worker, routed), routed.path);
@@ -122,13 +122,13 @@ describe("a receipt by somebody else", () => {
     expect((await s.post(receiptOf(executor, routed), routed.path)).status).toBe(200);
   });
 
-  test("R6 that embeds the executor's key and is signed by another is refused", async () => {
+  test("RC6 that embeds the executor's key and is signed by another is refused", async () => {
     expect(
       await s.withoutEffect(() => s.post(s.signed(s.unsigned(), s.stranger.secretKey))),
     ).toMatchObject(badSignature);
   });
 
-  test("R23 that the delegator posts is refused, however well it is signed", async () => {
+  test("RC23 that the delegator posts is refused, however well it is signed", async () => {
     const path = `${s.task.path}/result`;
     expect(await s.withoutEffect(() => s.t.as(s.boss, "POST", path, s.receipt()))).toMatchObject(
       notParticipant,
@@ -137,11 +137,11 @@ describe("a receipt by somebody else", () => {
 });
 
 describe("the key of a receipt", () => {
-  test("R7 may be left out: the registry has it", async () => {
+  test("RC7 may be left out: the registry has it", async () => {
     expect(await s.balancesAfter(s.receipt({ public_key: undefined }))).toEqual(paid);
   });
 
-  test("R7 is found whatever device the receipt names", async () => {
+  test("RC7 is found whatever device the receipt names", async () => {
     expect(await s.balancesAfter(s.receipt({ device_id: "a device of no relay" }))).toEqual(paid);
   });
 
@@ -156,7 +156,7 @@ describe("the key of a receipt", () => {
     expect(await holdingsOf(s.t, [s.boss, s.worker])).toEqual(before);
   });
 
-  test("R10 that is a small-order point signs nothing, not even for an agent that is unknown", async () => {
+  test("RC10 that is a small-order point signs nothing, not even for an agent that is unknown", async () => {
     const unknown = testAgent({ ...s.t.clock, randomBytes: (n) => new Uint8Array(n).fill(9) });
     const free = await delegate(s.t, s.boss, unknown);
     const public_key = `01${"00".repeat(31)}`;
@@ -170,7 +170,7 @@ describe("the key of a receipt", () => {
 });
 
 describe("a receipt that was accepted", () => {
-  test("R2 is answered the same the second time, and settles once", async () => {
+  test("RC2 is answered the same the second time, and settles once", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const before = await holdingsOf(s.t, [s.boss, s.worker]);
     for (let i = 0; i < 3; i++) {
@@ -183,7 +183,7 @@ describe("a receipt that was accepted", () => {
     expect(before[1]?.settlements).toHaveLength(1);
   });
 
-  test("R2 ends the task: any other receipt for it is 409", async () => {
+  test("RC2 ends the task: any other receipt for it is 409", async () => {
     expect(await s.balancesAfter()).toEqual(paid);
     const before = await holdingsOf(s.t, [s.boss, s.worker]);
     for (const change of [{ result: "better" }, { status: "failed" }] as const) {
@@ -229,7 +229,7 @@ describe("a receipt that was accepted", () => {
     ]);
   });
 
-  test("R19 of oneself settles: only the fee is gone, and no trust is gained", async () => {
+  test("RC19 of oneself settles: only the fee is gone, and no trust is gained", async () => {
     await s.t.deposit(s.worker, 10);
     const own = await delegate(s.t, s.worker, s.worker);
     expect(await s.t.balance(s.worker)).toBe(7.6);
@@ -242,13 +242,13 @@ describe("a receipt that was accepted", () => {
   });
 
   test.each(["completed", "failed"] as const)(
-    "R24 as %s mints no credential while the relay issues none",
+    "RC24 as %s mints no credential while the relay issues none",
     async (status) => {
       expect((await s.post(s.receipt({ status }))).body).toEqual({ status });
     },
   );
 
-  test("R23 may be posted by the target, the executor or the operator", async () => {
+  test("RC23 may be posted by the target, the executor or the operator", async () => {
     const executor = await seller(s.t, { count: 1 });
     for (const by of [s.worker, executor]) {
       const routed = await delegate(s.t, s.boss, s.worker, { required_capabilities: ["count"] });

@@ -29,7 +29,7 @@ const times = <T>(count: number, each: (i: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => each(i));
 
 describe.each(databases)("at once, %s", (_, env) => {
-  test("R2 100 posts of one receipt settle once", async () => {
+  test("RC2 100 posts of one receipt settle once", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
     const task = await delegate(t, boss, worker);
@@ -46,7 +46,7 @@ describe.each(databases)("at once, %s", (_, env) => {
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
-  test("R3 of a completed and a failed receipt one wins whole", async () => {
+  test("RC3 of a completed and a failed receipt one wins whole", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
     let paid = 0;
@@ -75,7 +75,7 @@ describe.each(databases)("at once, %s", (_, env) => {
     }
   });
 
-  test("M6 500 submissions at price 1 against 60 are exactly 50 x 201 and 450 x 402", async () => {
+  test("MN6 500 submissions at price 1 against 60 are exactly 50 x 201 and 450 x 402", async () => {
     t = await startTestRelay(env());
     const [boss, worker] = [await buyer(t, 60), await seller(t, 1)];
     const request = { token: await t.token(boss), body: { prompt: "work" } };

@@ -29,7 +29,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
-  test("R20 is gone for a late receipt: 404, the hold back, nothing paid", async () => {
+  test("RC20 is gone for a late receipt: 404, the hold back, nothing paid", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
     const tasks = [await delegate(t, boss, worker), await delegate(t, boss, worker)];
@@ -43,7 +43,7 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0, fees: 0 });
   });
 
-  test("R20 races its receipt: 200 and paid, or 404 and the hold back", async () => {
+  test("RC20 races its receipt: 200 and paid, or 404 and the hold back", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
     let paid = 0;

@@ -31,7 +31,7 @@ async function leave(device: Device): Promise<void> {
 
 const statusOf = async ({ path }: Delegation) => (await taskAt(t, path)).status;
 
-describe("W4 a claim", () => {
+describe("HO19 a claim", () => {
   test("lasts while its socket is open, without a word of the device", async () => {
     const { device, task } = await claimant();
     for (let minutes = 0; minutes < 4; minutes++) {

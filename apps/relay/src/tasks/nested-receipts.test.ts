@@ -105,7 +105,7 @@ describe("nested receipts", () => {
   });
 });
 
-describe("R16 one bad nested receipt of three", () => {
+describe("RC16 one bad nested receipt of three", () => {
   const spoil: [what: string, (receipt: ExecutionReceipt) => unknown][] = [
     ["was tampered with", (receipt) => ({ ...receipt, result: "changed" })],
     ["is signed by another", (receipt) => ({ ...receipt, signature: "A".repeat(86) })],
@@ -142,7 +142,7 @@ describe("R16 one bad nested receipt of three", () => {
   });
 });
 
-describe("R17 a nested tree", () => {
+describe("RC17 a nested tree", () => {
   test("of 12 hops settles ten and says that it stopped", async () => {
     const [agents, tasks] = await row(Array.from({ length: 13 }, () => 1));
     expect((await post(tasks[0]!, chainOf(agents, tasks))).status).toBe(200);
@@ -220,7 +220,7 @@ describe("R17 a nested tree", () => {
   });
 });
 
-describe("R18 a nested receipt settles nothing", () => {
+describe("RC18 a nested receipt settles nothing", () => {
   const notFound = () => t.logged("multihop.settlement.task_not_found");
 
   async function expectOnlyOuter(

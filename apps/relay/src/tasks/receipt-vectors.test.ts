@@ -124,7 +124,7 @@ describe("the result endpoint still accepts afterwards", () => {
     await expectConsistentBooks(t);
   });
 
-  test("R16 and has named every bad nested receipt, and no other", () => {
+  test("RC16 and has named every bad nested receipt, and no other", () => {
     const bad = t.logged("delegation_receipt.signature_invalid");
     for (const { task, nested = [] } of vectors.filter(({ nested }) => nested !== undefined)) {
       const named = bad.filter(({ correlationId }) => correlationId === task);

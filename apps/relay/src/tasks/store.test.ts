@@ -53,9 +53,9 @@ describe("a receipt ends a task", () => {
   });
 
   test.each<[string, Partial<TaskRow>, string, number]>([
-    ["R2 that is finished", ended, "target", 10],
+    ["RC2 that is finished", ended, "target", 10],
     ["that was cancelled", { status: "cancelled", finished_at: 5 }, "target", 10],
-    ["R20 whose time ended while the receipt was verified", {}, "target", 1_000],
+    ["RC20 whose time ended while the receipt was verified", {}, "target", 1_000],
     ["that was handed to another meanwhile", { assigned_to: "executor" }, "target", 10],
     ["of a target by somebody else", {}, "executor", 10],
     ["that is at another attempt, so at another price", { attempt: 1 }, "target", 10],

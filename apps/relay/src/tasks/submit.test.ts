@@ -173,7 +173,7 @@ describe("who submits", () => {
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  test("T6 pays: submitted_by of another is overridden by the caller", async () => {
+  test("AC6 pays: submitted_by of another is overridden by the caller", async () => {
     const [boss, victim] = [await buyer(t, 10), await buyer(t, 10)];
     const worker = await seller(t, 2);
     const { path } = await delegate(t, boss, worker, { submitted_by: victim.agentId });
@@ -293,7 +293,7 @@ describe("the price", () => {
     ["rises", 9],
     ["falls", 0.5],
     ["is dropped", 0],
-  ])("M7 is a snapshot: when it %s before the receipt, 2 is paid", async (_, later) => {
+  ])("MN7 is a snapshot: when it %s before the receipt, 2 is paid", async (_, later) => {
     const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
     const task = await delegate(t, boss, worker);
     await list(t, worker, later);

@@ -78,7 +78,7 @@ describe("the trust closure", () => {
     expect(await closureOf(a)).toEqual([{ agent_id: b.agentId, trust: 0.3, path: idsOf(a, b) }]);
   });
 
-  test("C10 leaves out whom the agent blocked, though others trust it", async () => {
+  test("CR10 leaves out whom the agent blocked, though others trust it", async () => {
     const [a, b, c] = [await buyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 1);
     await trusts(b, c, 20);
@@ -89,7 +89,7 @@ describe("the trust closure", () => {
     expect(await pathFrom(a, c)).toMatchObject({ status: 404 });
   });
 
-  test("C10 trusts nobody by the word of an agent that was blocked", async () => {
+  test("CR10 trusts nobody by the word of an agent that was blocked", async () => {
     const [a, b, c, d] = [await buyer(t, 100), await trader(), await trader(), await trader()];
     await trusts(a, b, 5);
     await trusts(b, c, 5);

@@ -140,7 +140,7 @@ async function score(of = worker, by = boss): Promise<number | undefined> {
   return candidates.find(({ agent_id }) => agent_id === of.agentId)?.composite_score;
 }
 
-describe("C10 whom a delegator blocked", () => {
+describe("CR10 whom a delegator blocked", () => {
   const summarise = { required_capabilities: ["summarise"] };
 
   test("scores 0 in the market, however others trust it", async () => {
