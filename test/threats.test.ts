@@ -7,13 +7,13 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** The numbers of the first column of each table row. */
 function numbersIn(page: string): string[] {
-  return [...page.matchAll(/^\|\s*([A-Z]{1,2}\d{1,2})\s*\|/gm)].flatMap(([, id = ""]) => id);
+  return [...page.matchAll(/^\|\s*([A-Z]{1,2}[1-9]\d?)\s*\|/gm)].flatMap(([, id = ""]) => id);
 }
 
 /** The numbers with which the titles of tests begin: `RC2 ...`, `AC4, MN5 ...` or `A1: ...`. */
 function numbersOfTitles(source: string): string[] {
-  const titles = source.matchAll(/["'`]([A-Z]{1,2}\d{1,2}(?:(?:, | )[A-Z]{1,2}\d{1,2})*)[: ]/g);
-  return [...titles].flatMap(([, ids = ""]) => ids.match(/[A-Z]{1,2}\d{1,2}/g) ?? []);
+  const titles = source.matchAll(/["'`]([A-Z]{1,2}[1-9]\d?(?:(?:, | )[A-Z]{1,2}[1-9]\d?)*)[: ]/g);
+  return [...titles].flatMap(([, ids = ""]) => ids.match(/[A-Z]{1,2}[1-9]\d?/g) ?? []);
 }
 
 describe("every number of a threat", () => {
