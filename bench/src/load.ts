@@ -1,34 +1,43 @@
 import { Pool } from "undici";
 
 export type Post = (path: string, body: string, token?: string) => Promise<string>;
+export type Get = (path: string, token?: string) => Promise<string>;
 
 const connections = 64;
 
-/** Posts JSON over kept connections, `always` with these headers; anything but a success ends the run. */
+/** Sends requests over kept connections, `always` with these headers; anything but a success ends the run. */
 export function createPoster(
   url: string,
   always: Readonly<Record<string, string>> = {},
 ): {
   readonly post: Post;
+  readonly get: Get;
   readonly close: () => Promise<void>;
 } {
   const pool = new Pool(url, { connections, pipelining: 1 });
+  async function request(
+    method: "GET" | "POST",
+    path: string,
+    token?: string,
+    body?: string,
+  ): Promise<string> {
+    const answer = await pool.request({
+      path,
+      method,
+      ...(body !== undefined && { body }),
+      headers: {
+        ...always,
+        ...(body !== undefined && { "content-type": "application/json" }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      },
+    });
+    const text = await answer.body.text();
+    if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
+    return text;
+  }
   return {
-    async post(path, body, token) {
-      const answer = await pool.request({
-        path,
-        method: "POST",
-        body,
-        headers: {
-          ...always,
-          "content-type": "application/json",
-          ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        },
-      });
-      const text = await answer.body.text();
-      if (answer.statusCode >= 300) throw new Error(`${path}: ${answer.statusCode} ${text}`);
-      return text;
-    },
+    post: (path, body, token) => request("POST", path, token, body),
+    get: (path, token) => request("GET", path, token),
     close: () => pool.close(),
   };
 }
@@ -37,13 +46,24 @@ export function createPoster(
 export async function perSecond(seconds: number, work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   const end = start + seconds * 1_000;
+  const done = await inLanes(work, () => performance.now() < end);
+  return (done / (performance.now() - start)) * 1_000;
+}
+
+/** Runs `work` a number of times in parallel lanes. */
+export async function times(count: number, work: () => Promise<void>): Promise<void> {
+  let begun = 0;
+  await inLanes(work, () => (begun += 1) <= count);
+}
+
+async function inLanes(work: () => Promise<void>, goesOn: () => boolean): Promise<number> {
   let done = 0;
   const lane = async () => {
-    while (performance.now() < end) {
+    while (goesOn()) {
       await work();
       done += 1;
     }
   };
   await Promise.all(Array.from({ length: connections }, lane));
-  return (done / (performance.now() - start)) * 1_000;
+  return done;
 }

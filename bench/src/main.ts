@@ -1,3 +1,4 @@
+import { beside } from "./beside.ts";
 import { delegations } from "./delegations.ts";
 import { discovery } from "./discovery.ts";
 import { ranking } from "./ranking.ts";
@@ -15,10 +16,13 @@ const benches: Record<string, () => void | Promise<void>> = {
 };
 
 const names = process.argv.slice(2);
+const [first, other] = names;
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
-if (unknown.length > 0) {
+if (first === "beside" && other !== undefined) {
+  await beside(other);
+} else if (unknown.length > 0) {
   console.error(
-    `no such benchmark: ${unknown.join(", ")} (there are ${Object.keys(benches).join(", ")})`,
+    `no such benchmark: ${unknown.join(", ")} (there are ${Object.keys(benches).join(", ")}, and "beside <folder of another checkout>")`,
   );
   process.exitCode = 1;
 } else {

@@ -10,19 +10,29 @@ const world = {
 const prompt = "Summarise the minutes of the meeting. ".repeat(30);
 const result = "The meeting decided to meet again. ".repeat(8);
 
+/** Tokens live for five minutes; a benchmark may run longer. */
+const RENEW_TOKEN_MS = 240_000;
+
 /** A relay under load, with an agent that pays and one that works. */
 export interface RelaySide {
   readonly child: Child;
   /** One delegation: submit, execute, deliver, settle. */
   readonly once: () => Promise<void>;
+  /** One submission for which the relay ranks the agents with the capability. */
+  readonly submitScored: () => Promise<void>;
+  /** One reading of the payer's balance. */
+  readonly readBalance: () => Promise<void>;
   close(): Promise<void>;
 }
+
+const DEFAULT_SCRIPT = new URL("../../apps/relay/src/main.ts", import.meta.url).href;
 
 export async function startRelay(
   env: Record<string, string>,
   unitCost: number,
+  script = DEFAULT_SCRIPT,
 ): Promise<RelaySide> {
-  const child = await startChild("../../apps/relay/src/main.ts", {
+  const child = await startChild(script, {
     AGENT_API_TOKEN: masterToken,
     X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
     AGENT_HOST: "127.0.0.1",
@@ -31,7 +41,7 @@ export async function startRelay(
     PORT: "0",
     ...env,
   });
-  const { post, close } = createPoster(child.url);
+  const { post, get, close } = createPoster(child.url);
   const info = (await (await fetch(`${child.url}/.well-known/agent-relay.json`)).json()) as {
     did: string;
   };
@@ -42,22 +52,47 @@ export async function startRelay(
   await post(`${path}/listing`, JSON.stringify(listing), masterToken);
   const deposit = JSON.stringify({ amount: 100_000_000 });
   await post(`/api/v1/agents/${boss.agentId}/deposit`, deposit, masterToken);
-  const bossToken = await tokenOf(boss, info.did, world);
-  const workerToken = await tokenOf(worker, info.did, world);
+  const tokenOfBoss = renewing(() => tokenOf(boss, info.did, world));
+  const tokenOfWorker = renewing(() => tokenOf(worker, info.did, world));
   const task = JSON.stringify({ prompt });
+  const scoredTask = JSON.stringify({ prompt, required_capabilities: ["x"] });
   return {
     child,
+    async submitScored() {
+      const token = await tokenOfBoss();
+      const answer = await post(`/agent/${worker.agentId}/task`, scoredTask, token);
+      const { task_id } = JSON.parse(answer) as { task_id: string };
+      // Cancelled at once, because the number of open tasks of one submitter is limited.
+      await post(`/agent/${worker.agentId}/task/${task_id}/cancel`, "{}", token);
+    },
+    async readBalance() {
+      await get(`/api/v1/agents/${boss.agentId}/balance`, await tokenOfBoss());
+    },
     async once() {
-      const answer = await post(`/agent/${worker.agentId}/task`, task, bossToken);
+      const answer = await post(`/agent/${worker.agentId}/task`, task, await tokenOfBoss());
       const { task_id } = JSON.parse(answer) as { task_id: string };
       const work = { task_id, prompt, submitted_at: Date.now() };
       const receipt = JSON.stringify(receiptOf(worker, work, { result }));
-      await post(`/agent/${worker.agentId}/task/${task_id}/result`, receipt, workerToken);
+      await post(`/agent/${worker.agentId}/task/${task_id}/result`, receipt, await tokenOfWorker());
     },
     async close() {
       await close();
       await child.stop();
     },
+  };
+}
+
+/** Makes a token anew before the one before it ends. */
+function renewing(make: () => Promise<string>): () => Promise<string> {
+  let madeAt = -Infinity;
+  let token: Promise<string> | undefined;
+  return () => {
+    const now = performance.now();
+    if (token === undefined || now - madeAt > RENEW_TOKEN_MS) {
+      token = make();
+      madeAt = now;
+    }
+    return token;
   };
 }
 
