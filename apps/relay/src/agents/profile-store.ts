@@ -150,9 +150,13 @@ const discovered: Pair<Bounded, ProfileRow> = {
   one: prepare<Bounded>()(pageOf(providers, mentions)),
 };
 
-/** What its owner said, else whether it offers a service (specification, "Visibility"). */
+/**
+ * What its owner said, else whether it offers a service. An agent that calls itself personal is not
+ * shown because of a listing alone (specification, "Visibility").
+ */
+const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
 const visible = sql<boolean>`coalesce(agents.federation_visible,
-  listings.agent_id is not null or agents.metadata ->> '$.agent_type' = 'service')`;
+  ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service'))`;
 
 const isOrMentions = sql<boolean>`agents.agent_id = ${p("text")} or ${mentions}`;
 

@@ -409,6 +409,34 @@ describe("FE12 a peer's answer to a query", () => {
   });
 });
 
+test.each([
+  ["personal", undefined, false],
+  ["personal", true, true],
+  ["service", undefined, true],
+  [undefined, undefined, true],
+] as const)(
+  "D7: an agent of type %s with a listing and federation_visible %s is shown to peers: %s",
+  async (agent_type, federation_visible, visible) => {
+    const agent = await t.agent();
+    const registered = await t.as(agent, "POST", "/api/v1/agents/register", {
+      agent_id: agent.agentId,
+      endpoint_url: "http://127.0.0.1:1/mcp",
+      capabilities: ["summarise"],
+      metadata: { agent_type },
+      federation_visible,
+    });
+    expect(registered.status).toBe(200);
+    await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
+      capabilities: ["summarise"],
+    });
+    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
+    const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
+    expect(ids).toEqual(visible ? [agent.agentId] : []);
+    const { status } = await peer.forward({ target_agent: agent.agentId });
+    expect(status).toBe(visible ? 202 : 404);
+  },
+);
+
 test("FE13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
   const worker = await t.worker(1);
   const body = peer.forwardOf({ target_agent: worker.agentId });

@@ -16,8 +16,9 @@ export function createAuthenticator(apiToken: string, tokens: TokenChecker) {
   const masterLooksSigned = looksLikeToken(apiToken);
 
   return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
-    if (header === undefined) return refuse("auth.missing");
-    const bearer = /^Bearer (\S+)$/.exec(header)?.[1];
+    // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
+    if (header === undefined || isOtherScheme(header)) return refuse("auth.missing");
+    const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) return refuse("auth.unknown_token");
     const looksSigned = looksLikeToken(bearer);
     // What cannot be the master token by its outline need not be compared with it.
@@ -26,6 +27,12 @@ export function createAuthenticator(apiToken: string, tokens: TokenChecker) {
     }
     return looksSigned ? tokens.check(bearer) : refuse("auth.unknown_token");
   };
+}
+
+/** Whether credentials of another scheme were sent; the case of a scheme's name does not count. */
+function isOtherScheme(header: string): boolean {
+  const scheme = /^([\w-]+) /.exec(header)?.[1]?.toLowerCase();
+  return scheme !== undefined && scheme !== "bearer";
 }
 
 /** What the operation's row asks of the caller: operator, owner of the path's agent, scope. */
