@@ -98,6 +98,11 @@ export const errors = {
   "task.already_finished": { status: 409, text: "Task is already finished" },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
   "task.no_receipt": { status: 409, text: "Task has no receipt" },
+  "task.no_candidate": {
+    status: 422,
+    text: "The target is excluded or does not list a required capability, and no other agent does",
+  },
+  "task.target_blocked": { status: 403, text: "The submitter has blocked the target" },
   "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },
   "task.submitter_full": { status: 429, text: "Submitter holds its maximum of open tasks" },
 
@@ -221,6 +226,10 @@ export const errors = {
   "forward.expired": { status: 400, text: "Task has expired" },
   "forward.agent_not_found": { status: 404, text: "Agent not found" },
   "forward.key_mismatch": { status: 400, text: "Agent has another key" },
+  "forward.not_offered": {
+    status: 422,
+    text: "Agent has a price and does not list a required capability",
+  },
   "forward.underpaid": { status: 402, text: "Budget is below the agent's price" },
   "clearing.limit_exceeded": { status: 402, text: "Credit limit between the relays is reached" },
   "result.task_not_found": { status: 404, text: "Forwarded task not found or expired" },

@@ -147,6 +147,8 @@ export const tasks = {
       }),
     },
     refusals: [
+      "task.no_candidate",
+      "task.target_blocked",
       "budget.insufficient",
       "budget.max_exceeded",
       "budget.no_payer",

@@ -1,6 +1,6 @@
 import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
 import { hireExtension, refuse, type Answer, type ListingBody, type Operations } from "@agent/wire";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { offeredBy } from "../agents/listing.ts";
 import { findListing } from "../agents/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
 import type { Services } from "../services.ts";
@@ -63,7 +63,7 @@ export async function agentCard(
     ...security,
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain", "application/json"],
-    skills: capabilitiesOf(agent, row).map((capability) => ({
+    skills: offeredBy(agent, row).map((capability) => ({
       id: capability,
       name: capability,
       description: capability,

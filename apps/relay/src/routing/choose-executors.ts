@@ -42,7 +42,7 @@ export async function chooseExecutors(
           trustGraph.isBlocked(payerId, agentId),
         );
   const candidates = rows
-    .map((row) => candidateOf(row, required, connections, now))
+    .flatMap((row) => candidateOf(row, required, connections, now) ?? [])
     .concat(remote.map(({ candidate }) => candidate))
     .filter(({ agent_id }) => !left.has(agent_id))
     // They could not be chosen, and would take the places of those who can.

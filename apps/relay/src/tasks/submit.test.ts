@@ -233,13 +233,11 @@ describe("the price", () => {
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
-  test("of a capability that has none is nothing", async () => {
+  test("of a listed capability that has none is nothing", async () => {
     const [boss, worker] = [await t.agent(), await t.worker(2, "summarise")];
-    await t.as(worker, "POST", "/api/v1/agents/register", {
-      agent_id: worker.agentId,
-      endpoint_url: "http://127.0.0.1:1/mcp",
-      capabilities: ["translate"],
-      metadata: { name: "worker", description: "does more than it lists" },
+    await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
+      capabilities: ["summarise", "translate"],
+      pricing: [{ capability: "summarise", unit_cost: 2 }],
     });
     const answer = await submit(t, boss, worker, { required_capabilities: ["translate"] });
     expect(answer).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
@@ -345,8 +343,8 @@ describe("a task with required capabilities", () => {
     });
   });
 
-  test("that nobody can do waits for its target at the target's price", async () => {
-    const [boss, target] = [await buyer(t, 10), await seller(t, { read: 1 })];
+  test("that no agent can do waits for its target when the target is free", async () => {
+    const [boss, target] = [await buyer(t, 10), await seller(t, { read: 0 })];
     expect(await submit(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
       status: 201,
       body: { routing_choice: null, estimated_cost: 0 },

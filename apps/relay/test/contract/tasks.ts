@@ -58,6 +58,14 @@ export const tasksContract: Contract<
   submitTask: {
     ...paymentRefusals,
     201: async (t) => submit(t, await t.agent(), t.stranger()),
+    "task.no_candidate": async (t) =>
+      submit(t, await buyer(t, 10), await seller(t, 2), { required_capabilities: ["other"] }),
+    "task.target_blocked": async (t) => {
+      const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+      const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
+      await t.as(boss, "PUT", path, { trust_level: "blocked" });
+      return submit(t, boss, worker);
+    },
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
     "budget.max_exceeded": async (t) =>
       submit(t, await buyer(t, 10), await seller(t, 2), { max_budget: 1 }),

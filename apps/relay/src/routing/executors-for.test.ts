@@ -1,0 +1,127 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { buyer, holdingsOf, list, seller, submit, taskAt } from "../../test/market.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  boss = await buyer(t, 10);
+});
+afterEach(() => t.close());
+
+/** Registers capabilities beside those of the listing. */
+async function register(agent: TestAgent, capabilities: readonly string[]): Promise<void> {
+  const { status } = await t.as(agent, "POST", "/api/v1/agents/register", {
+    agent_id: agent.agentId,
+    endpoint_url: "http://127.0.0.1:1/mcp",
+    capabilities,
+    metadata: { name: "worker", description: "does more than it lists" },
+  });
+  expect(status).toBe(200);
+}
+
+/** The submission is refused, holds nothing and leaves no task. */
+async function expectRefused(
+  answer: () => Promise<Reply>,
+  refusal: { readonly status: number; readonly code: string },
+): Promise<void> {
+  const before = await holdingsOf(t, [boss]);
+  const { status, body } = await answer();
+  expect({ status, code: body["code"] }).toEqual(refusal);
+  expect(await holdingsOf(t, [boss])).toEqual(before);
+  const submitted = `/agent/${boss.agentId}/tasks?submitted_by=me`;
+  expect((await t.as(boss, "GET", submitted)).body["tasks"]).toEqual([]);
+}
+
+const noCandidate = { status: 422, code: "task.no_candidate" };
+
+describe("B1: a priced agent works only for capabilities that it lists", () => {
+  test("B1: a made-up capability buys no work of a priced agent", async () => {
+    const worker = await seller(t, 2);
+    const wanted = { required_capabilities: ["made up"] };
+    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+  });
+
+  test("B1: one capability that is not listed among listed ones is enough to refuse", async () => {
+    const worker = await seller(t, 2);
+    const wanted = { required_capabilities: ["summarise", "made up"] };
+    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+  });
+
+  test("B1: a capability that is registered is not listed by that", async () => {
+    const worker = await t.worker(2);
+    await register(worker, ["summarise", "translate"]);
+    const wanted = { required_capabilities: ["translate"] };
+    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+    const elsewhere = await submit(t, boss, await t.agent(), wanted);
+    expect(elsewhere.body).toMatchObject({ routing_choice: null, estimated_cost: 0 });
+  });
+
+  test("B1: without money or payer the answer is 422 as well, not 402", async () => {
+    const worker = await seller(t, 2);
+    const body = { prompt: "work", required_capabilities: ["made up"] };
+    const poor = await submit(t, await t.agent(), worker, body);
+    expect(poor).toMatchObject({ status: 422, body: { code: "task.no_candidate" } });
+    const path = `/agent/${worker.agentId}/task`;
+    expect(await t.asMaster("POST", path, { ...body, max_budget: 0 })).toMatchObject({
+      status: 422,
+      body: { code: "task.no_candidate" },
+    });
+  });
+
+  test("B1: a submission to oneself follows the same rule", async () => {
+    await list(t, boss, 2);
+    const wanted = { required_capabilities: ["made up"] };
+    await expectRefused(() => submit(t, boss, boss, wanted), noCandidate);
+  });
+
+  test("B1: a target that does not list gives way to a candidate that does", async () => {
+    const [worker, other] = [await t.worker(2), await seller(t, { translate: 1 })];
+    await register(worker, ["summarise", "translate"]);
+    const answer = await submit(t, boss, worker, { required_capabilities: ["translate"] });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { estimated_cost: 1, routing_choice: { alternatives_considered: 0 } },
+    });
+    const path = `/agent/${worker.agentId}/task/${String(answer.body["task_id"])}`;
+    expect(await taskAt(t, path)).toMatchObject({ assigned_to: other.agentId });
+  });
+
+  test("B1: the market does not offer an agent for a capability that it only registered", async () => {
+    const worker = await t.worker(2);
+    await register(worker, ["summarise", "translate"]);
+    const market = async (capability: string) =>
+      (await t.as(boss, "GET", `/api/v1/market/candidates?capability=${capability}`)).body;
+    expect(await market("translate")).toEqual({ candidates: [] });
+    expect(await market("summarise")).toMatchObject({
+      candidates: [{ agent_id: worker.agentId, affordable: true }],
+    });
+    const { body } = await t.as(boss, "GET", "/api/v1/agents/discover?capability=translate");
+    expect(body["agents"]).toMatchObject([{ agent_id: worker.agentId, cost: null }]);
+  });
+
+  test("B1: a capability that is listed without a price costs nothing, as specified", async () => {
+    const worker = await seller(t, { summarise: 2 });
+    await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
+      capabilities: ["summarise", "greet"],
+      pricing: [{ capability: "summarise", unit_cost: 2 }],
+    });
+    const answer = await submit(t, boss, worker, { required_capabilities: ["greet"] });
+    expect(answer).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
+    const both = { required_capabilities: ["greet", "summarise"] };
+    expect((await submit(t, boss, worker, both)).body).toMatchObject({ estimated_cost: 2 });
+  });
+
+  test("B1: a target without a priced listing takes any capability at price 0", async () => {
+    const targets = [await t.agent(), await seller(t, {}), await seller(t, 0), t.stranger()];
+    for (const target of targets) {
+      const answer = await submit(t, boss, target, { required_capabilities: ["made up"] });
+      expect(answer).toMatchObject({
+        status: 201,
+        body: { estimated_cost: 0, routing_choice: null },
+      });
+    }
+  });
+});
