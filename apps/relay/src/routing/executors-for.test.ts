@@ -125,3 +125,39 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
     }
   });
 });
+
+describe("B5: an excluded agent gets no task", () => {
+  test.each([[undefined], [["summarise"]]])(
+    "B5: an excluded target is refused with the required capabilities %j",
+    async (required_capabilities) => {
+      const worker = await seller(t, 2);
+      const wanted = { required_capabilities, exclude_agents: [worker.agentId] };
+      await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+    },
+  );
+
+  test("B5: an excluded target that is free or unknown is refused as well", async () => {
+    for (const target of [await t.agent(), t.stranger()]) {
+      const wanted = { exclude_agents: [target.agentId] };
+      await expectRefused(() => submit(t, boss, target, wanted), noCandidate);
+    }
+  });
+
+  test("B5: an excluded target gives way to another candidate, and is not tried after it", async () => {
+    const [worker, other] = [await seller(t, 0), await seller(t, 0)];
+    const answer = await submit(t, boss, worker, {
+      required_capabilities: ["summarise"],
+      exclude_agents: [worker.agentId],
+    });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { routing_choice: { selected_agent: other.agentId } },
+    });
+  });
+
+  test("B5: excluding somebody else leaves the target its task", async () => {
+    const [worker, other] = [await seller(t, 2), await t.agent()];
+    const answer = await submit(t, boss, worker, { exclude_agents: [other.agentId] });
+    expect(answer.status).toBe(201);
+  });
+});
