@@ -22,6 +22,11 @@ async function register(agent: TestAgent, capabilities: readonly string[]): Prom
   expect(status).toBe(200);
 }
 
+const block = (agent: TestAgent) =>
+  t.as(boss, "PUT", `/api/v1/agents/${boss.agentId}/trust/${agent.agentId}`, {
+    trust_level: "blocked",
+  });
+
 /** The submission is refused, holds nothing and leaves no task. */
 async function expectRefused(
   answer: () => Promise<Reply>,
@@ -36,6 +41,7 @@ async function expectRefused(
 }
 
 const noCandidate = { status: 422, code: "task.no_candidate" };
+const targetBlocked = { status: 403, code: "task.target_blocked" };
 
 describe("B1: a priced agent works only for capabilities that it lists", () => {
   test("B1: a made-up capability buys no work of a priced agent", async () => {
@@ -159,5 +165,52 @@ describe("B5: an excluded agent gets no task", () => {
     const [worker, other] = [await seller(t, 2), await t.agent()];
     const answer = await submit(t, boss, worker, { exclude_agents: [other.agentId] });
     expect(answer.status).toBe(201);
+  });
+});
+
+describe("B6: an agent that the payer blocked gets no task", () => {
+  test.each([[undefined], [["summarise"]]])(
+    "B6: a blocked target is refused with the required capabilities %j",
+    async (required_capabilities) => {
+      const worker = await seller(t, 2);
+      expect((await block(worker)).status).toBe(200);
+      await expectRefused(() => submit(t, boss, worker, { required_capabilities }), targetBlocked);
+    },
+  );
+
+  test("B6: without money the answer is 403 as well, not 402", async () => {
+    const worker = await seller(t, 20);
+    await block(worker);
+    await expectRefused(() => submit(t, boss, worker), targetBlocked);
+  });
+
+  test("B6: a blocked target gives way to another candidate", async () => {
+    const [worker, other] = [await seller(t, 2), await seller(t, 2)];
+    await block(worker);
+    const answer = await submit(t, boss, worker, { required_capabilities: ["summarise"] });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { routing_choice: { selected_agent: other.agentId } },
+    });
+  });
+
+  test("B6: a block counts for the agent that set it and for nobody else", async () => {
+    const [worker, other] = [await seller(t, 2), await buyer(t, 10)];
+    await block(worker);
+    expect((await submit(t, other, worker)).status).toBe(201);
+    const unpaid = await t.asMaster("POST", `/agent/${(await t.agent()).agentId}/task`, {
+      prompt: "work",
+    });
+    expect(unpaid.status).toBe(201);
+  });
+
+  test("B6: the operator who submits for an agent is held to that agent's blocks", async () => {
+    const worker = await seller(t, 2);
+    await block(worker);
+    const path = `/agent/${worker.agentId}/task`;
+    await expectRefused(
+      () => t.asMaster("POST", path, { prompt: "work", submitted_by: boss.agentId }),
+      targetBlocked,
+    );
   });
 });
