@@ -128,6 +128,10 @@ export const errors = {
   "delegation.suite": { status: 403, text: "Delegation token suite is missing or unknown" },
   "delegation.wrong_issuer": { status: 403, text: "Delegation token is not the submitter's own" },
   "delegation.wrong_delegate": { status: 403, text: "Delegation token is for another agent" },
+  "delegation.remote_delegate": {
+    status: 400,
+    text: "Delegation token is for an agent of another relay, and tokens do not cross relays",
+  },
   "delegation.chain_broken": {
     status: 403,
     text: "Delegation token was handed on by another than its holder",

@@ -159,6 +159,8 @@ export const tasks = {
       "delegation.suite",
       "delegation.wrong_issuer",
       "delegation.wrong_delegate",
+      "delegation.remote_delegate",
+      "agent.not_found",
       "delegation.chain_broken",
       "delegation.widened",
       "delegation.lifetime",
