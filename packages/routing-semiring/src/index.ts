@@ -4,7 +4,7 @@ export { targetEligibility, type TargetRefusal } from "./eligibility.ts";
 export { draw, explores, shiftWeights } from "./explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";
 export {
-  ALGORITHM,
+  algorithmOf,
   rank,
   type RankedCandidate,
   type Ranking,

@@ -165,6 +165,10 @@ export const errors = {
     status: 402,
     text: "Insufficient funds: deposit to the account or pay via the service",
   },
+  "budget.max_required": {
+    status: 400,
+    text: "This relay takes a task that costs something only with max_budget",
+  },
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
   "webhook.not_found": { status: 404, text: "Webhook not found" },

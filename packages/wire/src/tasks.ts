@@ -151,6 +151,7 @@ export const tasks = {
       "task.target_blocked",
       "budget.insufficient",
       "budget.max_exceeded",
+      "budget.max_required",
       "budget.no_payer",
       "task.relay_full",
       "task.submitter_full",

@@ -1,17 +1,7 @@
-import {
-  asMicro,
-  isPriced,
-  quoteTask,
-  toMicro,
-  type CapabilityPrice,
-  type Micro,
-} from "@agent/budget";
-import type { ListingBody } from "@agent/wire";
+import { asMicro, isPriced, quoteTask, type Micro } from "@agent/budget";
+import { pricesIn, type ListingBody, type Offer } from "@agent/wire";
 import { findListing } from "../agents/listing-store.ts";
 import type { Reader } from "../storage/storage.ts";
-
-/** The part of a listing that decides what a task costs. */
-export type Offer = Pick<ListingBody, "capabilities" | "pricing">;
 
 /** What an agent asks for one task, free without a listing; null where it does not sell that task. */
 export async function priceOf(
@@ -35,8 +25,4 @@ export function priceIn(
 /** Whether a task for this agent can cost anything. */
 export function hasPrice({ pricing }: Pick<Offer, "pricing">): boolean {
   return isPriced(pricesIn(pricing));
-}
-
-function pricesIn(pricing: Offer["pricing"]): CapabilityPrice[] {
-  return pricing.map(({ capability, unit_cost }) => ({ capability, unitCost: toMicro(unit_cost) }));
 }

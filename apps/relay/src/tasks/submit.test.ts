@@ -270,6 +270,37 @@ describe("the price", () => {
     await expectConsistentBooks(t);
   });
 
+  test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const locked = async (body: object) =>
+      (await submit(t, boss, worker, { ...body })).body["amount_locked"];
+    expect([await locked({}), await locked({ max_budget: 2.4 })]).toEqual([2.4, 2.4]);
+  });
+
+  test("A12: a listing that is raised after the look is not charged above max_budget", async () => {
+    const [boss, worker] = [await buyer(t, 1_000), await seller(t, 0.01)];
+    await list(t, worker, 500);
+    const before = await holdingsOf(t, [boss]);
+    expect(await submit(t, boss, worker, { max_budget: 0.01 })).toMatchObject({
+      status: 402,
+      body: { code: "budget.max_exceeded" },
+    });
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+  });
+
+  test("A12: AGENT_REQUIRE_MAX_BUDGET refuses what costs something without a max_budget", async () => {
+    await t.close();
+    t = await startTestRelay({ AGENT_REQUIRE_MAX_BUDGET: "true" });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const before = await holdingsOf(t, [boss]);
+    const refused = { status: 400, body: { code: "budget.max_required" } };
+    expect(await submit(t, boss, worker)).toMatchObject(refused);
+    expect(await submit(t, await t.agent(), worker)).toMatchObject(refused);
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect((await submit(t, boss, worker, { max_budget: 2 })).status).toBe(201);
+    expect((await submit(t, boss, await seller(t, 0))).status).toBe(201);
+  });
+
   test("of nothing is within max_budget 0", async () => {
     const [boss, worker] = [await t.agent(), await seller(t, 0)];
     expect((await submit(t, boss, worker, { max_budget: 0 })).status).toBe(201);

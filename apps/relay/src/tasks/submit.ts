@@ -48,7 +48,8 @@ export async function submit(
   const { attempts, choice, record } = executors;
   const [first] = attempts;
   const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
-  const refused = checkPrice(first.charge, payerId, maxBudget);
+  const { requireMaxBudget } = config.tasks;
+  const refused = checkPrice(first.charge, { payerId, maxBudget, requireMaxBudget });
   if (refused !== undefined) return refused;
 
   const now = runtime.now();
@@ -133,9 +134,21 @@ function withPrice<R extends Refusal>(refusal: R, charge: number): R {
 /** What a price asks for before any account is looked at. */
 function checkPrice(
   charge: number,
-  payerId: string | null,
-  maxBudget: Micro | undefined,
-): Refusal<"budget.no_payer" | "budget.max_exceeded"> | undefined {
-  if (maxBudget !== undefined && charge > maxBudget) return refuse("budget.max_exceeded");
+  {
+    payerId,
+    maxBudget,
+    requireMaxBudget,
+  }: {
+    readonly payerId: string | null;
+    readonly maxBudget: Micro | undefined;
+    readonly requireMaxBudget: boolean;
+  },
+): Refusal<"budget.no_payer" | "budget.max_exceeded" | "budget.max_required"> | undefined {
+  if (maxBudget === undefined && charge > 0 && requireMaxBudget) {
+    return refuse("budget.max_required");
+  }
+  if (maxBudget !== undefined && charge > maxBudget) {
+    return withPrice(refuse("budget.max_exceeded"), charge);
+  }
   return charge > 0 && payerId === null ? withPrice(refuse("budget.no_payer"), charge) : undefined;
 }

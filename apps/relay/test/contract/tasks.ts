@@ -70,6 +70,9 @@ export const tasksContract: Contract<
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
     "budget.max_exceeded": async (t) =>
       submit(t, await buyer(t, 10), await seller(t, 2), { max_budget: 1 }),
+    "budget.max_required": configured({ AGENT_REQUIRE_MAX_BUDGET: "true" }, async (t) =>
+      submit(t, await buyer(t, 10), await seller(t, 2)),
+    ),
     "budget.no_payer": async (t) =>
       t.asMaster("POST", tasks(await seller(t, 2)), { prompt: "work" }),
     "task.relay_full": full(() => "all", limits.liveTasks),
