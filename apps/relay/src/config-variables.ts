@@ -114,6 +114,11 @@ export const variables = {
     kind: whole(1, 7 * DAY_MS),
     default: String(limits.taskTtlMs),
   },
+  AGENT_REQUIRE_MAX_BUDGET: {
+    purpose: "Whether a submission that costs something must name its max_budget",
+    kind: flag,
+    default: "false",
+  },
   AGENT_PRIVATE_ENDPOINTS: {
     purpose:
       "Whether agents may have private or loopback addresses; auto blocks them on a public relay",

@@ -41,7 +41,7 @@ test("with the two required variables alone, every other one has the default of 
     storage: { databasePath: ":memory:", retentionDays: 30 },
     identity: { relayName: "agent-relay", keyPassphrase: undefined, issueCredentials: false },
     agents: { requireBootstrapProof: false, pairingTtlMs: 300_000, privateEndpoints: "auto" },
-    tasks: { ttlMs: 900_000 },
+    tasks: { ttlMs: 900_000, requireMaxBudget: false },
     payments: {
       platformFeeRate: 0.05,
       payToAddress: required.X402_PAY_TO_ADDRESS,

@@ -34,7 +34,10 @@ export interface Config {
     readonly pairingTtlMs: number;
     readonly privateEndpoints: "auto" | "allow" | "block";
   };
-  readonly tasks: { readonly ttlMs: number };
+  readonly tasks: {
+    readonly ttlMs: number;
+    readonly requireMaxBudget: boolean;
+  };
   readonly payments: {
     /** A fraction from 0 to below 1 with at most 6 decimals. */
     readonly platformFeeRate: number;
@@ -167,7 +170,10 @@ function group(values: Values): Config {
       pairingTtlMs: values.AGENT_PAIRING_TTL_MS,
       privateEndpoints: values.AGENT_PRIVATE_ENDPOINTS,
     },
-    tasks: { ttlMs: values.AGENT_TASK_TTL_MS },
+    tasks: {
+      ttlMs: values.AGENT_TASK_TTL_MS,
+      requireMaxBudget: values.AGENT_REQUIRE_MAX_BUDGET,
+    },
     payments: {
       platformFeeRate: values.AGENT_PLATFORM_FEE_RATE,
       payToAddress: values.X402_PAY_TO_ADDRESS,

@@ -26,7 +26,7 @@ export {
   type Posting,
   type TransactionType,
 } from "./posting.ts";
-export { estimateCost, type CapabilityPrice } from "./price.ts";
+export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
 export type { AmountCode, BalanceCode, BudgetCode } from "./refusals.ts";
 export {
   decideSettlement,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkBalance, MAX_BALANCE } from "./account.ts";
 import { MAX_AMOUNT, toMicro } from "./amount.ts";
-import { estimateCost } from "./price.ts";
+import { estimateCost, quoteTask } from "./price.ts";
 
 const price = (capability: string, unitCost: string) => ({
   capability,
@@ -33,5 +33,26 @@ describe("The price of a task", () => {
     const cost = estimateCost({ prices, required: prices.map(({ capability }) => capability) });
     expect(cost).toBeGreaterThan(MAX_BALANCE);
     expect(checkBalance(MAX_BALANCE - cost).ok).toBe(false);
+  });
+});
+
+describe("B1: The quote of a task", () => {
+  const listed = ["search", "write", "draw", "greet"];
+  const free = [price("search", "0")];
+
+  test.each<[string, typeof listing, string[], string[] | undefined, string | null]>([
+    ["the price of a listed capability", listing, listed, ["write"], "0.5"],
+    ["0 for a capability that is listed without a price", listing, listed, ["greet"], "0"],
+    ["the sum, also with a listed one without a price", listing, listed, ["greet", "write"], "0.5"],
+    ["the highest price when none is required", listing, listed, undefined, "7"],
+    ["none for a capability that is not listed", listing, listed, ["fly"], null],
+    ["none when one of several is not listed", listing, listed, ["write", "fly"], null],
+    ["none for a price outside the listed capabilities", listing, ["write"], ["draw"], null],
+    ["none for a capability named like a member of arrays", listing, listed, ["length"], null],
+    ["0 for anything from an agent without prices", [], [], ["fly"], "0"],
+    ["0 for anything from an agent whose prices are 0", free, ["search"], ["fly"], "0"],
+  ])("B1: is %s", (_rule, prices, offered, required, expected) => {
+    const quoted = quoteTask({ prices, listed: offered, required });
+    expect(quoted).toBe(expected === null ? null : toMicro(expected));
   });
 });

@@ -28,3 +28,27 @@ export function estimateCost({
   // Asking for a capability twice does not buy it twice.
   return saturatingSum([...new Set(required)].map((capability) => costs.get(capability) ?? ZERO));
 }
+
+/** Whether an agent asks for money at all; prices of 0 make it free (specification, "Service listing"). */
+export function isPriced(prices: readonly CapabilityPrice[]): boolean {
+  return prices.some(({ unitCost }) => unitCost > 0);
+}
+
+/**
+ * The price of one task in micro-units, or null where the agent does not sell that task: an agent that
+ * asks for money must list every required capability, or a made-up word would buy its work for
+ * nothing. An agent without a price takes any task at 0 (docs/decisions.md, 4).
+ */
+export function quoteTask({
+  prices,
+  listed,
+  required = [],
+}: {
+  readonly prices: readonly CapabilityPrice[];
+  /** The capabilities of the listing that names the prices. */
+  readonly listed: readonly string[];
+  readonly required?: readonly string[] | undefined;
+}): Micro | null {
+  const listsAll = required.every((capability) => listed.includes(capability));
+  return listsAll || !isPriced(prices) ? estimateCost({ prices, required }) : null;
+}

@@ -52,6 +52,7 @@ interface Plan {
   readonly receipt?: object | null;
   readonly devices?: Readonly<Record<string, object>>;
   readonly agents?: Readonly<Record<string, object>>;
+  readonly listings?: Readonly<Record<string, object>>;
   /** Answers that come before the relay's own, by method and path. */
   readonly before?: Record<string, Reply[]>;
 }
@@ -110,6 +111,7 @@ const notFound = (code: string): Reply => ({ status: 404, body: { code, message:
 /** As much of a relay as a delegation needs, acting out a plan. */
 async function relayWith(plan: Plan) {
   const { polls, receipt = receiptOf(worker), devices = known, agents = {}, before = {} } = plan;
+  const { listings = {} } = plan;
   let polled = 0;
   return await localServer(({ method, url }) => {
     const [path = ""] = url.split("?");
@@ -120,6 +122,10 @@ async function relayWith(plan: Plan) {
       return devices[last] === undefined
         ? notFound("device.not_found")
         : { status: 200, body: devices[last] };
+    }
+    if (path.endsWith("/listing")) {
+      const listing = listings[path.split("/").at(-2) ?? ""];
+      return listing === undefined ? notFound("listing.not_found") : { status: 200, body: listing };
     }
     if (path.startsWith("/api/v1/agents/")) {
       return agents[last] === undefined
@@ -140,7 +146,9 @@ async function relayWith(plan: Plan) {
 const completed: Plan = { polls: [{ status: "completed", assigned_to: worker.agentId }] };
 
 /** Delegates to the worker at a relay with this plan; every wait is over at once. */
-async function run(plan: Plan, change: Partial<DelegateOptions> = {}) {
+async function run(plan: Plan, options: Partial<DelegateOptions> = {}) {
+  // Most tests are not about the price, so they name it.
+  const change = "maxBudget" in options ? options : { ...options, maxBudget: 5 };
   await using relay = await relayWith(plan);
   const waits: number[] = [];
   const client = createRelayClient({ ...relay, identity: delegator, relayDid: delegator.did });
@@ -173,7 +181,7 @@ describe("a delegation", () => {
       expect.stringMatching(`^GET /agent/${worker.agentId}/task/${TASK}\\?wait=(59|60)$`),
       "GET /api/v1/devices/device-2",
     ]);
-    expect(JSON.parse(received[0]?.body ?? "")).toEqual({ prompt: PROMPT });
+    expect(JSON.parse(received[0]?.body ?? "")).toEqual({ prompt: PROMPT, max_budget: 5 });
   });
 
   test("sends what limits the choice of the executor and the price", async () => {
@@ -230,6 +238,66 @@ describe("a delegation", () => {
     });
     expect(delegated.ok).toBe(true);
     expect(waits.map((ms) => Math.floor(ms / 1_000))).toEqual([3, 4, 0, 5, 6]);
+  });
+});
+
+describe("A12: a delegation without a budget", () => {
+  const listing = {
+    listing_id: "l",
+    agent_id: worker.agentId,
+    updated_at: NOW,
+    capabilities: ["add", "greet"],
+    pricing: [{ capability: "add", unit_cost: 0.01, currency: "USD", per: "task" }],
+    description: "",
+  };
+  const listed = { [worker.agentId]: listing };
+  const remote = { [worker.agentId]: { ...entryOf(worker), ...listing, cost: 0.01 } };
+  const costed = { [worker.agentId]: { ...entryOf(worker), cost: 0.5 } };
+  const submissionOf = ({ received }: Awaited<ReturnType<typeof run>>) =>
+    received.filter(({ method }) => method === "POST").map(({ body }): unknown => JSON.parse(body));
+
+  test.each<[string, Partial<Plan>, readonly string[] | undefined, object]>([
+    ["the listed price", { listings: listed }, undefined, { max_budget: 0.01 }],
+    ["the listed price of what is required", { listings: listed }, ["greet"], { max_budget: 0 }],
+    ["no cap for what is not listed", { listings: listed }, ["fly"], {}],
+    ["the price that another relay tells", { agents: remote }, ["add"], { max_budget: 0.01 }],
+    ["the cost that another relay tells", { agents: costed }, undefined, { max_budget: 0.5 }],
+    [
+      "0 for an agent without a listing",
+      { agents: { [worker.agentId]: entryOf(worker) } },
+      undefined,
+      { max_budget: 0 },
+    ],
+    ["no cap for an agent that the relay does not know", {}, undefined, {}],
+  ])("A12: sends %s", async (_, plan, requiredCapabilities, sent) => {
+    const required =
+      requiredCapabilities === undefined ? {} : { required_capabilities: requiredCapabilities };
+    const result = await run(
+      { ...completed, ...plan },
+      { maxBudget: undefined, ...(requiredCapabilities !== undefined && { requiredCapabilities }) },
+    );
+    expect(result.delegated.ok).toBe(true);
+    expect(submissionOf(result)).toEqual([{ prompt: PROMPT, ...required, ...sent }]);
+    expect(result.received[0]?.url).toBe(`/api/v1/agents/${worker.agentId}/listing`);
+  });
+
+  test("A12: is not submitted when the price cannot be read", async () => {
+    const path = `GET /api/v1/agents/${worker.agentId}/listing`;
+    const denied = { status: 403, body: { code: "auth.device_not_authorized", message: "no" } };
+    const result = await run(
+      { ...completed, before: { [path]: [denied] } },
+      { maxBudget: undefined },
+    );
+    expect(result.delegated).toMatchObject({ ok: false, code: "auth.device_not_authorized" });
+    expect(submissionOf(result)).toEqual([]);
+  });
+
+  test("A12: reads the price again when the relay is busy", async () => {
+    const path = `GET /api/v1/agents/${worker.agentId}/listing`;
+    const busy = { status: 502, body: "" };
+    const plan = { ...completed, listings: listed, before: { [path]: [busy] } };
+    const result = await run(plan, { maxBudget: undefined });
+    expect(submissionOf(result)).toEqual([{ prompt: PROMPT, max_budget: 0.01 }]);
   });
 });
 

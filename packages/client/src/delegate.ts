@@ -3,7 +3,8 @@ import { checkResult, type CheckedResult } from "./check-result.ts";
 import { environmentOf, type Environment } from "./environment.ts";
 import type { Recommended, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { retry, within } from "./retry.ts";
+import { lookUpPrice } from "./look-up-price.ts";
+import { retry, within, type Patience } from "./retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
@@ -11,8 +12,11 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** At most 256 KiB of UTF-8. */
   readonly prompt: string;
   readonly requiredCapabilities?: readonly string[];
-  /** US dollars, at most 6 decimals: a cap on price and hold. */
-  readonly maxBudget?: number;
+  /**
+   * US dollars, at most 6 decimals: a cap on price and hold. Without it the cap is the price that the
+   * relay shows for the task at the agent, which is read first.
+   */
+  readonly maxBudget?: number | undefined;
   /** A delegation token whose delegate is `agentId`; it goes to the executor as it is. */
   readonly delegationToken?: Readonly<Record<string, unknown>>;
   readonly excludeAgents?: readonly string[];
@@ -39,7 +43,8 @@ export type Delegated = CheckedResult & {
 };
 
 /**
- * Submits a task, waits for its receipt and verifies that before it is returned; the receipt's `status`
+ * Submits a task at no more than the price that was shown, waits for its receipt and verifies that
+ * before it is returned; the receipt's `status`
  * may be `failed` or `denied`, which is as well proven as `completed`. Refused as operations `submitTask`
  * and `getTask` are, with `delegation.timed_out`, `task.cancelled`, or with the rule
  * that the receipt breaks.
@@ -48,10 +53,12 @@ export async function delegate(client: RelayClient, options: DelegateOptions): P
   const environment = environmentOf(options);
   const { agentId, prompt, signal, idempotencyKey, executorKeys, recommender } = options;
   const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
+  const budget = await budgetOf(client, options, patience);
+  if (!budget.ok) return budget;
   const submitted = await retry(
     () =>
       client.submitTask(
-        { params: { agentId }, body: bodyOf(options) },
+        { params: { agentId }, body: bodyOf(options, budget.price) },
         { ...within(patience), ...(idempotencyKey !== undefined && { idempotencyKey }) },
       ),
     idempotencyKey !== undefined,
@@ -68,9 +75,19 @@ export async function delegate(client: RelayClient, options: DelegateOptions): P
   return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
 }
 
-function bodyOf(options: DelegateOptions) {
-  const { prompt, requiredCapabilities, maxBudget, excludeAgents, submittedBy } = options;
-  const { delegationToken } = options;
+/** A price that is raised between the look at it and the submission must not be charged. */
+function budgetOf(
+  client: RelayClient,
+  { agentId, maxBudget, requiredCapabilities: required = [] }: DelegateOptions,
+  patience: Patience,
+): ReturnType<typeof lookUpPrice> {
+  return maxBudget === undefined
+    ? lookUpPrice(client, { agentId, required }, patience)
+    : Promise.resolve({ ok: true, price: maxBudget });
+}
+
+function bodyOf(options: DelegateOptions, maxBudget: number | undefined) {
+  const { prompt, requiredCapabilities, delegationToken, excludeAgents, submittedBy } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),

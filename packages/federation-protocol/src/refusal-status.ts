@@ -26,6 +26,7 @@ export const REFUSAL_STATUS = {
   "forward.expired": 400,
   "forward.agent_not_found": 404,
   "forward.key_mismatch": 400,
+  "forward.not_offered": 422,
   "forward.underpaid": 402,
   "result.task_not_found": 404,
   "result.wrong_peer": 403,

@@ -51,6 +51,7 @@ export type ForwardCode =
   | "forward.expired"
   | "forward.agent_not_found"
   | "forward.key_mismatch"
+  | "forward.not_offered"
   | "forward.underpaid"
   | "clearing.limit_exceeded";
 

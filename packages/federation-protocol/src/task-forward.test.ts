@@ -92,6 +92,12 @@ describe("A forwarded task", () => {
       "forward.agent_not_found",
     ],
     ["for another key of the agent", { publicKey: gamma.publicKey }, {}, "forward.key_mismatch"],
+    [
+      "B1: of a priced agent, for a capability that it does not list,",
+      {},
+      { worker: { publicKeys: [worker.publicKey], price: null } },
+      "forward.not_offered",
+    ],
     ["for less than the price (F14)", { amount: asMicro(949_999) }, {}, "forward.underpaid"],
     ["for nothing, of a paid agent (F14)", { amount: asMicro(0) }, {}, "forward.underpaid"],
     [

@@ -60,8 +60,8 @@ export interface ForwardContext {
   readonly worker: {
     /** Its keys as 64 hex digits; null where nobody told. */
     readonly publicKeys: readonly string[] | null;
-    /** The listed price for the asked capabilities. */
-    readonly price: Micro;
+    /** The listed price for the asked capabilities; null where the agent does not sell them. */
+    readonly price: Micro | null;
   } | null;
   /** This relay's own rate, by which the payment is judged. */
   readonly feeRate: number;
@@ -72,7 +72,7 @@ export interface ForwardContext {
  * Whether a task is taken over from a peer, once `readSignedMessage` has held its signature. To be
  * asked in the transaction that takes it. Refused: `federation.wrong_sender`,
  * `forward.duplicate`, `federation.timestamp_expired`, `forward.looped`, `forward.expired`,
- * `forward.agent_not_found`, `forward.key_mismatch`, `forward.underpaid`,
+ * `forward.agent_not_found`, `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`,
  * `clearing.limit_exceeded`.
  */
 export function judgeForward(
@@ -91,6 +91,7 @@ export function judgeForward(
   if (public_key !== undefined && worker.publicKeys?.includes(public_key) === false) {
     return refuse("forward.key_mismatch");
   }
+  if (worker.price === null) return refuse("forward.not_offered");
   const amount = toMicro(budget.amount);
   if (amount < leastPayment(worker.price, context.feeRate, passed.length)) {
     return refuse("forward.underpaid");

@@ -1,9 +1,10 @@
 export type { Candidate, GivenRoute } from "./candidate.ts";
 export { bestPath, type BestPath } from "./best-paths.ts";
+export { targetEligibility, type TargetRefusal } from "./eligibility.ts";
 export { draw, explores, shiftWeights } from "./explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";
 export {
-  ALGORITHM,
+  algorithmOf,
   rank,
   type RankedCandidate,
   type Ranking,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
 import { Graph } from "./graph.ts";
-import { rank, type RankOptions } from "./rank.ts";
+import { rank, type RankedCandidate, type RankOptions } from "./rank.ts";
 import { shownLevel, trustScore } from "./trust-level.ts";
 import { DEFAULT_WEIGHTS } from "./weights.ts";
 
@@ -450,5 +450,69 @@ describe("a route that a candidate brings along", () => {
       "b",
       "a",
     ]);
+  });
+});
+
+describe("A12: a price cap", () => {
+  const cheap = agent("cheap", { unit_cost: 1, trust_score: 0.3 });
+  const fair = agent("fair", { unit_cost: 2, trust_score: 0.4 });
+  const dear = agent("dear", { unit_cost: 500, trust_score: 0.9 });
+  const all = [cheap, fair, dear];
+  const scored = ({ agent_id, composite_score, sub_scores }: RankedCandidate) => ({
+    agent_id,
+    composite_score,
+    sub_scores,
+  });
+
+  test.each<[priceCap: number | null, chosen: string | undefined]>([
+    [null, "dear"],
+    [500, "dear"],
+    [499.999999, "fair"],
+    [2, "fair"],
+    [1, "cheap"],
+    [0.999999, undefined],
+    [0, undefined],
+  ])("A12: of %f leads to the best candidate that it covers: %s", (priceCap, chosen) => {
+    const { ranked, choice } = rank(all, { priceCap });
+    expect(ranked.map(scored)).toEqual(rank(all).ranked.map(scored));
+    expect(choice?.selected_agent).toBe(chosen);
+  });
+
+  test("A12: that equals the price leaves the price its score, unlike a budget", () => {
+    const [capped] = rank([fair], { priceCap: 2 }).ranked;
+    const [budgeted] = rank([fair], { maxBudget: 2 }).ranked;
+    expect(capped?.sub_scores.price_efficiency).toBe(0.5);
+    expect(budgeted?.sub_scores.price_efficiency).toBe(0);
+    expect(capped).toEqual(rank([fair]).ranked[0]);
+  });
+
+  test("A12: counts beside a budget, and only what may be chosen is listed when asked so", () => {
+    const options = { priceCap: 400, maxBudget: 1_000, onlyEligible: true };
+    expect(order(all, options).toSorted()).toEqual(["cheap", "fair"]);
+    expect(order(all, { ...options, limit: 1 })).toHaveLength(1);
+  });
+
+  test("A12: never changes a choice that it covers, with or without exploration", () => {
+    const prices = fc.array(fc.constantFrom(0, 1, 2, 7), { minLength: 1, maxLength: 6 });
+    fc.assert(
+      fc.property(
+        prices,
+        fc.constantFrom(0, 1, 2, 7, 9),
+        fc.constantFrom(0, 0.5, 1),
+        fc.nat(),
+        (costs, priceCap, explorationDrive, seed) => {
+          const each = costs.map((unit_cost, i) =>
+            agent(`a${i}`, { unit_cost, trust_score: i / 10 }),
+          );
+          const free = rank(each, { explorationDrive, seed });
+          const capped = rank(each, { explorationDrive, seed, priceCap });
+          const costOf = (id?: string) => each.find(({ agent_id }) => agent_id === id)?.unit_cost;
+          const [before, after] = [free, capped].map(({ choice }) => choice?.selected_agent);
+          const isCovered = (costOf(before) ?? Infinity) <= priceCap;
+          expect(isCovered ? after === before : (costOf(after) ?? 0) <= priceCap).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 });

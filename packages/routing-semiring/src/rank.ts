@@ -8,8 +8,16 @@ import { ascending } from "./semiring.ts";
 import { Standings } from "./standings.ts";
 import { DEFAULT_WEIGHTS, normaliseWeights, type SubScores, type Weights } from "./weights.ts";
 
-/** The version of the rules below; the same inputs under the same version give the same choice. */
-export const ALGORITHM = "agent-routing@1";
+const UNCAPPED = "agent-routing@1";
+const CAPPED = "agent-routing@2";
+
+/**
+ * The version of the rules below; the same inputs under the same version give the same choice. A price
+ * cap came with the second version: a verifier that only knows the first must not judge such a choice.
+ */
+export function algorithmOf(priceCap: number | null | undefined): string {
+  return (priceCap ?? null) === null ? UNCAPPED : CAPPED;
+}
 
 const SELF = "self";
 
@@ -20,8 +28,10 @@ export interface RankOptions {
   /** Ids whose word is worth nothing to the asking agent: no route passes them. */
   readonly avoided?: Iterable<string>;
   readonly requiredCapabilities?: readonly string[];
-  /** In currency units. */
+  /** In currency units: what price efficiency is measured by, and the most that a choice may cost. */
   readonly maxBudget?: number | null;
+  /** In currency units: the most that a choice may cost. It changes no score and no order. */
+  readonly priceCap?: number | null;
   /** 0..1; other values are clamped. */
   readonly explorationDrive?: number;
   /** 0..2^32 - 1, fresh for each decision; only exploration draws on it. */
@@ -29,6 +39,8 @@ export interface RankOptions {
   readonly weights?: Weights;
   /** How many candidates to list; the choice does not depend on it. */
   readonly limit?: number;
+  /** Whether to list only candidates that may be chosen. */
+  readonly onlyEligible?: boolean;
 }
 
 export interface RankedCandidate {
@@ -60,25 +72,25 @@ export interface RoutingChoice {
 }
 
 export interface Ranking {
-  /** Best first, whether or not they may be chosen. */
+  /** Best first; whether or not they may be chosen, unless only those were asked for. */
   readonly ranked: RankedCandidate[];
   readonly choice: RoutingChoice | null;
   readonly explored: boolean;
   readonly seed: number;
-  readonly algorithm: typeof ALGORITHM;
+  readonly algorithm: string;
 }
 
 /**
  * Scores candidates by the six factors and chooses one of them ("Market", "Task routing choice").
  *
  * A candidate that is blocked, lacks a required capability or has no valid price scores 0; neither it
- * nor one above `maxBudget` is ever chosen. Ties: fewer hops, lower cost, then agent id. With an
+ * nor one above `maxBudget` or `priceCap` is ever chosen. Ties: fewer hops, lower cost, then agent id. With an
  * exploration drive the weights shift, and with the probability of the drive the choice is drawn
  * evenly from all that may be chosen; the draw follows from `seed` and the agent ids, not from the
  * order of the candidates. Weights that are negative, not finite or all 0 throw a RangeError.
  */
 export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
-  return rankingOf(decide(candidates, options), options.limit);
+  return rankingOf(decide(candidates, options), options);
 }
 
 /** A decision with all that it was made of, before anything of it is shown. */
@@ -93,7 +105,8 @@ export interface Decision {
 }
 
 export function decide(candidates: readonly Candidate[], options: RankOptions): Decision {
-  const { graph, from = SELF, requiredCapabilities = [], maxBudget = null } = options;
+  const { graph, from = SELF, requiredCapabilities = [] } = options;
+  const { maxBudget = null, priceCap = null } = options;
   const { weights = DEFAULT_WEIGHTS } = options;
   const drive = unit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
@@ -101,7 +114,7 @@ export function decide(candidates: readonly Candidate[], options: RankOptions): 
   const standings = new Standings(
     candidates,
     graph === undefined ? null : routesFrom(graph, from, options.avoided),
-    { from, requiredCapabilities, maxBudget },
+    { from, requiredCapabilities, maxBudget, priceCap },
     shiftWeights(normaliseWeights(weights), drive),
   );
   const places = [...candidates.keys()];
@@ -115,15 +128,17 @@ export function decide(candidates: readonly Candidate[], options: RankOptions): 
 
 export function rankingOf(
   { standings, places, eligible, winner, explored, seed }: Decision,
-  limit = Infinity,
+  { limit = Infinity, onlyEligible = false, priceCap }: RankOptions,
 ): Ranking {
   const byRank = (a: number, b: number) => standings.compare(a, b);
   return {
-    ranked: firstOf(places, limit, byRank).map((place) => toRow(standings, place)),
+    ranked: firstOf(onlyEligible ? eligible : places, limit, byRank).map((place) =>
+      toRow(standings, place),
+    ),
     choice: winner === undefined ? null : toChoice(standings, winner, eligible.length - 1),
     explored,
     seed,
-    algorithm: ALGORITHM,
+    algorithm: algorithmOf(priceCap),
   };
 }
 

@@ -37,6 +37,7 @@ const demand = fc.record(
     avoided: fc.subarray(["c", "d"]),
     requiredCapabilities: fc.subarray(["x"]),
     maxBudget: fc.constantFrom(null, 2, 10),
+    priceCap: fc.constantFrom(null, 0, 1, 3),
     explorationDrive: share,
     seed: fc.nat(),
   },
@@ -118,7 +119,9 @@ describe("a recorded decision", () => {
   });
 
   test.each<[string, Partial<RoutingRecord>]>([
-    ["of another algorithm", { algorithm: "agent-routing@2" }],
+    ["of another algorithm", { algorithm: "agent-routing@3" }],
+    ["A12: whose price cap its algorithm does not know", { price_cap: 1 }],
+    ["A12: without the price cap of its algorithm", { algorithm: "agent-routing@2" }],
     ["whose graph is none", { graph: [{ from: "self", to: "b", ...hop, trust: 2 }] }],
     ["whose weights are none", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
   ])("%s is refused", (_, change) => {

@@ -1,7 +1,7 @@
 import type { Candidate } from "./candidate.ts";
 import { type Edge, Graph } from "./graph.ts";
 import {
-  ALGORITHM,
+  algorithmOf,
   decide,
   rank,
   type Ranking,
@@ -13,7 +13,7 @@ import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
 
 /** The inputs of a decision as JSON, and what it came to: enough for anybody to make it again. */
 export interface RoutingRecord {
-  /** `ALGORITHM` of the version that decided. */
+  /** `algorithmOf` the price cap, in the version that decided. */
   readonly algorithm: string;
   readonly seed: number;
   readonly weights: Weights;
@@ -24,6 +24,8 @@ export interface RoutingRecord {
   readonly required_capabilities: readonly string[];
   /** In currency units; null = no limit. */
   readonly max_budget: number | null;
+  /** In currency units; absent = none. */
+  readonly price_cap?: number | undefined;
   /** All of them, as they were known then. */
   readonly candidates: readonly Candidate[];
   /** The hops of the routes to candidates; what no route took decided nothing. */
@@ -37,15 +39,17 @@ export function rankAndRecord(
   options: RankOptions = {},
 ): { readonly ranking: Ranking; readonly record: RoutingRecord } {
   const decision = decide(candidates, options);
-  const ranking = rankingOf(decision, options.limit);
+  const ranking = rankingOf(decision, options);
+  const priceCap = options.priceCap ?? null;
   const record = {
-    algorithm: ALGORITHM,
+    algorithm: algorithmOf(priceCap),
     seed: decision.seed,
     weights: options.weights ?? DEFAULT_WEIGHTS,
     exploration_drive: options.explorationDrive ?? 0,
     from: options.from ?? "self",
     required_capabilities: options.requiredCapabilities ?? [],
     max_budget: options.maxBudget ?? null,
+    ...(priceCap !== null && { price_cap: priceCap }),
     candidates,
     graph: options.graph === undefined ? [] : hopsTaken(options.graph, decision),
     choice: ranking.choice,
@@ -74,8 +78,9 @@ function hopsTaken(graph: Graph, { standings, places }: ReturnType<typeof decide
  * says of it. A record of another `algorithm`, or whose graph is none, throws a RangeError.
  */
 export function replay(record: RoutingRecord): RoutingChoice | null {
-  if (record.algorithm !== ALGORITHM) {
-    throw new RangeError(`this is ${ALGORITHM}, and the decision was made by another algorithm`);
+  const algorithm = algorithmOf(record.price_cap);
+  if (record.algorithm !== algorithm) {
+    throw new RangeError(`this is ${algorithm}, and the decision was made by another algorithm`);
   }
   const built = Graph.from(record.graph);
   if (!built.ok) throw new RangeError(`${built.code}: ${built.detail}`);
@@ -84,6 +89,7 @@ export function replay(record: RoutingRecord): RoutingChoice | null {
     from: record.from,
     requiredCapabilities: record.required_capabilities,
     maxBudget: record.max_budget,
+    priceCap: record.price_cap ?? null,
     explorationDrive: record.exploration_drive,
     seed: record.seed,
     weights: record.weights,

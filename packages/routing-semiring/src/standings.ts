@@ -11,6 +11,7 @@ export interface Demand {
   readonly from: string;
   readonly requiredCapabilities: readonly string[];
   readonly maxBudget: number | null;
+  readonly priceCap: number | null;
 }
 
 /**
@@ -87,8 +88,11 @@ export class Standings {
 
   isAffordable(place: number): boolean {
     const cost = this.#costs[place]!;
-    const budget = this.#demand.maxBudget;
-    return cost < Infinity && (budget === null || sumKey(cost) <= sumKey(budget));
+    const { maxBudget, priceCap } = this.#demand;
+    return (
+      cost < Infinity &&
+      [maxBudget, priceCap].every((most) => most === null || sumKey(cost) <= sumKey(most))
+    );
   }
 
   /** Whether the candidate may be chosen. */

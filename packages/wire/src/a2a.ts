@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { id, looseObject } from "./fields.ts";
+import { id, looseObject, price } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** What work costs and under which id it is paid for, on an agent card and in a message's metadata. */
@@ -35,7 +35,10 @@ export const SendMessageParams = v.object({
     parts: v.pipe(v.array(looseObject), v.minLength(1, "has to hold a part")),
     contextId: v.optional(v.string(), ""),
     taskId: v.optional(v.string(), ""),
-    metadata: v.optional(v.object({ [hireExtension]: v.optional(looseObject, {}) }), {}),
+    metadata: v.optional(
+      v.object({ max_budget: v.optional(price), [hireExtension]: v.optional(looseObject, {}) }),
+      {},
+    ),
   }),
   configuration: v.optional(
     v.object({
@@ -68,6 +71,7 @@ export const a2a = {
     summary: "An agent's card (A2A 1.0): its capabilities as skills, and what they cost.",
     section: "A2A",
     auth: "public",
+    readsCaller: true,
     tier: "read",
     ok: { 200: looseObject },
     refusals: ["agent.not_found"],

@@ -98,6 +98,11 @@ export const errors = {
   "task.already_finished": { status: 409, text: "Task is already finished" },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
   "task.no_receipt": { status: 409, text: "Task has no receipt" },
+  "task.no_candidate": {
+    status: 422,
+    text: "The target is excluded or does not list a required capability, and no other agent does",
+  },
+  "task.target_blocked": { status: 403, text: "The submitter has blocked the target" },
   "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },
   "task.submitter_full": { status: 429, text: "Submitter holds its maximum of open tasks" },
 
@@ -123,6 +128,10 @@ export const errors = {
   "delegation.suite": { status: 403, text: "Delegation token suite is missing or unknown" },
   "delegation.wrong_issuer": { status: 403, text: "Delegation token is not the submitter's own" },
   "delegation.wrong_delegate": { status: 403, text: "Delegation token is for another agent" },
+  "delegation.remote_delegate": {
+    status: 400,
+    text: "Delegation token is for an agent of another relay, and tokens do not cross relays",
+  },
   "delegation.chain_broken": {
     status: 403,
     text: "Delegation token was handed on by another than its holder",
@@ -155,6 +164,10 @@ export const errors = {
   "budget.insufficient": {
     status: 402,
     text: "Insufficient funds: deposit to the account or pay via the service",
+  },
+  "budget.max_required": {
+    status: 400,
+    text: "This relay takes a task that costs something only with max_budget",
   },
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
@@ -221,6 +234,10 @@ export const errors = {
   "forward.expired": { status: 400, text: "Task has expired" },
   "forward.agent_not_found": { status: 404, text: "Agent not found" },
   "forward.key_mismatch": { status: 400, text: "Agent has another key" },
+  "forward.not_offered": {
+    status: 422,
+    text: "Agent has a price and does not list a required capability",
+  },
   "forward.underpaid": { status: 402, text: "Budget is below the agent's price" },
   "clearing.limit_exceeded": { status: 402, text: "Credit limit between the relays is reached" },
   "result.task_not_found": { status: 404, text: "Forwarded task not found or expired" },

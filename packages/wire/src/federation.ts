@@ -137,6 +137,7 @@ export const federation = {
       "forward.expired",
       "forward.agent_not_found",
       "forward.key_mismatch",
+      "forward.not_offered",
       "forward.underpaid",
       "clearing.limit_exceeded",
       "task.relay_full",

@@ -25,6 +25,7 @@ export { openApi } from "./openapi.ts";
 export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
+export { pricesIn, shownPrice, type Offer } from "./listing-price.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";

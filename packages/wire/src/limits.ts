@@ -39,6 +39,10 @@ export const limits = {
   credentialBytes: 65_536,
   submittedCredentials: 50,
 
+  /** Whose last cards are remembered, and how much of them for each. */
+  cardReaders: 1_000,
+  cardReaderCharacters: 65_536,
+
   recordedCandidates: 1_000,
   evidenceRecordCharacters: 65_536,
   visibilityQueries: 20,

@@ -36,6 +36,8 @@ export interface Operation {
    * three signed headers of another relay.
    */
   readonly auth: "public" | "bearer" | "master" | "peer";
+  /** Of a public operation: a token that comes along and holds names the caller, any other counts for nothing. */
+  readonly readsCaller?: true;
   /** Under a signed token the path's `agentId` has to be the caller. */
   readonly ownerOnly?: true;
   /** The word that a signed token's `scope` has to hold. */

@@ -14,6 +14,8 @@ export const RoutingRecord = v.object({
   from: v.string(),
   required_capabilities: v.array(v.string()),
   max_budget: v.nullable(v.number()),
+  /** Absent where the submission named no `max_budget`. */
+  price_cap: v.optional(v.number()),
   candidates: v.array(looseObject),
   graph: v.array(
     v.object({

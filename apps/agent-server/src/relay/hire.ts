@@ -37,7 +37,7 @@ export function createHire(parts: {
     if (!passed.ok) return passed;
 
     const { capability, prompt } = request;
-    const { maxBudget, token } = passed;
+    const { maxBudget = target.dearest, token } = passed;
     const done = await delegate(client, {
       ...runtime,
       agentId: target.agentId,
@@ -86,16 +86,22 @@ async function findTarget(
   client: RelayClient,
   { agent_id: agentId, capability }: DelegateRequest,
   self: string,
-): Promise<{ ok: true; agentId: string } | { ok: false; error: string }> {
+): Promise<{ ok: true; agentId: string; dearest?: number } | { ok: false; error: string }> {
   if ((agentId === undefined) === (capability === undefined)) {
     return failed("A delegation names either an agent_id or a capability");
   }
   if (agentId !== undefined) return { ok: true, agentId };
-  const found = await client.discover({ query: { capability, limit: 2 } });
+  const found = await client.discover({ query: { capability } });
   if (!found.ok) return failed(`${found.message} (${found.code})`);
-  const other = found.body.agents.find((agent) => agent.agent_id !== self);
+  const others = found.body.agents.filter((agent) => agent.agent_id !== self);
+  const [other] = others;
   if (other === undefined) return failed("No other agent offers this capability");
-  return { ok: true, agentId: other.agent_id };
+  // The price of one of them must not keep the relay from choosing another one that was shown.
+  return {
+    ok: true,
+    agentId: other.agent_id,
+    dearest: Math.max(...others.map(({ cost }) => cost ?? 0)),
+  };
 }
 
 function failed(error: string): { ok: false; error: string } {

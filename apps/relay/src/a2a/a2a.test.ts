@@ -11,7 +11,15 @@ import type { TestAgent } from "@agent/testkit";
 import { hireExtension, limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  holdingsOf,
+  list,
+  seller,
+  taskAt,
+} from "../../test/market.ts";
 import { masterToken, receiptOf, startTestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
@@ -23,6 +31,7 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
+const plain = { messageId: "m-1", role: "ROLE_USER", parts: [{ text: "work" }] };
 const cardPath = ({ agentId }: TestAgent) => `/a2a/${agentId}/.well-known/agent-card.json`;
 const taskPath = (id: string) => `/agent/${worker.agentId}/task/${id}`;
 
@@ -213,6 +222,76 @@ describe("a message", () => {
     expect(await tasksOfWorker()).toEqual([]);
   });
 
+  const raised = {
+    data: [
+      { reason: "BUDGET_MAX_EXCEEDED" },
+      {
+        code: "budget.max_exceeded",
+        status: 402,
+        estimated_cost: 9,
+        message: expect.stringContaining("raised since you read the card") as unknown,
+      },
+    ],
+  };
+
+  test("A12: a price that was raised since the sender read the card is not charged", async () => {
+    const client = await clientOf(boss);
+    await list(t, worker, 9);
+    const before = await holdingsOf(t, [boss]);
+    await expect(submitted(client, "work")).rejects.toMatchObject(raised);
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect(await tasksOfWorker()).toEqual([]);
+    const aware = await clientOf(boss);
+    expect((await submitted(aware, "work")).id).toBeTruthy();
+    expect(await t.balance(boss)).toBe(1);
+  });
+
+  test("A12: a card that was read without a token counts for its reader's address", async () => {
+    await fetch(`${t.baseUrl}${cardPath(worker)}`);
+    await list(t, worker, 9);
+    const answer = await raw("SendMessage", { message: plain });
+    expect(answer.body).toMatchObject({ error: raised });
+    await fetch(`${t.baseUrl}${cardPath(worker)}`, { headers: { authorization: "Bearer a.b.c" } });
+    const later = { message: plain, configuration: { returnImmediately: true } };
+    expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
+  });
+
+  test("A12: the card that another agent read counts for that agent alone", async () => {
+    const other = await buyer(t, 10);
+    await clientOf(other);
+    await list(t, worker, 9);
+    const later = { message: plain, configuration: { returnImmediately: true } };
+    expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
+  });
+
+  test.each([
+    [{ max_budget: 8.999999 }],
+    [{ [hireExtension]: { max_budget: 8 } }],
+    [{ max_budget: 8, [hireExtension]: { max_budget: 10 } }],
+  ])("A12: the cap %j of the message counts instead of the card", async (metadata) => {
+    const client = await clientOf(boss);
+    await list(t, worker, 9);
+    await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
+      data: [{}, { code: "budget.max_exceeded", error: "Price is above max_budget" }],
+    });
+    const enough = { messageId: "m-2", metadata: { max_budget: 9 } };
+    expect((await submitted(client, "work", enough)).id).toBeTruthy();
+  });
+
+  test("A12: the price of the card is that of the required capabilities", async () => {
+    await list(t, worker, { summarise: 1, translate: 5 });
+    const client = await clientOf(boss);
+    await list(t, worker, { summarise: 2, translate: 5 });
+    const terms = (required_capabilities: string[]) => ({
+      metadata: { [hireExtension]: { required_capabilities } },
+    });
+    await expect(submitted(client, "work", terms(["summarise"]))).rejects.toMatchObject({
+      data: [{}, { code: "budget.max_exceeded", estimated_cost: 2 }],
+    });
+    const dear = { messageId: "m-2", ...terms(["translate"]) };
+    expect((await submitted(client, "work", dear)).id).toBeTruthy();
+  });
+
   test("of somebody without money is refused with 402 and the price in the error's data", async () => {
     const poor = await clientOf(await t.agent());
     await expect(submitted(poor, "work")).rejects.toMatchObject({
@@ -236,6 +315,7 @@ describe("a message", () => {
       -32_005,
     ],
     "with broken terms": [{ metadata: { [hireExtension]: { max_budget: -1 } } }, -32_602],
+    "A12: with a budget that is no amount": [{ metadata: { max_budget: "8" } }, -32_602],
     "with terms that are no object": [{ metadata: { [hireExtension]: "max_budget" } }, -32_602],
   };
   test.each(Object.entries(refused))("%s is refused", async (_, [change, envelopeCode]) => {

@@ -6,12 +6,12 @@ import {
   type RpcAnswer,
   type RpcCall,
 } from "@agent/wire";
-import type { Idempotency } from "../http/idempotency.ts";
 import type { RequestContext } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { keepAlive, streamHeaders } from "../tasks/stream-events.ts";
 import { methods, type Event } from "./methods.ts";
 import { fault, rpcError, type A2aFault } from "./rpc-error.ts";
+import type { A2aDoors } from "./submission.ts";
 
 type Answered = Answer<Operations["callAgent"]>;
 
@@ -20,7 +20,7 @@ const submitting = ["SendMessage", "SendStreamingMessage", "CancelTask"];
 /** Answers a call of A2A 1.0: what the relay refuses is an error within JSON-RPC, with our code in it. */
 export async function callAgent(
   services: Services,
-  idempotency: Idempotency,
+  doors: A2aDoors,
   { agentId, call }: { readonly agentId: string; readonly call: RpcCall },
   context: RequestContext,
 ): Promise<Answered> {
@@ -43,7 +43,7 @@ export async function callAgent(
       ? fault("VERSION_NOT_SUPPORTED")
       : method === undefined
         ? fault("METHOD_NOT_FOUND")
-        : await method(services, asked, idempotency);
+        : await method(services, asked, doors);
 
   if (!outcome.ok) {
     const more = "code" in outcome ? outcome.headers : undefined;

@@ -1,10 +1,12 @@
 import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
 import { hireExtension, refuse, type Answer, type ListingBody, type Operations } from "@agent/wire";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { offeredBy } from "../agents/listing.ts";
 import { findListing } from "../agents/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
+import type { RequestContext } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
+import type { A2aDoors } from "./submission.ts";
 
 type Parts = Pick<Services, "storage" | "config" | "identity">;
 
@@ -27,13 +29,18 @@ const openApiBinding = "https://spec.openapis.org/oas/v3.1.0";
 /** An agent's card in the JSON form of A2A 1.0; calls of it come to this relay. */
 export async function agentCard(
   { storage, config }: Parts,
+  { shownOffers }: Pick<A2aDoors, "shownOffers">,
   agentId: string,
-  headers: Headers,
+  context: RequestContext,
 ): Promise<Answer<Operations["agentCard"]>> {
   const agent = await findAgent(storage.read, agentId);
   if (agent === undefined || agent.revoked_at !== null) return refuse("agent.not_found");
   const row = await findListing(storage.read, agentId);
   const listing = row === undefined ? undefined : (JSON.parse(row.body) as ListingBody);
+  const capabilities = offeredBy(agent, row);
+  const pricing = listing?.pricing ?? [];
+  // What the card shows is the most that this caller is charged unless it names its own budget.
+  shownOffers.record(context, agentId, { capabilities, pricing });
   const { name, description } = JSON.parse(agent.metadata) as Partial<Record<string, string>>;
   const path = `/a2a/${encodeURIComponent(agentId)}`;
   const body = {
@@ -41,7 +48,11 @@ export async function agentCard(
     description: listing?.description || description || `Agent ${agentId}`,
     version,
     supportedInterfaces: [
-      { url: `${baseUrlOf(config, headers)}${path}`, protocolBinding: "JSONRPC", protocolVersion },
+      {
+        url: `${baseUrlOf(config, context.headers)}${path}`,
+        protocolBinding: "JSONRPC",
+        protocolVersion,
+      },
     ],
     capabilities: {
       streaming: true,
@@ -55,7 +66,7 @@ export async function agentCard(
           params: {
             agent_id: agentId,
             did: agent.public_key === null ? null : didOf(agent.public_key),
-            pricing: listing?.pricing ?? [],
+            pricing,
           },
         },
       ],
@@ -63,7 +74,7 @@ export async function agentCard(
     ...security,
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain", "application/json"],
-    skills: capabilitiesOf(agent, row).map((capability) => ({
+    skills: capabilities.map((capability) => ({
       id: capability,
       name: capability,
       description: capability,

@@ -1,12 +1,11 @@
 import { SendMessageParams, TaskIdParams, type Refusal } from "@agent/wire";
-import type { Idempotency } from "../http/idempotency.ts";
 import type { RequestContext } from "../http/mount.ts";
 import { validate } from "../http/validate.ts";
 import type { Services } from "../services.ts";
 import { cancel } from "../tasks/cancel.ts";
 import { a2aTask } from "./a2a-task.ts";
 import { fault, type A2aFault } from "./rpc-error.ts";
-import { submitMessage } from "./submission.ts";
+import { submitMessage, type A2aDoors } from "./submission.ts";
 import { awaitEnd, findTask, followTask, isOpen, type TaskCall } from "./task-call.ts";
 
 /** Of a stream: a result, the refusal that ends it, or null while nothing happens. */
@@ -28,19 +27,19 @@ interface Call {
   readonly context: RequestContext;
 }
 
-type Method = (services: Services, call: Call, idempotency: Idempotency) => Promise<Outcome>;
+type Method = (services: Services, call: Call, doors: A2aDoors) => Promise<Outcome>;
 
 /** The methods of A2A by name, those that this relay refuses included. */
 export const methods: Readonly<Record<string, Method>> = {
-  SendMessage: async (services, call, idempotency) => {
-    const sent = await send(services, call, idempotency);
+  SendMessage: async (services, call, doors) => {
+    const sent = await send(services, call, doors);
     if (!sent.ok) return sent;
     const { about, returnImmediately, headers } = sent;
     const found = await (returnImmediately ? findTask : awaitEnd)(services, about);
     return found.ok ? { ok: true, result: { task: a2aTask(found) }, headers } : found;
   },
-  SendStreamingMessage: async (services, call, idempotency) => {
-    const sent = await send(services, call, idempotency);
+  SendStreamingMessage: async (services, call, doors) => {
+    const sent = await send(services, call, doors);
     if (!sent.ok) return sent;
     const found = await findTask(services, sent.about);
     if (!found.ok) return found;
@@ -87,12 +86,12 @@ export const methods: Readonly<Record<string, Method>> = {
 async function send(
   services: Services,
   { agentId, params: given, context }: Call,
-  idempotency: Idempotency,
+  doors: A2aDoors,
 ) {
   const checked = validate(SendMessageParams, given);
   if (!checked.ok) return checked;
   const params = checked.value as SendMessageParams;
-  const sent = await submitMessage(services, idempotency, { agentId, params }, context);
+  const sent = await submitMessage(services, doors, { agentId, params }, context);
   if (!sent.ok) return sent;
   const about: TaskCall = { agentId, taskId: sent.taskId, context };
   const { returnImmediately } = params.configuration;

@@ -3,15 +3,17 @@ import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { callAgent } from "./call-agent.ts";
 import { agentCard, relayCard } from "./card.ts";
+import { createShownOffers } from "./shown-offers.ts";
 
 export function a2aHandlers(
   services: Services,
   idempotency: Idempotency,
 ): Pick<Handlers, "relayCard" | "agentCard" | "callAgent"> {
+  const doors = { idempotency, shownOffers: createShownOffers() };
   return {
     relayCard: (_, { headers }) => relayCard(services, headers),
-    agentCard: ({ params }, { headers }) => agentCard(services, params.agentId, headers),
+    agentCard: ({ params }, context) => agentCard(services, doors, params.agentId, context),
     callAgent: ({ params, body }, context) =>
-      callAgent(services, idempotency, { ...params, call: body }, context),
+      callAgent(services, doors, { ...params, call: body }, context),
   };
 }

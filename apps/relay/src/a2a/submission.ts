@@ -1,6 +1,8 @@
 import {
   hireExtension,
+  shownPrice,
   SubmitTaskBody,
+  type Offer,
   type Code,
   type Refusal,
   type SendMessageParams,
@@ -11,8 +13,15 @@ import { validate } from "../http/validate.ts";
 import { submitPaid } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
 import { fault, type A2aFault } from "./rpc-error.ts";
+import type { ShownOffers } from "./shown-offers.ts";
 
 type Message = SendMessageParams["message"];
+
+/** What the doors of A2A share beside the relay's services. */
+export interface A2aDoors {
+  readonly idempotency: Idempotency;
+  readonly shownOffers: ShownOffers;
+}
 
 interface Submitted {
   readonly ok: true;
@@ -26,10 +35,11 @@ interface Submitted {
  */
 export async function submitMessage(
   services: Services,
-  idempotency: Idempotency,
+  { idempotency, shownOffers }: A2aDoors,
   { agentId, params }: { readonly agentId: string; readonly params: SendMessageParams },
-  { caller, headers, path }: RequestContext,
+  context: RequestContext,
 ): Promise<Submitted | Refusal<Code> | A2aFault> {
+  const { caller, headers, path } = context;
   const { message, configuration } = params;
   if (configuration.taskPushNotificationConfig !== undefined) {
     return fault("PUSH_NOTIFICATION_NOT_SUPPORTED");
@@ -42,7 +52,9 @@ export async function submitMessage(
   const checked = validate(SubmitTaskBody, { ...message.metadata[hireExtension], prompt });
   if (!checked.ok) return checked;
 
-  const body = checked.value as SubmitTaskBody;
+  const terms = checked.value as SubmitTaskBody;
+  const { cap, isFromCard } = capOf(message, terms, shownOffers.latest(context, agentId));
+  const body = { ...terms, ...(cap !== undefined && { max_budget: cap }) };
   const payment = headers.get("payment-signature");
   const answer = await idempotency.once(
     {
@@ -56,10 +68,28 @@ export async function submitMessage(
     },
     (keep) => submitPaid(services, { targetId: agentId, body, caller, keep }, payment),
   );
-  if ("ok" in answer) return answer;
+  if ("ok" in answer) {
+    const isRaised = isFromCard && answer.code === "budget.max_exceeded";
+    return isRaised ? { ...answer, detail: "it was raised since you read the card" } : answer;
+  }
   const { task_id } = answer.body as { task_id: string };
   const settled = "headers" in answer ? answer.headers : undefined;
   return { ok: true, taskId: task_id, ...(settled !== undefined && { headers: settled }) };
+}
+
+/**
+ * The most that the message may cost: what it says itself, else the price on the card that its sender
+ * got last. Without either the sender was shown no price, and it is the one of the moment.
+ */
+function capOf(
+  { metadata }: Message,
+  terms: SubmitTaskBody,
+  shown: Offer | undefined,
+): { readonly cap: number | undefined; readonly isFromCard: boolean } {
+  const said = [metadata.max_budget, terms.max_budget].filter((cap) => cap !== undefined);
+  if (said.length > 0) return { cap: Math.min(...said), isFromCard: false };
+  const price = shown && shownPrice(shown, terms.required_capabilities ?? []);
+  return { cap: price, isFromCard: price !== undefined };
 }
 
 /** The text of all parts, or undefined where one is no text. */

@@ -1,5 +1,5 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro } from "@agent/budget";
 import {
   limits,
   refuse,
@@ -90,7 +90,8 @@ function entryOf(
   const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
   const pricing = listing?.pricing ?? [];
   const online = isOnline(row, connections, runtime.now());
-  const price = priceIn(pricing, capability === undefined ? [] : [capability]);
+  const required = capability === undefined ? [] : [capability];
+  const price = listing === undefined ? null : priceIn(listing, required);
   return {
     agent_id: row.agent_id,
     public_key: row.public_key,
@@ -99,7 +100,7 @@ function entryOf(
     capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
     trust_level: levelName(row.own_level ?? row.payers_level ?? UNKNOWN),
-    cost: listing === undefined ? null : fromMicro(asMicro(price)),
+    cost: price === null ? null : fromMicro(price),
     availability: availabilityOf(online, listing),
     online,
     freshness: freshnessOf(row.last_seen_at, runtime.now()),

@@ -1,4 +1,5 @@
 import { refuse, type Answer, type Listing, type ListingBody, type Operations } from "@agent/wire";
+import { hasPrice } from "../routing/price.ts";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
@@ -68,4 +69,18 @@ export function capabilitiesOf(
   const listed =
     listing === undefined ? [] : (JSON.parse(listing.body) as ListingBody).capabilities;
   return [...new Set([...registered, ...listed])];
+}
+
+/**
+ * What may be required of an agent: with a price in its listing only what that lists, else everything
+ * that it names.
+ */
+export function offeredBy(
+  agent: Pick<AgentRow, "capabilities" | "registered">,
+  listing: Pick<ListingRow, "body"> | undefined,
+): string[] {
+  const listed = listing === undefined ? undefined : (JSON.parse(listing.body) as ListingBody);
+  return listed !== undefined && hasPrice(listed)
+    ? listed.capabilities
+    : capabilitiesOf(agent, listing);
 }

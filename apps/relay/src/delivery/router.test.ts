@@ -7,7 +7,7 @@ import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { quiet, serveTestRelay } from "../../test/devices.ts";
 import { mcpEndpoint, register, text, type McpEndpoint } from "../../test/endpoint.ts";
-import { delegate, seller, taskAt, type Delegation } from "../../test/market.ts";
+import { delegate, seller, submit, taskAt, type Delegation } from "../../test/market.ts";
 import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let folder: string;
@@ -121,13 +121,15 @@ describe("RT2 whom a payer has blocked", () => {
     const first = await start(1);
     const [boss, other] = [await first.agent(), await first.agent()];
     const [blocked, target] = [await seller(first, 0), await first.agent()];
+    await delegate(first, boss, blocked);
+    await delegate(first, boss, blocked, { required_capabilities: ["summarise"] });
     await block(first, boss, blocked);
 
     const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }, 2));
     const device = await t.device(blocked);
     const endpoint = await doing(() => t, blocked);
-    await delegate(t, boss, blocked);
-    await delegate(t, boss, blocked, { required_capabilities: ["summarise"] });
+    const refused = await submit(t, boss, blocked);
+    expect(refused).toMatchObject({ status: 403, body: { code: "task.target_blocked" } });
     const scored = await delegate(t, boss, target, { required_capabilities: ["summarise"] });
     expect(await taskAt(t, scored.path)).toMatchObject({ routing_choice: null, assigned_to: null });
     expect(await device.rest()).toEqual([]);

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro } from "@agent/budget";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import type { KnownAgent } from "@agent/federation-protocol";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
@@ -77,7 +77,10 @@ async function entryOf(
     capabilities: agent.capabilities,
     metadata: { name: agent.name, description: agent.description },
     trust_level: levelName(own?.trust_level ?? levelAt(agent.trust)),
-    cost: agent.pricing.length === 0 && agent.cost === null ? null : fromMicro(asMicro(price)),
+    cost:
+      price === null || (agent.pricing.length === 0 && agent.cost === null)
+        ? null
+        : fromMicro(price),
     availability: agent.availability,
     online,
     freshness: online ? "awake" : "dormant",

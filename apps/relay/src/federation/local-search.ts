@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
 import { LATENCY_HALF_MS } from "@agent/routing-semiring";
 import { limits, type ListingBody } from "@agent/wire";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { offeredBy } from "../agents/listing.ts";
 import { availabilityOf, isOnline } from "../agents/online.ts";
 import { visibleProfiles, type ProfileRow } from "../agents/profile-store.ts";
 import { priceIn } from "../routing/price.ts";
@@ -38,6 +38,9 @@ function entryOf(
   // Without a key nobody could tell its receipts from another's.
   if (row.public_key === null) return [];
   const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
+  const price = listing === undefined ? asMicro(0) : priceIn(listing, required);
+  // A peer must not send a task here that this relay would refuse.
+  if (price === null) return [];
   const metadata = JSON.parse(row.metadata) as { name?: unknown };
   const level = row.payers_level ?? UNKNOWN;
   const online = isOnline(row, connections, runtime.now());
@@ -47,11 +50,11 @@ function entryOf(
       public_key: row.public_key,
       name: typeof metadata.name === "string" ? metadata.name.slice(0, limits.shortText) : "",
       description: listing?.description ?? "",
-      capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+      capabilities: offeredBy(row, row.listing === null ? undefined : { body: row.listing }),
       pricing: listing?.pricing ?? [],
       trust_level: levelName(level),
       trust: scoreOf(level),
-      cost: listing === undefined ? null : fromMicro(asMicro(priceIn(listing.pricing, required))),
+      cost: listing === undefined ? null : fromMicro(price),
       availability: availabilityOf(online, listing),
       latency_ms: latencyOf(row, listing),
       source_relay: identity.relayId,

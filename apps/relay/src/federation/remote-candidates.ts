@@ -35,10 +35,12 @@ export async function remoteCandidates(
   const [capability] = required;
   if (capability === undefined) return [];
   const agents = await discoverRemote(services, { capability });
-  return agents.filter(isReachable).map((agent) => ({
-    candidate: candidateOf(services, agent, required, isBlocked(agent.agent_id)),
-    via: viaOf(services, agent),
-  }));
+  return agents.filter(isReachable).flatMap((agent) => {
+    const price = priceOfRemote(agent, required);
+    if (price === null) return [];
+    const candidate = candidateOf(services, agent, price, isBlocked(agent.agent_id));
+    return [{ candidate, via: viaOf(services, agent) }];
+  });
 }
 
 export function viaOf(
@@ -49,10 +51,14 @@ export function viaOf(
   return { relay_id: agent.via, public_key: agent.public_key, route: path };
 }
 
-/** A peer that tells no prices may still tell what the agent costs. */
-export function priceOfRemote(agent: KnownAgent, required: readonly string[]): Micro {
-  const { pricing, cost } = agent;
-  return pricing.length === 0 && cost !== null ? toMicro(cost) : priceIn(pricing, required);
+/**
+ * What an agent of another relay asks for one task; null where it does not sell that task. A peer that
+ * tells no prices may still tell what the agent costs.
+ */
+export function priceOfRemote(agent: KnownAgent, required: readonly string[]): Micro | null {
+  const { capabilities, pricing, cost } = agent;
+  if (pricing.length > 0 || cost === null || cost === 0) return priceIn(agent, required);
+  return required.every((capability) => capabilities.includes(capability)) ? toMicro(cost) : null;
 }
 
 // The fees of the relays come out of the price, so passing them costs the payer nothing.
@@ -61,13 +67,13 @@ const nothing = asMicro(0);
 function candidateOf(
   { identity }: Pick<FederationServices, "identity">,
   agent: KnownAgent,
-  required: readonly string[],
+  price: Micro,
   blocked: boolean,
 ): Candidate {
   return {
     agent_id: agent.agent_id,
     capabilities: agent.capabilities,
-    unit_cost: fromMicro(priceOfRemote(agent, required)),
+    unit_cost: fromMicro(price),
     trust_score: agent.trust,
     blocked,
     successes: 0,

@@ -466,6 +466,19 @@ describe("FE14 a forward", () => {
     await expectHarmless(code, () => peer.forward(change));
   });
 
+  test("B1: a peer gets no work of a priced agent for a capability that it does not list", async () => {
+    const { agentId: target_agent } = await t.worker(1);
+    const forward = (required_capabilities: string[], amount: number) =>
+      peer.forward({
+        target_agent,
+        task_payload: { prompt: "work", required_capabilities },
+        budget: { amount, currency: "USD" },
+      });
+    await expectHarmless("forward.not_offered", () => forward(["made up"], 0));
+    await expectHarmless("forward.not_offered", () => forward(["summarise", "made up"], 10));
+    expect(await forward(["summarise"], 0.95)).toMatchObject({ status: 202 });
+  });
+
   test("whose id could be that of something else here is refused", async () => {
     const { agentId } = await t.worker(1);
     for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {

@@ -110,3 +110,41 @@ test("a task that no peer would take is tried again when the peer is there again
   await a.relay.tick();
   await until(() => a.logged("federation.task.forward").length > 1, "it is tried again");
 });
+
+describe("B1: a priced agent of another relay", () => {
+  test("B1: is no target and no candidate for a capability that it does not list", async () => {
+    const boss = await a.agent();
+    await a.deposit(boss, 10);
+    const worker = await b.worker(2);
+    await b.as(worker, "POST", "/api/v1/agents/register", {
+      agent_id: worker.agentId,
+      endpoint_url: "http://127.0.0.1:1/mcp",
+      capabilities: ["summarise", "translate"],
+      metadata: { name: "worker", description: "does more than it lists" },
+    });
+    const wanted = { prompt: "work", required_capabilities: ["translate"] };
+    expect(await a.as(boss, "POST", `/agent/${worker.agentId}/task`, wanted)).toMatchObject({
+      status: 422,
+      body: { code: "task.no_candidate" },
+    });
+    const elsewhere = await a.as(boss, "POST", `/agent/${boss.agentId}/task`, wanted);
+    expect(elsewhere).toMatchObject({ status: 201, body: { routing_choice: null } });
+    const found = await a.as(boss, "GET", "/api/v1/agents/discover?capability=translate");
+    expect(found.body["agents"]).toEqual([]);
+    expect(await a.balance(boss)).toBe(10);
+    const asListed = { prompt: "work", required_capabilities: ["summarise"] };
+    expect(await a.as(boss, "POST", `/agent/${worker.agentId}/task`, asListed)).toMatchObject({
+      status: 201,
+      body: { estimated_cost: 2 },
+    });
+  });
+
+  test("B1: that has no price takes any capability at price 0", async () => {
+    const [boss, worker] = [await a.agent(), await b.worker(0)];
+    const wanted = { prompt: "work", required_capabilities: ["made up"] };
+    const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, wanted);
+    expect(submitted).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
+    const task = await taskFor(b, worker, String(submitted.body["task_id"]));
+    expect((await work(b, worker, task)).status).toBe(200);
+  });
+});

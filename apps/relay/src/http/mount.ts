@@ -163,13 +163,9 @@ export function mount(app: Hono, options: MountOptions): void {
       }
     }
 
-    let caller = anonymous;
-    // A relay's signature is over the body, so it is asked for where that has been read.
-    if (operation.auth !== "public" && operation.auth !== "peer") {
-      const authenticated = await options.authenticate(c.req.header("authorization"));
-      if (!authenticated.ok) return authenticated;
-      caller = authenticated.caller;
-    }
+    const identified = await identify(operation, c.req.header("authorization"));
+    if (!identified.ok) return identified;
+    const { caller } = identified;
     const params = c.req.param() as Record<string, string>;
     const forbidden = authorize(operation, caller, params);
     if (forbidden !== undefined) return forbidden;
@@ -210,6 +206,20 @@ export function mount(app: Hono, options: MountOptions): void {
     if (key === undefined) return run();
     const request = { operation: name, path: c.req.path, params, caller, key, text, body };
     return options.idempotency.once(request, run);
+  }
+
+  /** The caller, as far as the operation's row asks for one. */
+  async function identify(
+    { auth, readsCaller }: Operation,
+    header: string | undefined,
+  ): ReturnType<MountOptions["authenticate"]> {
+    if (readsCaller === true && header !== undefined) {
+      const known = await options.authenticate(header);
+      return known.ok ? known : { ok: true, caller: anonymous };
+    }
+    // A relay's signature is over the body, so it is asked for where that has been read.
+    if (auth === "public" || auth === "peer") return { ok: true, caller: anonymous };
+    return options.authenticate(header);
   }
 
   for (const [path, names] of pathsInOrder()) {

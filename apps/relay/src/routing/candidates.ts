@@ -9,16 +9,19 @@ import { BLOCKED, scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { priceIn } from "./price.ts";
 
 /**
- * What ranking needs to know of an agent. The reader's own experience counts first, else what payers
- * say of it; free tasks among friends say nothing to strangers.
+ * What ranking needs to know of an agent, or undefined for an agent that does not sell the task. The
+ * reader's own experience counts first, else what payers say of it; free tasks among friends say
+ * nothing to strangers.
  */
 export function candidateOf(
   row: ProfileRow,
   required: readonly string[],
   connections: Pick<Connections, "isOnline">,
   now: number,
-): Candidate {
+): Candidate | undefined {
   const listing = listingIn(row);
+  const price = listing === undefined ? asMicro(0) : priceIn(listing, required);
+  if (price === null) return undefined;
   const own = (row.own_successes ?? 0) + (row.own_failures ?? 0);
   const paid = (row.paid_successes ?? 0) + (row.paid_failures ?? 0);
   const history =
@@ -34,7 +37,7 @@ export function candidateOf(
   return {
     agent_id: row.agent_id,
     capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
-    unit_cost: fromMicro(asMicro(priceIn(listing?.pricing ?? [], required))),
+    unit_cost: fromMicro(price),
     trust_score: scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN),
     blocked: row.own_level === BLOCKED,
     ...history,

@@ -134,3 +134,41 @@ describe("RT2 scored routing never chooses", () => {
     expect(submitted.body["routing_choice"]).toMatchObject({ selected_agent: free.agentId });
   });
 });
+
+describe("A12: max_budget", () => {
+  const required = { required_capabilities: ["summarise"] };
+  const choiceOf = async (body: object) =>
+    (await submit(t, boss, target, { ...required, ...body })).body["routing_choice"] as object;
+
+  test("A12: changes neither the choice nor any of its scores when it covers the price", async () => {
+    const [cheap, known] = [await seller(t, 1), await seller(t, 2)];
+    await seller(t, 500);
+    for (let i = 0; i < 5; i += 1) await commend(known);
+    const free = await choiceOf({});
+    expect(free).toMatchObject({ selected_agent: known.agentId, alternatives_considered: 2 });
+    const sub_scores = (free as { sub_scores: { cost: number } }).sub_scores;
+    expect(sub_scores.cost).toBeGreaterThan(0.9);
+    for (const max_budget of [500, 2.4, 2]) {
+      expect(await choiceOf({ max_budget })).toMatchObject({
+        selected_agent: known.agentId,
+        sub_scores,
+      });
+    }
+    expect(await choiceOf({ max_budget: 1.999999 })).toMatchObject({
+      selected_agent: cheap.agentId,
+    });
+  });
+
+  test("A12: finds the executors that it covers, however many above it rank higher", async () => {
+    const sellers = [await seller(t, 3), await seller(t, 2), await seller(t, 1)];
+    for (let i = 0; i < 10; i += 1) await commend(await seller(t, 9));
+    const executorsOf = async (body: object) => {
+      const task = await delegate(t, boss, target, { ...required, ...body });
+      const { body: record } = await t.as(boss, "GET", `${task.path}/routing`);
+      return record["choice"] as { selected_agent: string; alternatives_considered: number };
+    };
+    const capped = await executorsOf({ max_budget: 3 });
+    expect(sellers.map(({ agentId }) => agentId)).toContain(capped.selected_agent);
+    expect(capped.alternatives_considered).toBe(2);
+  });
+});

@@ -24,7 +24,8 @@ export type ChooseServices = FederatingParts & Pick<Services, "federation">;
 
 /**
  * Ranks everybody who can do a task and answers whom to try in turn, with the price of each. The
- * submitter never gets its own task this way, and nobody above `maxBudget` does.
+ * submitter never gets its own task this way, and no agent above `maxBudget` does; that cap changes
+ * neither scores nor order, so that a caller loses nothing by naming it (docs/decisions.md, 4).
  */
 export async function chooseExecutors(
   services: ChooseServices,
@@ -42,11 +43,9 @@ export async function chooseExecutors(
           trustGraph.isBlocked(payerId, agentId),
         );
   const candidates = rows
-    .map((row) => candidateOf(row, required, connections, now))
+    .flatMap((row) => candidateOf(row, required, connections, now) ?? [])
     .concat(remote.map(({ candidate }) => candidate))
-    .filter(({ agent_id }) => !left.has(agent_id))
-    // They could not be chosen, and would take the places of those who can.
-    .filter(({ unit_cost }) => maxBudget === undefined || (unit_cost ?? 0) <= maxBudget);
+    .filter(({ agent_id }) => !left.has(agent_id));
   const { ranking, record } = rankAndRecord(candidates, {
     graph: trustGraph.graph,
     from: payerId ?? "self",
@@ -55,14 +54,14 @@ export async function chooseExecutors(
     explorationDrive,
     seed: seedFrom(runtime.randomBytes(4)),
     limit: triedAtMost,
-    ...(maxBudget !== undefined && { maxBudget }),
+    // Those that may not be chosen would take the places of those that may.
+    onlyEligible: true,
+    ...(maxBudget !== undefined && { priceCap: maxBudget }),
   });
   const { ranked, choice } = ranking;
   if (choice === null) return { executors: [], choice };
   const prices = new Map(candidates.map(({ agent_id, unit_cost }) => [agent_id, unit_cost ?? 0]));
-  const others = ranked.filter(
-    (entry) => entry.eligible && entry.agent_id !== choice.selected_agent,
-  );
+  const others = ranked.filter(({ agent_id }) => agent_id !== choice.selected_agent);
   // Exploration may choose somebody who does not rank first.
   const inTurn = [choice.selected_agent, ...others.map(({ agent_id }) => agent_id)];
   const ways = new Map(remote.map(({ candidate, via }) => [candidate.agent_id, via]));

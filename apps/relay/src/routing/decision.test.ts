@@ -44,9 +44,10 @@ describe("a scored decision can be made again", () => {
     }
     const record = await recordOf(first);
     expect(record).toMatchObject({
-      algorithm: "agent-routing@1",
+      algorithm: "agent-routing@2",
       from: boss.agentId,
-      max_budget: 3,
+      max_budget: null,
+      price_cap: 3,
       ...required,
     });
     expect(record.candidates.map(({ agent_id }) => agent_id).toSorted()).toEqual(

@@ -26,10 +26,15 @@ export async function listCandidates(
   const reader = readerOf(caller);
   const required = [query.capability];
   const rows = await profilesWith(storage.read, { reader, capability: query.capability });
-  const profiles = new Map(rows.map((row) => [row.agent_id, row]));
   const now = runtime.now();
+  const offers = new Map(
+    rows.flatMap((row) => {
+      const candidate = candidateOf(row, required, connections, now);
+      return candidate === undefined ? [] : [[row.agent_id, { row, candidate }] as const];
+    }),
+  );
   const { ranked, choice } = rank(
-    rows.map((row) => candidateOf(row, required, connections, now)),
+    Array.from(offers.values(), ({ candidate }) => candidate),
     {
       graph: trustGraph.graph,
       from: reader === "" ? "self" : reader,
@@ -40,9 +45,9 @@ export async function listCandidates(
     },
   );
   const candidates = ranked.flatMap((entry): MarketCandidate[] => {
-    const row = profiles.get(entry.agent_id);
-    if (row === undefined) return [];
-    const candidate = candidateOf(row, required, connections, now);
+    const offer = offers.get(entry.agent_id);
+    if (offer === undefined) return [];
+    const { row, candidate } = offer;
     const listing = listingIn(row);
     return [
       {

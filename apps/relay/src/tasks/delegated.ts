@@ -9,8 +9,9 @@ import {
 import { refuse, type Refusal } from "@agent/wire";
 import { signingKeysOf } from "../agents/key-store.ts";
 import { findAgent } from "../agents/store.ts";
+import { findRemote } from "../federation/discover-remote.ts";
 import { parseObject } from "../http/body.ts";
-import type { Services } from "../services.ts";
+import type { ChooseServices } from "../routing/choose-executors.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 
@@ -22,13 +23,14 @@ export type Chain = readonly [DelegationToken, ...DelegationToken[]];
  * up by keys that the relay binds to their issuers now (docs/decisions.md, 4).
  */
 export async function admitToken(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  services: ChooseServices,
   value: unknown,
   { targetId, payerId }: { readonly targetId: string; readonly payerId: string | null },
 ): Promise<
   | { readonly ok: true; readonly chain: Chain }
-  | Refusal<DelegationRefusal | "delegation.wrong_issuer">
+  | Refusal<DelegationRefusal | "delegation.wrong_issuer" | DelegateRefusal>
 > {
+  const { storage, runtime } = services;
   // Its text is bounded in depth like any body: the token is handed on as part of a task.
   if (typeof value === "string" && !parseObject(value).ok) return refuse("delegation.malformed");
   const [shown, ...above] = delegationChain(value) ?? [];
@@ -46,7 +48,23 @@ export async function admitToken(
     delegateId: targetId,
     keysOf: (issuer) => keys.get(issuer) ?? [],
   });
-  return verdict.valid ? { ok: true, chain } : refuse(verdict.code);
+  if (!verdict.valid) return refuse(verdict.code);
+  return (await checkDelegate(services, targetId)) ?? { ok: true, chain };
+}
+
+type DelegateRefusal = "delegation.remote_delegate" | "agent.not_found";
+
+/**
+ * Only an agent of this relay can use a token: tokens do not cross relays, and an unknown delegate would
+ * let the task wait until it expires.
+ */
+async function checkDelegate(
+  { federation, ...services }: ChooseServices,
+  delegateId: string,
+): Promise<Refusal<DelegateRefusal> | undefined> {
+  if ((await findAgent(services.storage.read, delegateId)) !== undefined) return undefined;
+  const remote = federation && (await findRemote({ ...services, federation }, delegateId));
+  return refuse(remote === undefined ? "agent.not_found" : "delegation.remote_delegate");
 }
 
 /** Whether a receipt names only tools that its task's token leaves open; without a token all are. */

@@ -5,10 +5,12 @@ import { receiptOf, type TestAgent } from "@agent/testkit";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
 import { handOn, issue } from "../../test/delegation-tokens.ts";
 import { openEdited, revocationOf } from "../../test/edited-relay.ts";
+import { startNetwork } from "../../test/network.ts";
 import {
   buyer,
   delegate,
   expectConsistentBooks,
+  holdingsOf,
   seller,
   submit,
   tally,
@@ -34,6 +36,21 @@ async function reopen(env: Record<string, string>): Promise<void> {
   await t.close();
   t = await startTestRelay(env);
   [boss, worker] = [await buyer(t, 1_000), await seller(t, 2)];
+}
+
+/** The submission with a token for this delegate is refused, holds nothing and leaves no task. */
+async function expectNoDelegate(
+  site: TestRelay,
+  [payer, delegatee]: readonly [TestAgent, Pick<TestAgent, "agentId">],
+  refusal: { readonly status: number; readonly code: string },
+): Promise<void> {
+  const before = await holdingsOf(site, [payer]);
+  const delegation_token = issue(site, payer, delegatee);
+  const { status, body } = await submit(site, payer, delegatee, { delegation_token });
+  expect({ status, code: body["code"] }).toEqual(refusal);
+  expect(await holdingsOf(site, [payer])).toEqual(before);
+  const submitted = `/agent/${payer.agentId}/tasks?submitted_by=me`;
+  expect((await site.as(payer, "GET", submitted)).body["tasks"]).toEqual([]);
 }
 
 const exceeded = { status: 402, body: { code: "delegation.budget_exceeded" } };
@@ -210,5 +227,41 @@ describe("the budget of a delegation token", () => {
       await pass(4 * hour);
       expect(await submit(t, boss, worker, { delegation_token })).toMatchObject(exceeded);
     });
+  });
+});
+
+describe("B4: the delegate of a token", () => {
+  test("B4: must be known, or the task would wait until it expires", async () => {
+    const refusal = { status: 404, code: "agent.not_found" };
+    await expectNoDelegate(t, [boss, t.stranger()], refusal);
+    expect((await submit(t, boss, t.stranger())).status).toBe(201);
+  });
+
+  test("B4: an unknown delegate is not told apart under a token that does not hold", async () => {
+    const delegation_token = { ...issue(t, boss, t.stranger()), scope: "all" };
+    const target = { agentId: delegation_token.delegate_agent_id };
+    expect(await submit(t, boss, target, { delegation_token })).toMatchObject({
+      status: 403,
+      body: { code: "delegation.signature_invalid" },
+    });
+  });
+
+  test("B4: must be an agent of this relay, for tokens do not cross relays", async () => {
+    const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
+    try {
+      const [here, there] = network.sites;
+      if (here === undefined || there === undefined) throw new Error("no network");
+      const payer = await buyer(here, 10);
+      const [remote, local] = [await there.worker(2), await here.worker(2)];
+      const refusal = { status: 400, code: "delegation.remote_delegate" };
+      await expectNoDelegate(here, [payer, remote], refusal);
+      const unknown = { status: 404, code: "agent.not_found" };
+      await expectNoDelegate(here, [payer, here.stranger()], unknown);
+      expect((await submit(here, payer, remote)).status).toBe(201);
+      const delegation_token = issue(here, payer, local);
+      expect((await submit(here, payer, local, { delegation_token })).status).toBe(201);
+    } finally {
+      await network.close();
+    }
   });
 });

@@ -233,13 +233,11 @@ describe("the price", () => {
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
-  test("of a capability that has none is nothing", async () => {
+  test("of a listed capability that has none is nothing", async () => {
     const [boss, worker] = [await t.agent(), await t.worker(2, "summarise")];
-    await t.as(worker, "POST", "/api/v1/agents/register", {
-      agent_id: worker.agentId,
-      endpoint_url: "http://127.0.0.1:1/mcp",
-      capabilities: ["translate"],
-      metadata: { name: "worker", description: "does more than it lists" },
+    await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
+      capabilities: ["summarise", "translate"],
+      pricing: [{ capability: "summarise", unit_cost: 2 }],
     });
     const answer = await submit(t, boss, worker, { required_capabilities: ["translate"] });
     expect(answer).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
@@ -270,6 +268,37 @@ describe("the price", () => {
     const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
     expect(await submit(t, boss, worker, { max_budget })).toMatchObject(expected);
     await expectConsistentBooks(t);
+  });
+
+  test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const locked = async (body: object) =>
+      (await submit(t, boss, worker, { ...body })).body["amount_locked"];
+    expect([await locked({}), await locked({ max_budget: 2.4 })]).toEqual([2.4, 2.4]);
+  });
+
+  test("A12: a listing that is raised after the look is not charged above max_budget", async () => {
+    const [boss, worker] = [await buyer(t, 1_000), await seller(t, 0.01)];
+    await list(t, worker, 500);
+    const before = await holdingsOf(t, [boss]);
+    expect(await submit(t, boss, worker, { max_budget: 0.01 })).toMatchObject({
+      status: 402,
+      body: { code: "budget.max_exceeded" },
+    });
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+  });
+
+  test("A12: AGENT_REQUIRE_MAX_BUDGET refuses what costs something without a max_budget", async () => {
+    await t.close();
+    t = await startTestRelay({ AGENT_REQUIRE_MAX_BUDGET: "true" });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const before = await holdingsOf(t, [boss]);
+    const refused = { status: 400, body: { code: "budget.max_required" } };
+    expect(await submit(t, boss, worker)).toMatchObject(refused);
+    expect(await submit(t, await t.agent(), worker)).toMatchObject(refused);
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect((await submit(t, boss, worker, { max_budget: 2 })).status).toBe(201);
+    expect((await submit(t, boss, await seller(t, 0))).status).toBe(201);
   });
 
   test("of nothing is within max_budget 0", async () => {
@@ -345,8 +374,8 @@ describe("a task with required capabilities", () => {
     });
   });
 
-  test("that nobody can do waits for its target at the target's price", async () => {
-    const [boss, target] = [await buyer(t, 10), await seller(t, { read: 1 })];
+  test("that no agent can do waits for its target when the target is free", async () => {
+    const [boss, target] = [await buyer(t, 10), await seller(t, { read: 0 })];
     expect(await submit(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
       status: 201,
       body: { routing_choice: null, estimated_cost: 0 },

@@ -1,20 +1,16 @@
 import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
-import type { RoutingRecord } from "@agent/routing-semiring";
 import {
   refuse,
   type Answer,
   type Operations,
   type Refusal,
-  type RoutingChoice,
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { KeepAnswer } from "../http/idempotency.ts";
-import { locateAgent } from "../federation/locate-agent.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
-import type { Attempt } from "../routing/attempt.ts";
-import { priceOf } from "../routing/price.ts";
-import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
+import type { ChooseServices } from "../routing/choose-executors.ts";
 import { decisionText, keepDecision } from "../routing/decision.ts";
+import { executorsFor } from "../routing/executors-for.ts";
 import { newId } from "../runtime.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
@@ -47,10 +43,13 @@ export async function submit(
   const token =
     given === undefined ? undefined : await admitToken(services, given, { targetId, payerId });
   if (token?.ok === false) return token;
-  const { attempts, choice, record } = await executorsFor(services, targetId, payerId, body);
+  const executors = await executorsFor(services, { targetId, payerId, body });
+  if (!executors.ok) return executors;
+  const { attempts, choice, record } = executors;
   const [first] = attempts;
   const maxBudget = body.max_budget === undefined ? undefined : toMicro(body.max_budget);
-  const refused = checkPrice(first.charge, payerId, maxBudget);
+  const { requireMaxBudget } = config.tasks;
+  const refused = checkPrice(first.charge, { payerId, maxBudget, requireMaxBudget });
   if (refused !== undefined) return refused;
 
   const now = runtime.now();
@@ -127,50 +126,6 @@ export async function submit(
   return stored.answer;
 }
 
-/** Scored routing where capabilities are asked for, and the target itself after or instead of it. */
-async function executorsFor(
-  services: ChooseServices,
-  targetId: string,
-  payerId: string | null,
-  body: SubmitTaskBody,
-): Promise<{
-  attempts: [Attempt, ...Attempt[]];
-  choice: RoutingChoice | null;
-  record?: RoutingRecord | undefined;
-}> {
-  const required = body.required_capabilities ?? [];
-  const local = {
-    agent_id: targetId,
-    charge: await priceOf(services.storage.read, targetId, required),
-  };
-  const { federation } = services;
-  const target =
-    federation === undefined || body.delegation_token !== undefined
-      ? local
-      : ((await locateAgent({ ...services, federation }, targetId, required)) ?? local);
-  // Only its delegate may use a token, so nobody else is looked for.
-  if (required.length === 0 || body.delegation_token !== undefined) {
-    return { attempts: [target], choice: null };
-  }
-  const { executors, choice, record } = await chooseExecutors(services, {
-    payerId,
-    required,
-    excluded: body.exclude_agents ?? [],
-    maxBudget: body.max_budget,
-    explorationDrive: body.exploration_drive ?? 0,
-  });
-  const [first, ...others] = executors;
-  if (first === undefined) return { attempts: [target], choice: null };
-  const targetIsOut =
-    executors.some(({ agent_id }) => agent_id === targetId) ||
-    body.exclude_agents?.includes(targetId) === true;
-  // Nobody is tried at a price above the one that the payer was told.
-  const later = (targetIsOut ? others : [...others, target]).filter(
-    ({ charge }) => charge <= first.charge,
-  );
-  return { attempts: [first, ...later], choice, record };
-}
-
 /** Whoever lacks money is told how much it takes. */
 function withPrice<R extends Refusal>(refusal: R, charge: number): R {
   return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
@@ -179,9 +134,21 @@ function withPrice<R extends Refusal>(refusal: R, charge: number): R {
 /** What a price asks for before any account is looked at. */
 function checkPrice(
   charge: number,
-  payerId: string | null,
-  maxBudget: Micro | undefined,
-): Refusal<"budget.no_payer" | "budget.max_exceeded"> | undefined {
-  if (maxBudget !== undefined && charge > maxBudget) return refuse("budget.max_exceeded");
+  {
+    payerId,
+    maxBudget,
+    requireMaxBudget,
+  }: {
+    readonly payerId: string | null;
+    readonly maxBudget: Micro | undefined;
+    readonly requireMaxBudget: boolean;
+  },
+): Refusal<"budget.no_payer" | "budget.max_exceeded" | "budget.max_required"> | undefined {
+  if (maxBudget === undefined && charge > 0 && requireMaxBudget) {
+    return refuse("budget.max_required");
+  }
+  if (maxBudget !== undefined && charge > maxBudget) {
+    return withPrice(refuse("budget.max_exceeded"), charge);
+  }
   return charge > 0 && payerId === null ? withPrice(refuse("budget.no_payer"), charge) : undefined;
 }

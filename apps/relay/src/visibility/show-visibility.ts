@@ -57,7 +57,7 @@ async function rankFor(
   const rows = await profilesWith(storage.read, { reader: "", capability });
   const now = runtime.now();
   const { ranked } = rank(
-    rows.map((row) => candidateOf(row, required, connections, now)),
+    rows.flatMap((row) => candidateOf(row, required, connections, now) ?? []),
     { graph: trustGraph.graph, requiredCapabilities: required },
   );
   const place = ranked.findIndex(({ agent_id }) => agent_id === agentId);

@@ -263,6 +263,12 @@ export const federationContract: Contract<
     "forward.key_mismatch": withPeer(async (t, peer) =>
       peer.forward({ target_agent: (await t.worker(1)).agentId, public_key: peer.publicKey }),
     ),
+    "forward.not_offered": withPeer(async (t, peer) =>
+      peer.forward({
+        target_agent: (await t.worker(1)).agentId,
+        task_payload: { prompt: "work", required_capabilities: ["other"] },
+      }),
+    ),
     "forward.underpaid": withPeer(async (t, peer) =>
       peer.forward({
         target_agent: (await t.worker(1)).agentId,

@@ -5,7 +5,8 @@ import { chainOf, handOn, issue } from "../delegation-tokens.ts";
 import { revocationOf } from "../edited-relay.ts";
 import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
 import type { TestRelay } from "../test-relay.ts";
-import { edited, type Case, type Contract } from "./outcome.ts";
+import { federated, forwardedAway } from "./federation.ts";
+import { configured, edited, type Case, type Contract } from "./outcome.ts";
 import { paymentRefusals } from "./payments.ts";
 
 const tasks = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
@@ -58,9 +59,20 @@ export const tasksContract: Contract<
   submitTask: {
     ...paymentRefusals,
     201: async (t) => submit(t, await t.agent(), t.stranger()),
+    "task.no_candidate": async (t) =>
+      submit(t, await buyer(t, 10), await seller(t, 2), { required_capabilities: ["other"] }),
+    "task.target_blocked": async (t) => {
+      const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+      const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
+      await t.as(boss, "PUT", path, { trust_level: "blocked" });
+      return submit(t, boss, worker);
+    },
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
     "budget.max_exceeded": async (t) =>
       submit(t, await buyer(t, 10), await seller(t, 2), { max_budget: 1 }),
+    "budget.max_required": configured({ AGENT_REQUIRE_MAX_BUDGET: "true" }, async (t) =>
+      submit(t, await buyer(t, 10), await seller(t, 2)),
+    ),
     "budget.no_payer": async (t) =>
       t.asMaster("POST", tasks(await seller(t, 2)), { prompt: "work" }),
     "task.relay_full": full(() => "all", limits.liveTasks),
@@ -69,6 +81,16 @@ export const tasksContract: Contract<
     "delegation.suite": under((t, ...of) => ({ ...issue(t, ...of), suite: "another" })),
     "delegation.wrong_issuer": under((t, _boss, worker) => issue(t, worker, worker)),
     "delegation.wrong_delegate": under((t, boss) => issue(t, boss, boss)),
+    "delegation.remote_delegate": configured(federated, async (t) => {
+      const { boss, worker, listening } = await forwardedAway(t);
+      const answer = await submit(t, boss, worker, { delegation_token: issue(t, boss, worker) });
+      await listening.close();
+      return answer;
+    }),
+    "agent.not_found": async (t) => {
+      const [boss, unknown] = [await t.agent(), t.stranger()];
+      return submit(t, boss, unknown, { delegation_token: issue(t, boss, unknown) });
+    },
     "delegation.chain_broken": under((t, boss, worker) =>
       issue(t, boss, worker, { parent: issue(t, boss, worker) }),
     ),

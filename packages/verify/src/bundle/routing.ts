@@ -1,5 +1,10 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import { ALGORITHM, replay, type RoutingChoice, type RoutingRecord } from "@agent/routing-semiring";
+import {
+  algorithmOf,
+  replay,
+  type RoutingChoice,
+  type RoutingRecord,
+} from "@agent/routing-semiring";
 import * as v from "valibot";
 import type { EvidenceBundle } from "./schema.ts";
 
@@ -23,6 +28,7 @@ export const RoutingRecordSchema = v.looseObject({
   from: v.string(),
   required_capabilities: v.array(v.string()),
   max_budget: v.nullable(number),
+  price_cap: v.optional(number),
   candidates: v.array(
     v.looseObject({
       agent_id: v.string(),
@@ -53,7 +59,7 @@ export function routingHolds({ routing }: EvidenceBundle): boolean | undefined {
   const { record, record_hash, choice } = routing;
   if (record === undefined) return undefined;
   if (sha256Hex(canonicalize(record)) !== record_hash) return false;
-  if (record.algorithm !== ALGORITHM) return undefined;
+  if (record.algorithm !== algorithmOf(record.price_cap)) return undefined;
   const made = decided(record);
   return made !== undefined && canonicalize(made) === canonicalize(choice);
 }

@@ -457,8 +457,18 @@ describe("the frozen record of a choice", () => {
   });
 
   test("by rules of another version is not judged", () => {
-    const later = { ...record, algorithm: "agent-routing@2", choice: null };
+    const later = { ...record, algorithm: "agent-routing@3", choice: null };
     expect(verifyBundle(chosen({}, later)).valid).toBe(true);
+  });
+
+  test("A12: under a price cap is made again with that cap", () => {
+    const wanted = { requiredCapabilities: ["summarise"], seed: 7, priceCap: 2 };
+    const { record: capped } = rankAndRecord(candidates, wanted);
+    expect(verifyBundle(bundleText(chosen({ choice: capped.choice }, capped)))).toMatchObject({
+      valid: true,
+    });
+    const raised = { ...capped, price_cap: 1 };
+    expect(verifyBundle(bundleText(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
   });
 
   test.each<[string, EvidenceBundle]>([

@@ -1,0 +1,66 @@
+import { limits } from "@agent/wire";
+import { describe, expect, test } from "vitest";
+import { anonymous, master, type AgentCaller, type Caller } from "../identity/caller.ts";
+import { createShownOffers } from "./shown-offers.ts";
+
+const offerAt = (unit_cost: number, capability = "a") => ({
+  capabilities: [capability],
+  pricing: [{ capability, unit_cost }],
+});
+const agent = (agentId: string): AgentCaller => ({
+  kind: "agent",
+  agentId,
+  deviceId: "d",
+  tokenId: "t",
+  scopes: new Set(),
+  expiresAt: 0,
+});
+const by = (caller: Caller, address = "192.0.2.1") => ({ caller, clientIp: () => address });
+
+describe("A12: what cards have shown", () => {
+  test("A12: is remembered for the caller, and for its address while it has no token", () => {
+    const shown = createShownOffers();
+    shown.record(by(agent("x")), "worker", offerAt(1));
+    expect(shown.latest(by(agent("x"), "192.0.2.9"), "worker")).toEqual(offerAt(1));
+    for (const other of [agent("y"), master, anonymous]) {
+      expect(shown.latest(by(other), "worker")).toBeUndefined();
+    }
+    expect(shown.latest(by(agent("x")), "another")).toBeUndefined();
+    shown.record(by(anonymous), "worker", offerAt(2));
+    expect(shown.latest(by(agent("y")), "worker")).toEqual(offerAt(2));
+    expect(shown.latest(by(agent("y"), "192.0.2.2"), "worker")).toBeUndefined();
+  });
+
+  test("A12: is the later of what the caller and its address were shown", () => {
+    const shown = createShownOffers();
+    shown.record(by(agent("x")), "worker", offerAt(1));
+    shown.record(by(anonymous), "worker", offerAt(2));
+    expect(shown.latest(by(agent("x")), "worker")).toEqual(offerAt(2));
+    shown.record(by(agent("x")), "worker", offerAt(3));
+    expect(shown.latest(by(agent("x")), "worker")).toEqual(offerAt(3));
+  });
+
+  test("A12: is bounded for each caller, newest cards first, and never down to none", () => {
+    const shown = createShownOffers();
+    const reader = by(agent("x"));
+    const large = offerAt(1, "a".repeat(limits.cardReaderCharacters / 5));
+    for (const name of ["one", "two", "three"]) shown.record(reader, name, large);
+    expect(shown.latest(reader, "one")).toBeUndefined();
+    expect(shown.latest(reader, "two")).toEqual(large);
+    const huge = offerAt(1, "a".repeat(limits.cardReaderCharacters));
+    shown.record(reader, "four", huge);
+    expect(shown.latest(reader, "three")).toBeUndefined();
+    expect(shown.latest(reader, "four")).toEqual(huge);
+  });
+
+  test("A12: is bounded in callers, and one caller pushes out nothing of another's", () => {
+    const shown = createShownOffers();
+    shown.record(by(agent("first")), "worker", offerAt(1));
+    for (let i = 0; i < 2_000; i += 1) shown.record(by(agent("busy")), `agent ${i}`, offerAt(1));
+    expect(shown.latest(by(agent("first")), "worker")).toEqual(offerAt(1));
+    for (let i = 0; i < limits.cardReaders; i += 1) {
+      shown.record(by(agent(`reader ${i}`)), "worker", offerAt(1));
+    }
+    expect(shown.latest(by(agent("first")), "worker")).toBeUndefined();
+  });
+});
