@@ -169,6 +169,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
     "a2a",
     "approvals",
+    "budget",
     "credentials",
     "delivery",
     "federation",

@@ -26,7 +26,7 @@ export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtim
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
-export { Balance, Settlement, Transaction } from "./budget.ts";
+export { AccountSummary, Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Webhook, WebhookEvent } from "./webhooks.ts";
 export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";

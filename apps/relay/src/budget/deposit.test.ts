@@ -29,6 +29,7 @@ describe("a deposit", () => {
         balance: 2.5,
         transaction_id: body["transaction_id"],
         idempotent: false,
+        agent_known: true,
       },
     ]);
     expect(await account()).toEqual({
