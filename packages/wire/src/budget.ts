@@ -22,6 +22,8 @@ export const Balance = v.object({
   currency: v.literal("USD"),
   pending_withdrawals: money,
   pending_allocations: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
   transactions: v.array(Transaction),
 });
 export type Balance = v.InferOutput<typeof Balance>;
@@ -53,6 +55,8 @@ export const AccountSummary = v.object({
   /** In holds of tasks that have not been settled. */
   held: money,
   pending_withdrawals: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
   /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
   agent_known: v.boolean(),
 });

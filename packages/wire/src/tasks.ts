@@ -148,6 +148,7 @@ export const tasks = {
     },
     refusals: [
       "budget.insufficient",
+      "account.overdrawn",
       "budget.max_exceeded",
       "budget.no_payer",
       "task.relay_full",

@@ -38,6 +38,7 @@ describe("a deposit", () => {
       currency: "USD",
       pending_withdrawals: 0,
       pending_allocations: 0,
+      card_held: 0,
       transactions: [
         {
           transaction_id: body["transaction_id"],

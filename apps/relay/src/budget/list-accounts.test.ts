@@ -23,7 +23,14 @@ describe("A14: a deposit says whether its account belongs to an agent:", () => {
       body: { agent_id: agentId, balance: 1, agent_known: false },
     });
     expect(await accounts()).toEqual([
-      { agent_id: agentId, balance: 1, held: 0, pending_withdrawals: 0, agent_known: false },
+      {
+        agent_id: agentId,
+        balance: 1,
+        held: 0,
+        pending_withdrawals: 0,
+        card_held: 0,
+        agent_known: false,
+      },
     ]);
     await expectConsistentBooks(t, { balances: 1 });
   });
@@ -59,6 +66,7 @@ describe("the operator's list of accounts", () => {
         balance: 4.6,
         held: 2.4,
         pending_withdrawals: 3,
+        card_held: 0,
         agent_known: true,
       },
     ]);
