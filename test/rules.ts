@@ -157,7 +157,7 @@ const places: readonly (readonly [what: RegExp, where: RegExp])[] = [
   [/^@hono\/node-server$|^ws$/, /^realtime\/upgrade\.ts$|^serve\.ts$/],
   [/^undici$/, /^http\/egress\.ts$/],
   [/^@modelcontextprotocol\//, /^delivery\/mcp-forward\.ts$/],
-  [/^stripe$/, /^payments\/(card-processor|credit-checkout)\.ts$/],
+  [/^stripe$/, /^payments\/(card-processor|card-event)\.ts$/],
   [/^@x402\//, /^payments\/x402-/],
   [/^better-sqlite3$/, /^storage\//],
   [/^kysely$/, /^storage\/prepared\.ts$/],
@@ -169,6 +169,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/store.ts": [
     "a2a",
     "approvals",
+    "budget",
     "credentials",
     "delivery",
     "federation",

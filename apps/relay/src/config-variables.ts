@@ -143,6 +143,11 @@ export const variables = {
     unset: "its events answer 501",
     secret: true,
   },
+  AGENT_CARD_HOLD_MS: {
+    purpose: "How long money from a card cannot be withdrawn, in milliseconds",
+    kind: whole(0, 365 * DAY_MS),
+    default: String(limits.cardHoldMs),
+  },
   PAYMENT_API_BASE: {
     purpose: "Where the card processor is called",
     kind: baseUrl,

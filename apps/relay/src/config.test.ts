@@ -48,6 +48,7 @@ test("with the two required variables alone, every other one has the default of 
       realPayments: false,
       cardSecretKey: undefined,
       cardWebhookSecret: undefined,
+      cardHoldMs: 604_800_000,
       cardApiBase: undefined,
       x402: {
         facilitatorUrl: "https://x402.org/facilitator",
@@ -106,6 +107,7 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
   ["PAYMENT_SECRET_KEY", "sk_test_1", (c) => c.payments.cardSecretKey, "sk_test_1"],
   ["PAYMENT_WEBHOOK_SECRET", "whsec_1", (c) => c.payments.cardWebhookSecret, "whsec_1"],
+  ["AGENT_CARD_HOLD_MS", "0", (c) => c.payments.cardHoldMs, 0],
   ["PAYMENT_API_BASE", "http://127.0.0.1:1/", (c) => c.payments.cardApiBase, "http://127.0.0.1:1"],
   [
     "X402_FACILITATOR_URL",

@@ -47,6 +47,7 @@ export interface Config {
     /** Absent: card deposits are off. */
     readonly cardSecretKey: string | undefined;
     readonly cardWebhookSecret: string | undefined;
+    readonly cardHoldMs: number;
     /** Absent: where the processor's library calls by itself. */
     readonly cardApiBase: string | undefined;
     readonly x402: {
@@ -180,6 +181,7 @@ function group(values: Values): Config {
       realPayments: !/^0x0{40}$/.test(values.X402_PAY_TO_ADDRESS),
       cardSecretKey: values.PAYMENT_SECRET_KEY,
       cardWebhookSecret: values.PAYMENT_WEBHOOK_SECRET,
+      cardHoldMs: values.AGENT_CARD_HOLD_MS,
       cardApiBase: values.PAYMENT_API_BASE,
       x402: {
         facilitatorUrl: values.X402_FACILITATOR_URL,

@@ -1,6 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { receiptOf, type TestAgent } from "@agent/testkit";
 import Stripe from "stripe";
+import { delegate, seller } from "./market.ts";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
 const webhookSecret = "whsec_test_0123456789";
@@ -83,6 +85,88 @@ export function eventOf(
       },
     },
   });
+}
+
+/** An event about something that the processor keeps, as its library declares it. */
+function eventAbout(type: string, object: object, created: number): string {
+  const id = `evt_${created}`;
+  return JSON.stringify({
+    id,
+    object: "event",
+    api_version: "2026-01-01",
+    created,
+    type,
+    data: { object },
+  });
+}
+
+/** An event of a refund: `cents` is what has been refunded of the payment in all. */
+export const refundOf = (payment: string, cents: number, change: object = {}): string =>
+  eventAbout(
+    "charge.refunded",
+    {
+      id: `ch_${payment}`,
+      object: "charge",
+      currency: "usd",
+      amount_refunded: cents,
+      payment_intent: payment,
+      metadata: {},
+      ...change,
+    },
+    1,
+  );
+
+export interface Disputed {
+  readonly id?: string;
+  readonly type?: "created" | "closed" | "updated" | "funds_withdrawn" | "funds_reinstated";
+  readonly status?: string;
+  readonly created?: number;
+  readonly [member: string]: unknown;
+}
+
+/** An event of a dispute about `cents` of a payment. */
+export function disputeOf(
+  payment: string,
+  cents: number,
+  {
+    id = "dp_1",
+    type = "created",
+    status = "needs_response",
+    created = 1,
+    ...change
+  }: Disputed = {},
+): string {
+  const dispute = {
+    id,
+    object: "dispute",
+    currency: "usd",
+    amount: cents,
+    status,
+    charge: `ch_${payment}`,
+    payment_intent: payment,
+    ...change,
+  };
+  return eventAbout(`charge.dispute.${type}`, dispute, created);
+}
+
+/** The agent pays by card, and the processor tells of it. */
+export async function payByCard(
+  t: TestRelay,
+  { agentId }: Pick<TestAgent, "agentId">,
+  { cents = 1_250, payment = "pi_1" } = {},
+): Promise<void> {
+  const session = { id: `cs_${payment}`, amount_total: cents, payment_intent: payment };
+  const reply = await sendEvent(t, eventOf(t, agentId, session));
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+}
+
+/** The agent owes the relay 10: it paid by card, spent the money, and took the payment back. */
+export async function overdraw(t: TestRelay, agent: TestAgent): Promise<void> {
+  await payByCard(t, agent, { cents: 1_000 });
+  const worker = await seller(t, 10);
+  const task = await delegate(t, agent, worker);
+  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  await sendEvent(t, disputeOf("pi_1", 1_000));
 }
 
 /** Sends an event as the processor does, signed by its own library at `at` (ms). */

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { accountOf, availableBalance, checkBalance, FEES, MAX_BALANCE, WORLD } from "./account.ts";
+import {
+  accountOf,
+  availableBalance,
+  checkBalance,
+  checkCovered,
+  FEES,
+  MAX_BALANCE,
+  WORLD,
+} from "./account.ts";
 import { toMicro } from "./amount.ts";
 import { applyPostings, depositPostings } from "./posting.ts";
 
@@ -46,4 +54,18 @@ describe("The available balance", () => {
       }),
     ).toBe(toMicro(available));
   });
+});
+
+test.each([
+  [10, 0, "ok"],
+  [0, 10, "ok"],
+  [10, -1, "budget.insufficient"],
+  [0, -1, "budget.insufficient"],
+  [-5, -5, "ok"],
+  [-5, -1, "ok"],
+  [-5, 3, "ok"],
+  [-5, -6, "account.overdrawn"],
+])("A13: a movement that leads a balance from %d to %d is answered %s", (before, after, answer) => {
+  const expected = answer === "ok" ? { ok: true } : { ok: false, code: answer };
+  expect(checkCovered({ before, after })).toEqual(expected);
 });

@@ -1,5 +1,5 @@
 import { asMicro, MICRO, type Micro } from "./money.ts";
-import type { BalanceCode } from "./refusals.ts";
+import type { BalanceCode, CoverCode } from "./refusals.ts";
 
 /** Where money can lie; the sum over all accounts is always 0. */
 export type Account =
@@ -44,6 +44,22 @@ export function checkBalance(
   if (balance < 0) return { ok: false, code: "budget.insufficient" };
   if (balance > MAX_BALANCE) return { ok: false, code: "money.balance_limit" };
   return { ok: true };
+}
+
+/**
+ * The rule for a movement on an account that must not owe, by its balance before and after it. An
+ * account that owes already, because a card payment was taken back, may come closer to 0 but not
+ * further from it. Refused: `budget.insufficient`, and `account.overdrawn` where it owed before.
+ */
+export function checkCovered({
+  before,
+  after,
+}: {
+  readonly before: number;
+  readonly after: number;
+}): { readonly ok: true } | { readonly ok: false; readonly code: CoverCode } {
+  if (after >= 0 || after >= before) return { ok: true };
+  return { ok: false, code: before < 0 ? "account.overdrawn" : "budget.insufficient" };
 }
 
 /**

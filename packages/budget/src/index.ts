@@ -6,8 +6,17 @@ export {
   accountOf,
   availableBalance,
   checkBalance,
+  checkCovered,
   type Account,
 } from "./account.ts";
+export {
+  heldCardMoney,
+  MAX_CARD_LOTS,
+  moveCardMoney,
+  type CardHolding,
+  type CardLot,
+} from "./card-money.ts";
+export { newerDispute, reversedAmount, type CardDispute } from "./card-reversal.ts";
 export { unpassedPostings } from "./clearing.ts";
 export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
 export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
@@ -17,9 +26,11 @@ export {
   depositPostings,
   holdPostings,
   isBalanced,
+  isReversal,
   payoutPostings,
   releasePostings,
   returnPostings,
+  reversalPostings,
   settlementPostings,
   transactionTypes,
   withdrawalPostings,
@@ -27,7 +38,7 @@ export {
   type TransactionType,
 } from "./posting.ts";
 export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
-export type { AmountCode, BalanceCode, BudgetCode } from "./refusals.ts";
+export type { AmountCode, BalanceCode, BudgetCode, CardCode, CoverCode } from "./refusals.ts";
 export {
   decideSettlement,
   settlementAmount,

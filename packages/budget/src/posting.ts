@@ -31,6 +31,25 @@ export function depositPostings({
   return transfer("deposit", WORLD, accountOf.agent(agentId), amount);
 }
 
+/**
+ * A deposit is taken back from outside, as a refunded or disputed card payment is: a `deposit` with a
+ * negative amount. It is the one movement that an agent's account need not cover.
+ */
+export function reversalPostings({
+  agentId,
+  amount,
+}: {
+  readonly agentId: string;
+  readonly amount: Micro;
+}): readonly Posting[] {
+  return transfer("deposit", accountOf.agent(agentId), WORLD, amount);
+}
+
+/** Whether a posting takes a deposit back. */
+export function isReversal({ account, type, amount }: Posting): boolean {
+  return type === "deposit" && amount < 0 && account.startsWith("agent:");
+}
+
 /** The payer's money is set aside for a task. */
 export function holdPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
   return transfer("allocation_hold", accountOf.party(payerId), accountOf.held(taskId), amount);

@@ -1,6 +1,7 @@
 export type { Candidate, GivenRoute } from "./candidate.ts";
 export { bestPath, type BestPath } from "./best-paths.ts";
 export { targetEligibility, type TargetRefusal } from "./eligibility.ts";
+export { countedStatus, type EndedTask } from "./counted-status.ts";
 export { draw, explores, shiftWeights } from "./explore.ts";
 export { Graph, type Edge, type EdgeCode, type EdgeResult } from "./graph.ts";
 export {
@@ -26,6 +27,7 @@ export {
 } from "./semiring.ts";
 export {
   newTrustRecord,
+  recordPayment,
   recordTask,
   setTrustLevel,
   type TaskOutcome,

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { newTrustRecord, recordTask, setTrustLevel, type TaskOutcome } from "./trust.ts";
+import {
+  newTrustRecord,
+  recordPayment,
+  recordTask,
+  setTrustLevel,
+  type TaskOutcome,
+} from "./trust.ts";
 
 const outcome = (status: TaskOutcome["status"], latencyMs = 100, now = 2000): TaskOutcome => ({
   status,
@@ -46,6 +52,24 @@ describe("a trust record", () => {
       failed_tasks: 1,
       avg_latency_ms: 100,
     });
+  });
+
+  test.each(["partial", "refunded", "unsettled"] as const)(
+    "A6: counts a %s task as an interaction, neither as success nor as failure",
+    (status) => {
+      expect(after(outcome("completed"), outcome(status))).toMatchObject({
+        trust_level: "first_contact",
+        interaction_count: 2,
+        successful_tasks: 1,
+        failed_tasks: 0,
+        avg_latency_ms: 100,
+      });
+    },
+  );
+
+  test("A6: counts the success of an unsettled task once it is paid, as the same interaction", () => {
+    const paid = recordPayment(after(outcome("unsettled")), { latencyMs: 100, now: 3000 });
+    expect(paid).toEqual({ ...after(outcome("completed")), last_seen_at: 3000 });
   });
 
   test("counts a denied task neither as success nor as failure", () => {

@@ -18,7 +18,8 @@ export interface TrustRecord {
 
 /** How one task ended. `latencyMs` is by the relay's own clock, never by the worker's. */
 export interface TaskOutcome {
-  readonly status: "completed" | "failed" | "denied";
+  /** Only `completed` is a success and only `failed` a failure; see `countedStatus`. */
+  readonly status: "completed" | "failed" | "denied" | "partial" | "refunded" | "unsettled";
   readonly latencyMs: number;
   readonly now: number;
 }
@@ -40,8 +41,8 @@ export function newTrustRecord(agentId: string, remoteAgentId: string, now: numb
 }
 
 /**
- * The record after one more task, its level moved as `nextLevel` says. A denied task counts as an
- * interaction, but neither as success nor as failure.
+ * The record after one more task, its level moved as `nextLevel` says. A task that is neither
+ * `completed` nor `failed` counts as an interaction, but neither as success nor as failure.
  */
 export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustRecord {
   const { status, latencyMs, now } = outcome;
@@ -50,7 +51,7 @@ export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustReco
     interaction_count: record.interaction_count + 1,
     last_seen_at: Math.max(record.last_seen_at, now),
   };
-  if (status === "denied") return seen;
+  if (status !== "completed" && status !== "failed") return seen;
   const successes = record.successful_tasks + (status === "completed" ? 1 : 0);
   const failures = record.failed_tasks + (status === "failed" ? 1 : 0);
   return {
@@ -63,6 +64,18 @@ export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustReco
         ? extendMean(record.avg_latency_ms, latencyMs, successes)
         : record.avg_latency_ms,
   };
+}
+
+/**
+ * The record after a task that was counted as `unsettled` has been paid: the success is counted, and
+ * the interaction is not counted a second time.
+ */
+export function recordPayment(
+  record: TrustRecord,
+  { latencyMs, now }: Omit<TaskOutcome, "status">,
+): TrustRecord {
+  const { interaction_count } = record;
+  return { ...recordTask(record, { status: "completed", latencyMs, now }), interaction_count };
 }
 
 /**

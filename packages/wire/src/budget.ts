@@ -22,6 +22,8 @@ export const Balance = v.object({
   currency: v.literal("USD"),
   pending_withdrawals: money,
   pending_allocations: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
   transactions: v.array(Transaction),
 });
 export type Balance = v.InferOutput<typeof Balance>;
@@ -45,6 +47,20 @@ export const Settlement = v.object({
   signature: v.string(),
 });
 export type Settlement = v.InferOutput<typeof Settlement>;
+
+/** What lies on an account, for the operator. */
+export const AccountSummary = v.object({
+  agent_id: v.string(),
+  balance: money,
+  /** In holds of tasks that have not been settled. */
+  held: money,
+  pending_withdrawals: money,
+  /** How much of the balance came from a card and cannot be withdrawn yet. */
+  card_held: v.optional(money),
+  /** False for an id that no agent has registered or bootstrapped, for example a mistyped one. */
+  agent_known: v.boolean(),
+});
+export type AccountSummary = v.InferOutput<typeof AccountSummary>;
 
 export const DepositBody = v.object({
   amount,
@@ -107,8 +123,21 @@ export const budget = {
         balance: money,
         transaction_id: v.nullable(v.string()),
         idempotent: v.boolean(),
+        /** False: the id belongs to no agent of this relay yet; the account was credited anyway. */
+        agent_known: v.optional(v.boolean()),
       }),
     },
     refusals: ["agent.id_reserved", "money.balance_limit"],
+  }),
+  listAccounts: operation({
+    method: "GET",
+    path: "/api/v1/admin/accounts",
+    summary: "What lies on every account, by agent id; marks ids that no agent has.",
+    section: "Operator",
+    auth: "master",
+    tier: "read",
+    query: v.object(page),
+    ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },
+    refusals: ["request.invalid"],
   }),
 } as const;

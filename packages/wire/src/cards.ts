@@ -30,7 +30,8 @@ export const cards = {
   stripeWebhook: operation({
     method: "POST",
     path: "/api/v1/webhooks/stripe",
-    summary: "Events of the card processor; what was really paid is credited, once per session.",
+    summary:
+      "Events of the card processor: payments are credited, refunds and disputes taken back.",
     section: "Budget",
     auth: "public",
     tier: "read",

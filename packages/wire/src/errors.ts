@@ -169,6 +169,14 @@ export const errors = {
     status: 400,
     text: "This relay takes a task that costs something only with max_budget",
   },
+  "budget.card_hold": {
+    status: 402,
+    text: "Money that came from a card cannot be withdrawn yet",
+  },
+  "account.overdrawn": {
+    status: 402,
+    text: "Account is overdrawn, because a card payment was taken back: deposit to it first",
+  },
   "budget.max_exceeded": { status: 402, text: "Price is above max_budget" },
   "budget.no_payer": { status: 402, text: "A paid task needs submitted_by" },
   "webhook.not_found": { status: 404, text: "Webhook not found" },

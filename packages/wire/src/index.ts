@@ -27,7 +27,7 @@ export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from 
 export type { ListingBody } from "./registry.ts";
 export { pricesIn, shownPrice, type Offer } from "./listing-price.ts";
 export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
-export { Balance, Settlement, Transaction } from "./budget.ts";
+export { AccountSummary, Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Webhook, WebhookEvent } from "./webhooks.ts";
 export { Withdrawal, WithdrawalStatus } from "./withdrawals.ts";

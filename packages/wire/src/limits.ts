@@ -55,6 +55,7 @@ export const limits = {
 
   approvers: 50,
   revokedTokens: 100,
+  cardHoldMs: 604_800_000,
   pairingTtlMs: 300_000,
   pairingTries: 5,
   pairingKeptMs: 86_400_000,

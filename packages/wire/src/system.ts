@@ -108,6 +108,8 @@ export const system = {
           holds: money,
           fees: money,
           peers: money,
+          /** Card payments that were refunded or disputed; already taken off the deposits. */
+          card_reversals: v.optional(money),
         }),
       }),
     },

@@ -150,6 +150,7 @@ export const tasks = {
       "task.no_candidate",
       "task.target_blocked",
       "budget.insufficient",
+      "account.overdrawn",
       "budget.max_exceeded",
       "budget.max_required",
       "budget.no_payer",

@@ -40,7 +40,7 @@ export const withdrawals = {
     keyed: true,
     body: v.object({ amount, destination: named }),
     ok: { 201: Withdrawal },
-    refusals: ["budget.insufficient", "agent.id_reserved"],
+    refusals: ["budget.insufficient", "account.overdrawn", "budget.card_hold", "agent.id_reserved"],
   }),
   listWithdrawals: operation({
     method: "GET",

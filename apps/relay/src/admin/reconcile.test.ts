@@ -16,7 +16,7 @@ describe("the books", () => {
     const { consistent, totals } = await reconcile(t);
     expect([consistent, totals]).toEqual([
       true,
-      { deposits: 0, withdrawals: 0, balances: 0, holds: 0, fees: 0, peers: 0 },
+      { deposits: 0, withdrawals: 0, balances: 0, holds: 0, fees: 0, peers: 0, card_reversals: 0 },
     ]);
     await t.close();
   });
@@ -52,6 +52,18 @@ describe("the books", () => {
        VALUES ('${name}', 1, 't', 'deposit', ${amount}, ${amount}, 1);`;
   const moved = (name: string, amount: number) => account(name, amount) + posting(name, amount);
 
+  const takenBack = (agentId: string, booked: number) =>
+    `INSERT INTO card_reversals (payment_id, agent_id, refunded, booked, created_at)
+       VALUES ('pi_1', '${agentId}', ${booked}, ${booked}, 1);`;
+
+  test("A13: are consistent while an agent owes what was taken back of its card payments", async () => {
+    const sql = moved("agent:a", -5) + moved("agent:b", 5) + takenBack("a", 5);
+    const state = await openEdited(() => sql);
+    const { consistent, totals } = await reconcile(state.t);
+    expect([consistent, totals]).toMatchObject([true, { card_reversals: 0.000005 }]);
+    await state.close();
+  });
+
   test.each([
     ["money out of nothing", moved("agent:a", 5), ["all accounts together hold 0"]],
     [
@@ -59,7 +71,16 @@ describe("the books", () => {
       account("agent:a", 5) + account("world", -5),
       ["balances are the sums of their postings"],
     ],
-    ["an agent that owes", moved("agent:a", -5) + moved("agent:b", 5), ["no agent owes"]],
+    [
+      "an agent that owes more than was taken back of its card payments",
+      moved("agent:a", -5) + moved("agent:b", 5) + takenBack("a", 4),
+      ["no agent owes, except by card_reversal"],
+    ],
+    [
+      "an agent that owes",
+      moved("agent:a", -5) + moved("agent:b", 5),
+      ["no agent owes, except by card_reversal"],
+    ],
     [
       "a hold without a task",
       moved("world", -5) + moved("held:t", 5),

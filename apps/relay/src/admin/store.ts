@@ -3,11 +3,10 @@ import type { Reader } from "../storage/storage.ts";
 
 /** What lies in each kind of account (agent, held, relay, peer, world), in micro-units. */
 const totals = prepare()(
-  sql<{ kind: string; balance: number; owing: number }>`
+  sql<{ kind: string; balance: number }>`
     select
       case when instr(account, ':') = 0 then account else substr(account, 1, instr(account, ':') - 1) end as kind,
-      sum(balance) as balance,
-      sum(balance < 0) as owing
+      sum(balance) as balance
     from accounts group by kind`,
 );
 
@@ -23,6 +22,21 @@ const movedByType = prepare()(
 /** What came in from outside and went out again, by type; the world's side is negative for a deposit. */
 export function movedOutside(read: Reader) {
   return read.all(movedByType, {});
+}
+
+const owing = prepare()(
+  sql<{ unexplained: number; reversed: number }>`
+    select
+      (select count(*) from accounts
+        where account >= 'agent:' and account < 'agent;' and balance < 0
+          and balance + coalesce((select sum(booked) from card_reversals
+            where card_reversals.agent_id = substr(account, 7)), 0) < 0) as unexplained,
+      (select coalesce(sum(booked), 0) from card_reversals) as reversed`,
+);
+
+/** How many agents owe more than card payments of theirs that were taken back, and the sum of those. */
+export async function owingAccounts(read: Reader) {
+  return (await read.get(owing, {})) ?? { unexplained: 0, reversed: 0 };
 }
 
 const broken = prepare()(

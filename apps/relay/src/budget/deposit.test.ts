@@ -29,6 +29,7 @@ describe("a deposit", () => {
         balance: 2.5,
         transaction_id: body["transaction_id"],
         idempotent: false,
+        agent_known: true,
       },
     ]);
     expect(await account()).toEqual({
@@ -37,6 +38,7 @@ describe("a deposit", () => {
       currency: "USD",
       pending_withdrawals: 0,
       pending_allocations: 0,
+      card_held: 0,
       transactions: [
         {
           transaction_id: body["transaction_id"],

@@ -1,5 +1,6 @@
 import { accountOf, fromMicro, asMicro, toMicro } from "@agent/budget";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import { knownAgents } from "../agents/store.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { credit } from "./credit.ts";
@@ -21,9 +22,11 @@ export async function deposit(
       const account = await findAccount(tx, accountOf.agent(agentId));
       const balance = fromMicro(asMicro(account?.balance ?? 0));
       const idempotent = transaction_id === null;
+      // Whoever comes under this id later owns the money: the caller learns of a mistyped one.
+      const agent_known = (await knownAgents(tx, [agentId])).length === 1;
       const answer = {
         status: 200 as const,
-        body: { agent_id: agentId, balance, transaction_id, idempotent },
+        body: { agent_id: agentId, balance, transaction_id, idempotent, agent_known },
       };
       await keep?.(tx, answer);
       return answer;

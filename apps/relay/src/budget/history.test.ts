@@ -56,6 +56,7 @@ describe("an account's history", () => {
       currency: "USD",
       pending_withdrawals: 0,
       pending_allocations: 0,
+      card_held: 0,
       transactions: [],
     });
     expect((await of(agentId, "transactions")).body).toEqual({

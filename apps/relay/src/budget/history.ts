@@ -3,15 +3,16 @@ import { limits, type Answer, type Operations, type Transaction } from "@agent/w
 import { numberDown, answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import type { PostingRow } from "../storage/tables/budget.ts";
+import { cardHeldOf } from "./card-lots.ts";
 import { accountFor } from "./post.ts";
 import { signedSettlement } from "./signed-settlement.ts";
 import { findAccount, postingsOf, settlementsOf } from "./store.ts";
 
-type Reading = Pick<Services, "storage" | "identity">;
+type Reading = Pick<Services, "storage" | "identity" | "runtime">;
 
 /** The balance record with its newest transactions; an agent without an account has zero and none. */
 export async function getBalance(
-  { storage, identity }: Reading,
+  { storage, identity, runtime }: Reading,
   agentId: string,
 ): Promise<Answer<Operations["getBalance"]>> {
   const name = accountFor(agentId, identity.relayId);
@@ -29,6 +30,7 @@ export async function getBalance(
       currency: "USD",
       pending_withdrawals: dollars(account?.pending_withdrawals ?? 0),
       pending_allocations: dollars(account?.held ?? 0),
+      card_held: dollars(account === undefined ? 0 : cardHeldOf(account, runtime.now())),
       transactions: rows.map((row) => transactionOf(row, agentId)),
     },
   };

@@ -25,11 +25,15 @@ export async function placeHold(
   tx: Tx,
   runtime: Runtime,
   { payerId, taskId, charge, maxBudget }: HoldRequest,
-): Promise<{ readonly ok: true; readonly locked: Micro } | Refusal<"budget.insufficient">> {
+): Promise<
+  | { readonly ok: true; readonly locked: Micro }
+  | Refusal<"budget.insufficient" | "account.overdrawn">
+> {
   const account = await findAccount(tx, accountOf.agent(payerId));
   const available = availableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
   const locked = lockAmount({ estimate: charge, available });
-  if (locked === null) return refuse("budget.insufficient");
+  const isOverdrawn = (account?.balance ?? 0) < 0;
+  if (locked === null) return refuse(isOverdrawn ? "account.overdrawn" : "budget.insufficient");
   const posted = await post(tx, runtime, holdPostings({ payerId, taskId, amount: locked }), {
     reference: taskId,
     description: "hold",

@@ -1,5 +1,5 @@
 import { receiptOf, type TestAgent } from "@agent/testkit";
-import type { Settlement } from "@agent/wire";
+import type { Settlement, TrustRecord } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ledgerOf, storeLedger, type Outcome } from "../../test/ledgers.ts";
 import {
@@ -16,7 +16,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 let task: Delegation;
 beforeEach(async () => {
-  t = await startTestRelay();
+  t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
   boss = await buyer(t, 10);
   worker = await seller(t, 2);
   task = await delegate(t, boss, worker);
@@ -100,4 +100,73 @@ test("CR5 the ledger of another agent about the task moves no money", async () =
   await account(["failed"], await t.agent());
   expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
   expect(await balances()).toEqual([8, 1.9]);
+});
+
+describe("A6: only a task whose whole price was paid is a success:", () => {
+  const recordOfBoss = async () => {
+    const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
+    return (body["records"] as TrustRecord[])[0];
+  };
+
+  /** What strangers are told: the success rate in the market is 0.5 while nothing was counted. */
+  const marketRate = async () => {
+    const path = "/api/v1/market/candidates?capability=summarise";
+    const { body } = await t.as(await t.agent(), "GET", path);
+    const [first] = body["candidates"] as { sub_scores: { success_rate: number } }[];
+    return first?.sub_scores.success_rate;
+  };
+
+  const credentials = async () => {
+    const path = `/api/v1/agents/${worker.agentId}/credentials`;
+    const { body } = await t.asMaster("GET", path);
+    return ((body["credentials"] ?? []) as { type: string }[]).map(({ type }) => type).sort();
+  };
+
+  test.each([
+    [steps(1, 1), "partial"],
+    [steps(0, 2), "refunded"],
+  ] as const)(
+    "A6: a completed receipt whose ledger leads to less than the price is only an interaction (%#)",
+    async (outcomes, status) => {
+      await account(outcomes);
+      expect(await deliver()).toMatchObject({ status });
+      expect(await recordOfBoss()).toMatchObject({
+        interaction_count: 1,
+        successful_tasks: 0,
+        failed_tasks: 0,
+        trust_level: "unknown",
+      });
+      expect(await marketRate()).toBe(0.5);
+      expect(await credentials()).toEqual([]);
+    },
+  );
+
+  test("A6: the same receipt that is paid in full is a success, also for strangers", async () => {
+    await account(steps(2, 0));
+    expect(await deliver()).toMatchObject({ status: "completed" });
+    expect(await recordOfBoss()).toMatchObject({
+      interaction_count: 1,
+      successful_tasks: 1,
+      failed_tasks: 0,
+      trust_level: "first_contact",
+    });
+    expect(await marketRate()).toBe(1);
+    expect(await credentials()).toEqual(["AgentReputationCredential", "AgentTrustCredential"]);
+  });
+
+  test("A6: a failed receipt is still a failure, although its settlement is refunded", async () => {
+    expect(await deliver({ status: "failed" })).toMatchObject({ status: "refunded" });
+    expect(await recordOfBoss()).toMatchObject({ interaction_count: 1, failed_tasks: 1 });
+    expect(await marketRate()).toBe(0);
+  });
+
+  test("A6: twenty partial tasks lead to no trust level", async () => {
+    await t.deposit(boss, 100);
+    for (let count = 0; count < 20; count += 1) {
+      if (count > 0) task = await delegate(t, boss, worker);
+      await account(steps(1, 1));
+      await deliver();
+    }
+    expect(await recordOfBoss()).toMatchObject({ interaction_count: 20, trust_level: "unknown" });
+  });
 });

@@ -1,24 +1,39 @@
-import { FEES, MAX_BALANCE, WORLD, accountOf, type Account, type Posting } from "@agent/budget";
+import {
+  FEES,
+  MAX_BALANCE,
+  WORLD,
+  accountOf,
+  checkCovered,
+  isReversal,
+  type Account,
+  type Posting,
+} from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
+import { lotsAfter } from "./card-lots.ts";
 import { findAccount, insertPosting, writeAccount } from "./store.ts";
 
 /** What every posting of one movement is filed under. */
 export interface Entry {
   readonly reference: string | null;
   readonly description: string | null;
+  /** Of a deposit by card: from when on it may be withdrawn. */
+  readonly releaseAt?: number | undefined;
 }
 
 /** Where a posting is kept. */
 export type PostedRow = readonly [account: string, sequence: number];
 
-export type PostRefusal = Refusal<"budget.insufficient" | "money.balance_limit">;
+export type PostRefusal = Refusal<
+  "budget.insufficient" | "account.overdrawn" | "budget.card_hold" | "money.balance_limit"
+>;
 
 /**
  * Writes one movement, the only way that money moves. Postings come balanced from `@agent/budget`;
- * an account that may not fall below 0 refuses the whole of it. Answers the id of the last row, and
+ * an account that may not fall below 0 refuses the whole of it, and so does a withdrawal of money that
+ * came from a card and is not released. Answers the id of the last row, and
  * where all of them are.
  */
 export async function post(
@@ -30,9 +45,10 @@ export async function post(
   | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
   | PostRefusal
 > {
-  const accounts = new Map<Account, { before: number; now: AccountRow }>();
+  const accounts = new Map<Account, { opening: AccountRow; now: AccountRow }>();
   const rows: PostingRow[] = [];
-  for (const { account, type, amount } of postings) {
+  for (const posting of postings) {
+    const { account, type, amount } = posting;
     const known = accounts.get(account) ?? (await load(tx, account));
     const now = {
       ...known.now,
@@ -40,11 +56,12 @@ export async function post(
       held: known.now.held + heldChange(account, type, amount),
       sequence: known.now.sequence + 1,
     };
-    if (now.balance < 0 && !mayOwe(account)) return refuse("budget.insufficient");
+    const covered = checkCovered({ before: known.opening.balance, after: now.balance });
+    if (!covered.ok && !mayOwe(posting)) return refuse(covered.code);
     // What is held or leaving counts, so that there is always room for it to come back.
     const due = now.balance + now.held + now.pending_withdrawals;
     if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
-    accounts.set(account, { before: known.before, now });
+    accounts.set(account, { opening: known.opening, now });
     rows.push({
       account,
       sequence: now.sequence,
@@ -57,7 +74,13 @@ export async function post(
       created_at: runtime.now(),
     });
   }
-  for (const { before, now } of accounts.values()) await writeAccount(tx, now, before);
+  const { releaseAt } = entry;
+  const lots = lotsAfter(postings, accounts, { now: runtime.now(), releaseAt });
+  if ("code" in lots) return lots;
+  for (const [account, { opening, now }] of accounts) {
+    const card_lots = lots.get(account) ?? null;
+    await writeAccount(tx, { ...now, card_lots }, opening.sequence);
+  }
   for (const row of rows) await insertPosting(tx, row);
   return {
     ok: true,
@@ -66,11 +89,12 @@ export async function post(
   };
 }
 
-async function load(tx: Tx, account: Account): Promise<{ before: number; now: AccountRow }> {
-  const stored = await findAccount(tx, account);
-  const now = stored ?? { account, balance: 0, held: 0, pending_withdrawals: 0, sequence: 0 };
-  return { before: now.sequence, now };
+async function load(tx: Tx, account: Account): Promise<{ opening: AccountRow; now: AccountRow }> {
+  const opening = (await findAccount(tx, account)) ?? { ...unopened, account };
+  return { opening, now: opening };
 }
+
+const unopened = { balance: 0, held: 0, pending_withdrawals: 0, sequence: 0, card_lots: null };
 
 /** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
 function heldChange(account: Account, type: Posting["type"], amount: number): number {
@@ -78,9 +102,10 @@ function heldChange(account: Account, type: Posting["type"], amount: number): nu
   return type === "allocation_hold" || type === "allocation_release" ? -amount : 0;
 }
 
-/** Only what stands for the outside may owe. */
-function mayOwe(account: Account): boolean {
-  return account === WORLD || account.startsWith("peer:");
+/** Only what stands for the outside may owe, and an agent whose deposit is taken back. */
+function mayOwe(posting: Posting): boolean {
+  const { account } = posting;
+  return account === WORLD || account.startsWith("peer:") || isReversal(posting);
 }
 
 /** The account whose rows an agent's transaction list shows: the relay's own are the fees. */

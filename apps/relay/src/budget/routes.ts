@@ -1,6 +1,7 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { deposit } from "./deposit.ts";
+import { listAccounts } from "./list-accounts.ts";
 import { listWithdrawals } from "./list-withdrawals.ts";
 import { getBalance, listSettlements, listTransactions } from "./history.ts";
 import { resolveWithdrawal } from "./resolve-withdrawal.ts";
@@ -13,6 +14,7 @@ type BudgetHandlers = Pick<
   | "listTransactions"
   | "listSettlements"
   | "deposit"
+  | "listAccounts"
   | "getStatement"
   | "requestWithdrawal"
   | "listWithdrawals"
@@ -27,6 +29,7 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     listTransactions: ({ params, query }) => listTransactions(services, params.agentId, query),
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
     deposit: ({ params, body }, { keep }) => deposit(services, params.agentId, body, keep),
+    listAccounts: ({ query }) => listAccounts(services, query),
     getStatement: ({ params, query }) => getStatement(services, params.agentId, query),
     requestWithdrawal: ({ params, body }, context) =>
       withdraw(services, params.agentId, body, context),

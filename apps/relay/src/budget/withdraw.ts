@@ -41,7 +41,10 @@ export async function withdraw(
       withdrawalPostings({ agentId, withdrawalId: withdrawal_id, amount }),
       { reference: withdrawal_id, description: "withdrawal" },
     );
-    if (!posted.ok) return refuse("budget.insufficient");
+    if (!posted.ok) {
+      const { code } = posted;
+      return refuse(code === "money.balance_limit" ? "budget.insufficient" : code);
+    }
     await addPendingWithdrawal(tx, { account: accountOf.agent(agentId), change: amount });
     await insertWithdrawal(tx, row);
     const action = "withdrawal.requested";

@@ -1,4 +1,4 @@
-import type { ReceiptStatus } from "@agent/budget";
+import type { TaskOutcome } from "@agent/routing-semiring";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { Recorded } from "../trust/record-outcome.ts";
@@ -10,12 +10,13 @@ export interface EndedTask {
   readonly taskId: string;
   readonly delegatorId: string | null;
   readonly executorId: string;
-  readonly status: ReceiptStatus;
+  /** As what the task counts; see `countedStatus`. */
+  readonly status: TaskOutcome["status"];
   readonly trust: Recorded | undefined;
 }
 
 /**
- * What the relay issues when a task ends, if it issues at all: reputation for a completed one, trust for
+ * What the relay issues when a task ends, if it issues at all: reputation for a success, trust for
  * each level that changed. For oneself nobody earns any.
  */
 export async function issueForTask(

@@ -7,6 +7,7 @@ import {
   type TaskResult,
   type VerifiedResult,
 } from "@agent/federation-protocol";
+import { countedStatus } from "@agent/routing-semiring";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { complete } from "../tasks/complete.ts";
@@ -92,12 +93,13 @@ async function store(
       relayed ? finishForPeer : settleThroughPeer,
     );
     if (!ended.ok) return refuse("result.task_not_found");
+    const priced = ended.task.allocation_id !== null;
     const peerTrust = await recordOutcome(tx, {
       delegatorId: identity.relayId,
       executorId: from.relay_id,
-      status: receipt.status,
+      status: countedStatus({ receipt: receipt.status, priced }),
       latencyMs: now - ended.task.submitted_at,
-      priced: ended.task.allocation_id !== null,
+      priced,
       now,
     });
     return { ok: true as const, task, ended, peerTrust };

@@ -16,6 +16,8 @@ import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
 import { endHold, keepHold } from "./hold-store.ts";
+import { countPayment } from "../tasks/count-payment.ts";
+import { announceStanding, type Standing } from "../tasks/count-task.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { findOutbound, type Outbound } from "./outbound-store.ts";
 import { putOutbox } from "./outbox-store.ts";
@@ -59,11 +61,14 @@ export async function bookSettlement(
       },
     });
     if (!judged.ok) return passOn(judged);
-    if (inbound === undefined || judged.repeated) return judged;
+    if (inbound === undefined || judged.repeated) return { ...judged, standings: [] };
     await putInbound(tx, { ...inbound, task: judged.task, settlement: message });
-    if (onward === undefined) await payAgent(tx, services, judged, message);
-    else await payOn(tx, services, judged, onward);
-    return judged;
+    if (onward !== undefined) {
+      await payOn(tx, services, judged, onward);
+      return { ...judged, standings: [] };
+    }
+    const standings = await payAgent(tx, services, judged, message);
+    return { ...judged, standings };
   });
   if (!booked.ok) {
     federation.log.warn("federation.settlement.refused", {
@@ -83,6 +88,9 @@ export async function bookSettlement(
       payer_id: payerOf(from.relay_id),
       payee_id: message.agent_id,
     });
+    for (const standing of booked.standings) {
+      announceStanding(services, message.task_id, standing);
+    }
     federation.wake();
   }
   return { status: 200, body: booked.answer };
@@ -90,10 +98,11 @@ export async function bookSettlement(
 
 async function payAgent(
   tx: Tx,
-  { runtime }: FederationServices,
+  services: FederationServices,
   { task, booked, held }: AcceptedSettlement,
   message: SettlementForward,
-): Promise<void> {
+): Promise<readonly Standing[]> {
+  const { runtime } = services;
   const { taskId, peerId, agentId } = task;
   const rows = await postClearing(
     tx,
@@ -120,6 +129,7 @@ async function payAgent(
     },
     rows,
   );
+  return countPayment(tx, services, { taskId, executorId: agentId });
 }
 
 /** This relay was paid for a task that another did: from now on it owes that one, whatever happens. */

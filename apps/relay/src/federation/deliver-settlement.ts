@@ -20,6 +20,8 @@ import { releaseHold } from "../budget/hold.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import { countPayment } from "../tasks/count-payment.ts";
+import { announceStanding, type Standing } from "../tasks/count-task.ts";
 import { callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { endHold } from "./hold-store.ts";
@@ -116,13 +118,15 @@ export async function change(
       endedAt: isOver ? (before.endedAt ?? runtime.now()) : null,
     };
     await putOutbox(tx, after);
-    if (ends && settlement.resolution === "paid") await pay(tx, services, after);
+    const isPaid = ends && settlement.resolution === "paid";
+    const standings = isPaid ? await pay(tx, services, after) : [];
     if (ends && settlement.resolution === "refunded") await refund(tx, services, after);
     await noteIn?.(tx, after);
-    return { after, ends };
+    return { after, ends, standings };
   });
   if (changed === undefined || !changed.ends) return changed?.after;
   const { settlement, payerId } = changed.after;
+  for (const standing of changed.standings) announceStanding(services, settlement.taskId, standing);
   const about = {
     correlationId: settlement.taskId,
     settlement_id: settlementId,
@@ -148,9 +152,10 @@ export async function change(
 /** The peer has it on its books: the payer is charged, and the peer is owed its part. */
 async function pay(
   tx: Tx,
-  { runtime }: FederationServices,
+  services: FederationServices,
   { settlement, payerId, locked, allocationId, feePostings = [] }: OutboxEntry,
-): Promise<void> {
+): Promise<readonly Standing[]> {
+  const { runtime } = services;
   const { taskId, peerId, terms } = settlement;
   await changeReserved(tx, peerId, 0 - terms.net);
   await endHold(tx, taskId);
@@ -177,6 +182,7 @@ async function pay(
     },
     [...feePostings, ...rows],
   );
+  return countPayment(tx, services, { taskId, executorId: settlement.agentId, peerId });
 }
 
 /**

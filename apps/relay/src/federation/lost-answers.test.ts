@@ -156,3 +156,61 @@ describe("FE17 a settlement whose answers are all lost", () => {
     expect([await a.balance(boss), await b.balance(worker)]).toEqual([999, 0.9025]);
   });
 });
+
+describe("A6: a forwarded task is a success only once its settlement is paid", () => {
+  interface Counted {
+    readonly interaction_count: number;
+    readonly successful_tasks: number;
+    readonly failed_tasks: number;
+  }
+
+  const recordOf = async (site: Site, holder: string, of: string): Promise<Counted> => {
+    const { body } = await site.asMaster("GET", `/api/v1/agents/${holder}/trust/${of}`);
+    const { interaction_count, successful_tasks, failed_tasks } = body as unknown as Counted;
+    return { interaction_count, successful_tasks, failed_tasks };
+  };
+
+  /** What the payer and its relay know of worker and peer, and what strangers are told at the peer. */
+  const known = async () => {
+    const path = "/api/v1/market/candidates?capability=summarise";
+    const { body } = await b.as(await b.agent(), "GET", path);
+    const [first] = body["candidates"] as { sub_scores: { success_rate: number } }[];
+    return {
+      ofWorker: await recordOf(a, boss.agentId, worker.agentId),
+      ofPeer: await recordOf(a, a.relayId, b.relayId),
+      rate: first?.sub_scores.success_rate,
+    };
+  };
+
+  const interaction = { interaction_count: 1, successful_tasks: 0, failed_tasks: 0 };
+  const success = { ...interaction, successful_tasks: 1 };
+
+  const deliver = async () => {
+    await submitFor(a, boss);
+    await work(b, worker, await taskFor(b, worker));
+    await until(async () => a.logged("receipt.verified").length === 1, "the receipt arrives");
+  };
+
+  test("A6: while the settlement is under way the task is an interaction, then one success at both relays", async () => {
+    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    await deliver();
+    expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
+    fate = () => "pass";
+    await letTimePass(async () => (await outbox("completed")).length === 1);
+    expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
+  });
+
+  test("A6: a settlement that is refunded leaves only the interaction", async () => {
+    fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+    await deliver();
+    await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
+    expect(await known()).toEqual({ ofWorker: interaction, ofPeer: interaction, rate: 0.5 });
+  });
+
+  test("A6: a settlement whose answers are lost is counted once", async () => {
+    fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
+    await deliver();
+    await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
+    expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
+  });
+});

@@ -64,6 +64,8 @@ export function createCardProcessor({
         ],
         client_reference_id: agentId,
         metadata,
+        // Of another relay's charges it is known by this that they are not this one's.
+        payment_intent_data: { metadata },
         success_url: returnUrl,
         cancel_url: returnUrl,
       });

@@ -2,7 +2,7 @@ import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { createCardProcessor } from "./card-processor.ts";
 import { createCheckout } from "./create-checkout.ts";
-import { creditCheckout } from "./credit-checkout.ts";
+import { takeCardEvent } from "./take-card-event.ts";
 
 type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook">;
 
@@ -12,6 +12,6 @@ export function paymentHandlers(services: Services): PaymentHandlers {
     createCheckout: ({ params, body }, { keep }) =>
       createCheckout(services, processor, params.agentId, body, keep),
     stripeWebhook: (_, { text, headers }) =>
-      creditCheckout(services, processor, { text, signature: headers.get("stripe-signature") }),
+      takeCardEvent(services, processor, { text, signature: headers.get("stripe-signature") }),
   };
 }

@@ -30,7 +30,12 @@ import type { IdempotencyKeyRow } from "./tables/http.ts";
 import type { RelayIdentityRow, SpentTokenRow } from "./tables/identity.ts";
 import type { LedgerRow } from "./tables/ledger.ts";
 import type { PairingRow } from "./tables/pairing.ts";
-import type { CardCheckoutRow, X402PaymentRow } from "./tables/payments.ts";
+import type {
+  CardCheckoutRow,
+  CardDisputeRow,
+  CardReversalRow,
+  X402PaymentRow,
+} from "./tables/payments.ts";
 import type { AgentEventRow, ConversationRow, MessageRow, PlanRow } from "./tables/records.ts";
 import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
@@ -66,6 +71,8 @@ export interface Tables {
   webhooks: WebhookRow;
   webhook_deliveries: WebhookDeliveryRow;
   card_checkouts: CardCheckoutRow;
+  card_reversals: CardReversalRow;
+  card_disputes: CardDisputeRow;
   x402_payments: X402PaymentRow;
   delegation_budgets: DelegationBudgetRow;
   idempotency_keys: IdempotencyKeyRow;

@@ -6,7 +6,8 @@ import {
   verifyReceiptAsync,
   type ExecutionReceipt,
 } from "@agent/receipts";
-import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
+import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import type { PostRefusal } from "../budget/post.ts";
 import { credentialOfTask } from "../credentials/store.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { keysForPeer } from "../federation/keys-for-peer.ts";
@@ -170,8 +171,8 @@ async function store(
 }
 
 /** A hold that does not cover its own charge is a bug, never an answer. */
-function refusedByMoney(refusal: Refusal<"budget.insufficient" | "money.balance_limit">) {
-  if (refusal.code === "money.balance_limit") return refuse(refusal.code);
+function refusedByMoney({ code }: PostRefusal) {
+  if (code === "money.balance_limit") return refuse(code);
   throw new Error("a settlement was not covered by its hold");
 }
 

@@ -72,13 +72,14 @@ export async function complete(
   await returnToDelegation(tx, task, settled.settlement?.amount_settled);
   await leavePlace(tx, task.submitted_by);
   await touchAgent(tx, receipt.agent_id, now);
+  const { settlement } = settled;
   const standing = bound
     ? await countTask(tx, services, task, {
         executorId: receipt.agent_id,
         status: receipt.status,
+        settlement,
       })
     : unchanged;
-  const { settlement } = settled;
   const { agent_id: executorId, status } = receipt;
   const { credentials } = standing;
   await tellOfEnd(tx, services, task, { executorId, status, settlement, credentials });

@@ -1,9 +1,11 @@
 import type { ReceiptStatus } from "@agent/budget";
+import { countedStatus } from "@agent/routing-semiring";
 import type { Issuer } from "../credentials/issue.ts";
 import { issueForTask } from "../credentials/issue-for-task.ts";
 import type { NewCredential } from "../credentials/store.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
+import type { SettlementRow } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
 
@@ -13,19 +15,32 @@ export interface Standing {
   readonly credentials: readonly NewCredential[];
 }
 
+/** How a task went for its executor, and what was paid for it, as far as that is decided. */
+interface Result {
+  readonly executorId: string;
+  readonly status: ReceiptStatus;
+  readonly settlement?: SettlementRow | undefined;
+}
+
 /** Counts how a task went for its executor, and issues what follows from that. */
 export async function countTask(
   tx: Tx,
   services: Issuer & Pick<Services, "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
-  { executorId, status }: { readonly executorId: string; readonly status: ReceiptStatus },
+  { executorId, status: receipt, settlement }: Result,
 ): Promise<Standing> {
   const now = services.runtime.now();
+  const priced = task.allocation_id !== null;
+  const status = countedStatus({
+    receipt,
+    priced,
+    settlement: settlement && { status: settlement.status, amount: settlement.amount_settled },
+  });
   const parties = { delegatorId: task.submitted_by, executorId, status };
   const trust = await recordOutcome(tx, {
     ...parties,
     latencyMs: now - task.submitted_at,
-    priced: task.allocation_id !== null,
+    priced,
     now,
   });
   const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });

@@ -18,7 +18,7 @@ export async function placeDelegatedHold(
   chain: readonly DelegationToken[],
 ): Promise<
   | { readonly ok: true; readonly locked: Micro }
-  | Refusal<"budget.insufficient" | "delegation.budget_exceeded">
+  | Refusal<"budget.insufficient" | "account.overdrawn" | "delegation.budget_exceeded">
 > {
   const budgets = budgetsOf(chain);
   const bounds = await Promise.all(budgets.map((budget) => leftOf(tx, budget)));

@@ -1,5 +1,9 @@
-import type { ReceiptStatus } from "@agent/budget";
-import { newTrustRecord, recordTask } from "@agent/routing-semiring";
+import {
+  newTrustRecord,
+  recordPayment,
+  recordTask,
+  type TaskOutcome,
+} from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { recordOf, rowOf, UNKNOWN } from "./levels.ts";
@@ -8,11 +12,13 @@ import { addToHistory, findTrust, putTrust, type HistoryStep } from "./store.ts"
 export interface Outcome {
   readonly delegatorId: string | null;
   readonly executorId: string;
-  readonly status: ReceiptStatus;
+  readonly status: TaskOutcome["status"];
   /** From submission to receipt by the relay's clock: an executor cannot claim to be faster. */
   readonly latencyMs: number;
   /** Whether money was held for the task: only then does it speak to strangers. */
   readonly priced: boolean;
+  /** The task was counted as `unsettled` before, and has now been paid. */
+  readonly isPayment?: boolean;
   readonly now: number;
 }
 
@@ -24,12 +30,12 @@ export interface Recorded {
 
 /**
  * Counts a task in what its delegator knows of its executor. Without a delegator, or when they are
- * one, there is nothing to know; a denied task speaks neither for nor against.
+ * one, there is nothing to know; only a `completed` and a `failed` task speak for or against.
  */
 export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded | undefined> {
-  const { delegatorId, executorId, status, latencyMs, priced, now } = outcome;
+  const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
   if (delegatorId === executorId) return undefined;
-  if (status !== "denied") {
+  if (status === "completed" || status === "failed") {
     await addToHistory(tx, { agent_id: executorId, ...historyStep(outcome) });
   }
   if (delegatorId === null) return undefined;
@@ -37,10 +43,10 @@ export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded 
   const before =
     stored === undefined ? newTrustRecord(delegatorId, executorId, now) : recordOf(stored);
   const paid = priced && status === "completed" ? 1 : 0;
-  const record = rowOf(
-    recordTask(before, { status, latencyMs, now }),
-    (stored?.paid_tasks ?? 0) + paid,
-  );
+  const after = isPayment
+    ? recordPayment(before, { latencyMs, now })
+    : recordTask(before, { status, latencyMs, now });
+  const record = rowOf(after, (stored?.paid_tasks ?? 0) + paid);
   await putTrust(tx, record);
   return { record, levelChanged: record.trust_level !== (stored?.trust_level ?? UNKNOWN) };
 }

@@ -23,11 +23,13 @@ export interface Ended {
   readonly executorId: string;
   readonly status: "completed" | "failed" | "denied";
   readonly settlement: SettlementRow | undefined;
-  readonly credentials: readonly {
-    readonly agent_id: string;
-    readonly credential_id: string;
-    readonly type: string;
-  }[];
+  readonly credentials: readonly Issued[];
+}
+
+interface Issued {
+  readonly agent_id: string;
+  readonly credential_id: string;
+  readonly type: string;
 }
 
 /** A receipt has ended a task: its parties, payer and payee, and whom a credential is about. */
@@ -56,6 +58,16 @@ export async function tellOfEnd(
       },
     });
   }
+  await tellOfCredentials(tx, services, task_id, credentials);
+}
+
+/** What the relay issued for a task: told to whom it is about. */
+export async function tellOfCredentials(
+  tx: Tx,
+  services: Parts,
+  task_id: string,
+  credentials: readonly Issued[],
+): Promise<void> {
   for (const { agent_id: subject, credential_id, type: kind } of credentials) {
     await tell(tx, services, [subject], {
       type: "credential.issued",

@@ -3,7 +3,7 @@ import type { Contract } from "./outcome.ts";
 const path = (agentId: string, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
 
 export const budgetContract: Contract<
-  "getBalance" | "listTransactions" | "listSettlements" | "deposit"
+  "getBalance" | "listTransactions" | "listSettlements" | "deposit" | "listAccounts"
 > = {
   getBalance: { 200: (t) => t.asMaster("GET", path(t.stranger().agentId, "balance")) },
 
@@ -17,6 +17,14 @@ export const budgetContract: Contract<
     200: (t) => t.asMaster("GET", path(t.stranger().agentId, "settlements")),
     "request.invalid": (t) =>
       t.asMaster("GET", path(t.stranger().agentId, "settlements?cursor=%20")),
+  },
+
+  listAccounts: {
+    200: async (t) => {
+      await t.deposit(t.stranger(), 1);
+      return t.asMaster("GET", "/api/v1/admin/accounts");
+    },
+    "request.invalid": (t) => t.asMaster("GET", "/api/v1/admin/accounts?limit=0"),
   },
 
   deposit: {

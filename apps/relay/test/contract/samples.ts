@@ -187,6 +187,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   listSettlements: { query: "limit=10" },
   deposit: { body: { amount: 1, currency: "USD", reference: "r-1", description: "a deposit" } },
   requestWithdrawal: { body: { amount: 1, destination: "IBAN 1" } },
+  listAccounts: { query: "limit=10" },
   listWithdrawals: { query: "limit=10" },
   listAllWithdrawals: { query: "status=pending&limit=10" },
   completeWithdrawal: { body: { payout_reference: "p-1" } },

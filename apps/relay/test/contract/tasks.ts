@@ -6,6 +6,7 @@ import { revocationOf } from "../edited-relay.ts";
 import { buyer, delegate, seller, submit, type Delegation } from "../market.ts";
 import type { TestRelay } from "../test-relay.ts";
 import { federated, forwardedAway } from "./federation.ts";
+import { cardEnv, overdraw } from "../card-processor.ts";
 import { configured, edited, type Case, type Contract } from "./outcome.ts";
 import { paymentRefusals } from "./payments.ts";
 
@@ -68,6 +69,11 @@ export const tasksContract: Contract<
       return submit(t, boss, worker);
     },
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
+    "account.overdrawn": configured(cardEnv("http://127.0.0.1:1"), async (t) => {
+      const agent = await t.agent();
+      await overdraw(t, agent);
+      return submit(t, agent, await seller(t, 2));
+    }),
     "budget.max_exceeded": async (t) =>
       submit(t, await buyer(t, 10), await seller(t, 2), { max_budget: 1 }),
     "budget.max_required": configured({ AGENT_REQUIRE_MAX_BUDGET: "true" }, async (t) =>

@@ -1,9 +1,11 @@
 import { limits } from "@agent/wire";
+import { cardEnv, overdraw, payByCard } from "../card-processor.ts";
 import { buyer } from "../market.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
-import { edited, type Contract } from "./outcome.ts";
+import { configured, edited, type Contract } from "./outcome.ts";
 
 const path = (agentId: string, rest: string) => `/api/v1/agents/${agentId}/${rest}`;
+const cards = cardEnv("http://127.0.0.1:1");
 const admin = "/api/v1/admin/withdrawals";
 
 const ask = (t: TestRelay, agentId: string, amount: number): Promise<Reply> =>
@@ -31,6 +33,16 @@ export const withdrawalsContract: Contract<
   requestWithdrawal: {
     201: async (t) => ask(t, (await buyer(t, 10)).agentId, 3),
     "budget.insufficient": (t) => ask(t, t.stranger().agentId, 3),
+    "account.overdrawn": configured(cards, async (t) => {
+      const agent = await t.agent();
+      await overdraw(t, agent);
+      return ask(t, agent.agentId, 3);
+    }),
+    "budget.card_hold": configured(cards, async (t) => {
+      const agent = await t.agent();
+      await payByCard(t, agent);
+      return ask(t, agent.agentId, 3);
+    }),
     "agent.id_reserved": (t) => ask(t, t.relay.relayId, 3),
   },
   listWithdrawals: {

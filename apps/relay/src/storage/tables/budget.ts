@@ -4,6 +4,8 @@ export interface AccountRow {
   held: number;
   pending_withdrawals: number;
   sequence: number;
+  /** JSON array of [release time, amount]: money from a card; null for none. */
+  card_lots: string | null;
 }
 
 export interface PostingRow {

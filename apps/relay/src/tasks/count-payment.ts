@@ -1,0 +1,54 @@
+import type { Issuer } from "../credentials/issue.ts";
+import { issueForTask } from "../credentials/issue-for-task.ts";
+import type { Services } from "../services.ts";
+import type { Tx } from "../storage/storage.ts";
+import { recordOutcome } from "../trust/record-outcome.ts";
+import { tellOfCredentials } from "../webhooks/tell-of-task.ts";
+import type { Standing } from "./count-task.ts";
+import { findTask } from "./store.ts";
+
+/** Another relay's part in a task: it brought the result, so it is known by it as the worker is. */
+interface Payment {
+  readonly taskId: string;
+  readonly executorId: string;
+  /** The relay that the task was forwarded to; absent at the relay whose agent did it. */
+  readonly peerId?: string;
+}
+
+/**
+ * Counts the success of a task that was paid after its receipt came, because the money passed between
+ * relays. A task that is no longer kept is not counted.
+ */
+export async function countPayment(
+  tx: Tx,
+  services: Issuer & Pick<Services, "config" | "identity" | "subscriptions">,
+  { taskId, executorId, peerId }: Payment,
+): Promise<readonly Standing[]> {
+  const task = await findTask(tx, taskId);
+  if (task === undefined || task.finished_at === null) return [];
+  const outcome = {
+    status: "completed",
+    latencyMs: task.finished_at - task.submitted_at,
+    priced: true,
+    isPayment: true,
+    now: services.runtime.now(),
+  } as const;
+  const { submitted_by: delegatorId } = task;
+  const trust = await recordOutcome(tx, { ...outcome, delegatorId, executorId });
+  const { status } = outcome;
+  const credentials = await issueForTask(tx, services, {
+    taskId,
+    delegatorId,
+    executorId,
+    status,
+    trust,
+  });
+  await tellOfCredentials(tx, services, taskId, credentials);
+  if (peerId === undefined) return [{ trust, credentials }];
+  const { relayId } = services.identity;
+  const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId };
+  return [
+    { trust, credentials },
+    { trust: await recordOutcome(tx, ofPeer), credentials: [] },
+  ];
+}

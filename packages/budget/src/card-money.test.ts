@@ -1,0 +1,311 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { accountOf, type Account } from "./account.ts";
+import { asMicro, type Micro } from "./money.ts";
+import {
+  heldCardMoney,
+  MAX_CARD_LOTS,
+  moveCardMoney,
+  type CardHolding,
+  type CardLot,
+} from "./card-money.ts";
+import {
+  applyPostings,
+  depositPostings,
+  holdPostings,
+  releasePostings,
+  returnPostings,
+  reversalPostings,
+  settlementPostings,
+  withdrawalPostings,
+  type Posting,
+} from "./posting.ts";
+
+/** A relay's accounts with their lots, moved as the relay moves them. */
+class CardBook {
+  balances: Map<Account, Micro> = new Map();
+  readonly lots: Map<Account, readonly CardLot[]> = new Map();
+
+  post(postings: readonly Posting[], now: number, releaseAt?: number): boolean {
+    const after = applyPostings(this.balances, postings);
+    const holdings = new Map<Account, CardHolding>(
+      [...new Set(postings.map(({ account }) => account))].map((account) => [
+        account,
+        { balance: this.balances.get(account) ?? 0, lots: this.lots.get(account) ?? [] },
+      ]),
+    );
+    const moved = moveCardMoney(postings, holdings, { now, releaseAt });
+    if (!moved.ok) return false;
+    this.balances = after;
+    for (const [account, lots] of moved.lots) this.lots.set(account, lots);
+    return true;
+  }
+
+  balance(account: Account): number {
+    return this.balances.get(account) ?? 0;
+  }
+
+  held(account: Account, now: number): number {
+    return heldCardMoney(this.lots.get(account) ?? [], now);
+  }
+}
+
+const [a, b] = [accountOf.agent("a"), accountOf.agent("b")];
+const micro = (amount: number) => asMicro(amount);
+const deposit = (agentId: string, amount: number) =>
+  depositPostings({ agentId, amount: micro(amount) });
+const withdrawal = (agentId: string, amount: number, withdrawalId = "w") =>
+  withdrawalPostings({ agentId, withdrawalId, amount: micro(amount) });
+
+/** A task of `payerId` that is held and paid; the fee is a tenth. */
+function pay(book: CardBook, payerId: string, payeeId: string, charge: number, now: number): void {
+  const task = { payerId, taskId: "t" };
+  book.post(holdPostings({ ...task, amount: micro(charge) }), now);
+  const fee = micro(charge / 10);
+  const amounts = { locked: micro(charge), charge: micro(charge), fee };
+  book.post(settlementPostings({ ...task, payeeId, ...amounts }), now);
+}
+
+describe("A13: money that came from a card", () => {
+  test("A13: is withdrawn from its release time on and not before", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    expect(book.post(withdrawal("a", 1), 49)).toBe(false);
+    expect(book.balance(a)).toBe(100);
+    expect(book.post(withdrawal("a", 100), 50)).toBe(true);
+  });
+
+  test("A13: is spent after other money, which can be withdrawn beside it", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    book.post(deposit("a", 100), 0);
+    expect(book.held(a, 0)).toBe(100);
+    pay(book, "a", "b", 60, 0);
+    expect([book.held(a, 0), book.held(b, 0)]).toEqual([100, 0]);
+    expect(book.post(withdrawal("a", 41), 0)).toBe(false);
+    expect(book.post(withdrawal("a", 40), 0)).toBe(true);
+    expect(book.post(withdrawal("b", 54), 0)).toBe(true);
+  });
+
+  test("A13: waits as long at its payee, and at the payee of that one", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", "b", 100, 10);
+    expect(book.held(b, 10)).toBe(90);
+    expect(book.post(withdrawal("b", 1), 49)).toBe(false);
+    pay(book, "b", "c", 90, 20);
+    expect(book.held(accountOf.agent("c"), 49)).toBe(81);
+    expect(book.held(accountOf.agent("c"), 50)).toBe(0);
+  });
+
+  test("A13: waits still after a hold that came back, and is held with the task meanwhile", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    const task = { payerId: "a", taskId: "t", amount: micro(100) };
+    book.post(holdPostings(task), 0);
+    expect(book.held(accountOf.held("t"), 0)).toBe(100);
+    book.post(releasePostings(task), 0);
+    expect([book.held(accountOf.held("t"), 0), book.held(a, 0)]).toEqual([0, 100]);
+  });
+
+  test("A13: goes first to the payee when other money pays a part, and the fee takes the other", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 50), 0, 50);
+    book.post(deposit("a", 50), 0);
+    pay(book, "a", "b", 100, 0);
+    expect([book.balance(b), book.held(b, 0)]).toEqual([90, 50]);
+  });
+
+  test("A13: keeps the release time of each payment, and the one released first is spent first", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 70);
+    book.post(deposit("a", 100), 0, 50);
+    book.post(holdPostings({ payerId: "a", taskId: "t", amount: micro(150) }), 0);
+    expect(book.lots.get(accountOf.held("t"))).toEqual([
+      { releaseAt: 50, amount: 100 },
+      { releaseAt: 70, amount: 50 },
+    ]);
+    expect(book.lots.get(a)).toEqual([{ releaseAt: 70, amount: 50 }]);
+  });
+
+  test("A13: leaves with the deposit that is taken back, so that other money stays free", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    book.post(deposit("a", 30), 0);
+    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    expect([book.balance(a), book.held(a, 0)]).toEqual([30, 0]);
+    expect(book.post(withdrawal("a", 30), 0)).toBe(true);
+  });
+
+  test("A13: that repays a debt is not on the account any more", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    pay(book, "a", "b", 100, 0);
+    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    expect(book.balance(a)).toBe(-100);
+    book.post(deposit("a", 120), 0, 60);
+    expect([book.balance(a), book.held(a, 0)]).toEqual([20, 20]);
+  });
+
+  test("A13: waits at the payee also when the payment was taken back while it was held", () => {
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 50);
+    const task = { payerId: "a", taskId: "t" };
+    book.post(holdPostings({ ...task, amount: micro(100) }), 0);
+    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    const amounts = { locked: micro(100), charge: micro(80), fee: micro(0) };
+    book.post(settlementPostings({ ...task, payeeId: "b", ...amounts }), 0);
+    expect([book.balance(a), book.held(a, 0)]).toEqual([-80, 0]);
+    expect([book.balance(b), book.held(b, 0)]).toEqual([80, 80]);
+  });
+
+  test("A13: that came at many times waits at most until the later of two neighbouring times", () => {
+    const book = new CardBook();
+    for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) book.post(deposit("a", 1), 0, at * at);
+    const lots = book.lots.get(a) ?? [];
+    expect(lots).toHaveLength(MAX_CARD_LOTS);
+    expect(book.held(a, 0)).toBe(2 * MAX_CARD_LOTS);
+    for (let at = 1; at <= 2 * MAX_CARD_LOTS; at += 1) {
+      expect(book.held(a, at * at)).toBeGreaterThanOrEqual(2 * MAX_CARD_LOTS - at);
+    }
+    expect(book.held(a, 4 * MAX_CARD_LOTS * MAX_CARD_LOTS)).toBe(0);
+  });
+});
+
+const agents = ["a", "b", "c"] as const;
+const agent = fc.constantFrom(...agents);
+const amount = fc.integer({ min: 1, max: 1_000 });
+
+const step = fc.oneof(
+  fc.record({ do: fc.constant("deposit" as const), agent, amount }),
+  fc.record({
+    do: fc.constant("card" as const),
+    agent,
+    amount,
+    holdFor: fc.integer({ min: 1, max: 40 }),
+  }),
+  fc.record({ do: fc.constant("pay" as const), agent, to: agent, amount, spare: amount }),
+  fc.record({ do: fc.constant("hold" as const), agent, amount }),
+  fc.record({ do: fc.constant("release" as const) }),
+  fc.record({ do: fc.constant("settle" as const), to: agent, share: fc.constantFrom(0.5, 1) }),
+  fc.record({ do: fc.constant("withdraw" as const), agent, amount }),
+  fc.record({ do: fc.constant("fail" as const) }),
+  fc.record({ do: fc.constant("reverse" as const), agent, amount }),
+  fc.record({ do: fc.constant("wait" as const), ms: fc.integer({ min: 1, max: 20 }) }),
+);
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+/** Runs steps, and says what came in, when it is released, and what went out. */
+function run(steps: readonly Step[], feeShare: number) {
+  const book = new CardBook();
+  const came: { amount: number; releaseAt: number }[] = [];
+  const open: { payerId: string; taskId: string; amount: Micro }[] = [];
+  const leaving: { agentId: string; withdrawalId: string; amount: Micro }[] = [];
+  let [now, ids, out] = [0, 0, 0];
+  const afford = (agentId: string, wanted: number) =>
+    Math.max(0, Math.min(wanted, book.balance(accountOf.agent(agentId))));
+  const released = () =>
+    came.reduce((sum, lot) => sum + (lot.releaseAt <= now ? lot.amount : 0), 0);
+  /** What could be withdrawn now, if every hold went to an agent first. */
+  const free = () => {
+    const outside = new Set(leaving.map(({ withdrawalId }) => accountOf.held(withdrawalId)));
+    const inside = [...book.balances.keys()].filter(
+      (account) => /^(agent|held):/.test(account) && !outside.has(account),
+    );
+    return inside.reduce(
+      (sum, account) => sum + Math.max(0, book.balance(account)) - book.held(account, now),
+      0,
+    );
+  };
+  const check = () => {
+    for (const [account, lots] of book.lots) {
+      expect(book.held(account, now)).toBeLessThanOrEqual(Math.max(0, book.balance(account)));
+      expect(lots.length).toBeLessThanOrEqual(MAX_CARD_LOTS);
+    }
+    expect(free() + out).toBeLessThanOrEqual(released());
+  };
+  for (const each of steps) {
+    ids += 1;
+    const id = `${ids}`;
+    if (each.do === "wait") now += each.ms;
+    if (each.do === "deposit") {
+      book.post(deposit(each.agent, each.amount), now);
+      came.push({ amount: each.amount, releaseAt: now });
+    }
+    if (each.do === "card") {
+      const releaseAt = now + each.holdFor;
+      book.post(deposit(each.agent, each.amount), now, releaseAt);
+      came.push({ amount: each.amount, releaseAt });
+    }
+    if (each.do === "pay") {
+      const charge = afford(each.agent, each.amount);
+      const locked = micro(afford(each.agent, charge + each.spare));
+      const task = { payerId: each.agent, taskId: id };
+      book.post(holdPostings({ ...task, amount: locked }), now);
+      const fee = micro(Math.floor(charge * feeShare));
+      const paid = { ...task, payeeId: each.to, locked, charge: micro(charge), fee };
+      book.post(settlementPostings(paid), now);
+    }
+    if (each.do === "hold") {
+      const task = {
+        payerId: each.agent,
+        taskId: id,
+        amount: micro(afford(each.agent, each.amount)),
+      };
+      book.post(holdPostings(task), now);
+      open.push(task);
+    }
+    const task = each.do === "release" ? open.pop() : undefined;
+    if (task !== undefined) book.post(releasePostings(task), now);
+    const done = each.do === "settle" ? open.pop() : undefined;
+    if (each.do === "settle" && done !== undefined) {
+      const charge = Math.floor(done.amount * each.share);
+      const fee = micro(Math.floor(charge * feeShare));
+      const paid = { ...done, payeeId: each.to, locked: done.amount, charge: micro(charge), fee };
+      book.post(settlementPostings(paid), now);
+    }
+    if (each.do === "withdraw") {
+      const leave = {
+        agentId: each.agent,
+        withdrawalId: id,
+        amount: micro(afford(each.agent, each.amount)),
+      };
+      if (book.post(withdrawalPostings(leave), now)) {
+        out += leave.amount;
+        leaving.push(leave);
+      }
+    }
+    const back = each.do === "fail" ? leaving.pop() : undefined;
+    if (back !== undefined) {
+      book.post(returnPostings(back), now);
+      out -= back.amount;
+    }
+    if (each.do === "reverse") {
+      book.post(reversalPostings({ agentId: each.agent, amount: micro(each.amount) }), now);
+    }
+    check();
+  }
+  return { free: free(), out, released: released() };
+}
+
+describe("A13: no sequence of payments", () => {
+  test("A13: frees card money before its time", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), fc.constantFrom(0, 0.1), (steps, feeShare) => {
+        run(steps, feeShare);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("A13: keeps other money or released card money back, while nothing is taken back", () => {
+    const calm = step.filter((each) => each.do !== "reverse");
+    fc.assert(
+      fc.property(fc.array(calm, { maxLength: 40 }), (steps) => {
+        const { free, out, released } = run(steps, 0);
+        expect(free + out).toBe(released);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

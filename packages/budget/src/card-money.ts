@@ -1,0 +1,131 @@
+import { WORLD, type Account } from "./account.ts";
+import { asMicro, negate, ZERO, type Micro } from "./money.ts";
+import { isReversal, type Posting } from "./posting.ts";
+
+/**
+ * Money of an account that came from a card and may not be withdrawn before `releaseAt` (ms since
+ * 1970), because the payment can still be taken back until then.
+ */
+export interface CardLot {
+  readonly releaseAt: number;
+  readonly amount: Micro;
+}
+
+/** What an account holds before a movement; lots are sorted by their release time. */
+export interface CardHolding {
+  readonly balance: number;
+  readonly lots: readonly CardLot[];
+}
+
+/** An account keeps at most so many lots; beyond it the two whose times are closest become one. */
+export const MAX_CARD_LOTS = 64;
+
+/** How much of an account's balance may not be withdrawn yet, in micro-units. */
+export function heldCardMoney(lots: readonly CardLot[], now: number): Micro {
+  return sumOf(lots.filter(({ releaseAt }) => releaseAt > now));
+}
+
+/**
+ * The lots of all accounts after a movement (docs/decisions.md, 5). What leaves an account is other
+ * money first, then the lot that is released first, and a lot keeps its release time wherever it
+ * goes: to a hold, to a payee, back to the payer. A payee takes card money before the relay's fee
+ * does. A deposit that is taken back (negative on its account) takes lots first. `releaseAt` is for a
+ * deposit by card. Refused: `budget.card_hold`, a withdrawal of money that is not released.
+ */
+export function moveCardMoney(
+  postings: readonly Posting[],
+  holdings: ReadonlyMap<Account, CardHolding>,
+  { now, releaseAt = now }: { readonly now: number; readonly releaseAt?: number | undefined },
+):
+  | { readonly ok: true; readonly lots: ReadonlyMap<Account, readonly CardLot[]> }
+  | { readonly ok: false; readonly code: "budget.card_hold" } {
+  const after = new Map<Account, CardHolding>();
+  let moving: readonly CardLot[] = [];
+  for (const posting of postings) {
+    const { account, type, amount } = posting;
+    if (account === WORLD) {
+      moving = amount < 0 && releaseAt > now ? [{ releaseAt, amount: negate(amount) }] : [];
+      continue;
+    }
+    if (!keepsLots(account)) continue;
+    const { balance, lots } = after.get(account) ?? opening(holdings.get(account), now);
+    let rest: readonly CardLot[];
+    if (amount > 0) {
+      const taken = take(moving, amount);
+      moving = taken.rest;
+      rest = merge(lots, taken.taken);
+    } else {
+      const isTakenBack = isReversal(posting);
+      const other = Math.max(0, balance - sumOf(lots));
+      const leaving = negate(amount);
+      const drawn = take(lots, isTakenBack ? leaving : Math.max(0, leaving - other));
+      if (type === "withdrawal" && drawn.taken.length > 0) {
+        return { ok: false, code: "budget.card_hold" };
+      }
+      if (!isTakenBack) moving = merge(moving, drawn.taken);
+      rest = drawn.rest;
+    }
+    after.set(account, { balance: balance + amount, lots: rest });
+  }
+  return { ok: true, lots: new Map([...after].map(([account, held]) => [account, covered(held)])) };
+}
+
+/**
+ * The lots as far as the balance covers them: what repaid a debt is not on the account. Only after the
+ * whole movement, because a hold that comes back to an overdrawn account pays out of its own lots.
+ */
+function covered({ balance, lots }: CardHolding): readonly CardLot[] {
+  return take(lots, Math.max(0, sumOf(lots) - Math.max(0, balance))).rest;
+}
+
+/** Fees and other relays are not withdrawn from, so they keep no lots. */
+function keepsLots(account: Account): boolean {
+  return account.startsWith("agent:") || account.startsWith("held:");
+}
+
+function opening(holding: CardHolding | undefined, now: number): CardHolding {
+  const { balance, lots } = holding ?? { balance: 0, lots: [] };
+  return { balance, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
+}
+
+/** Takes up to `amount` out of lots, those that are released first before the others. */
+function take(lots: readonly CardLot[], amount: number) {
+  const taken: CardLot[] = [];
+  const rest: CardLot[] = [];
+  let missing = amount;
+  for (const lot of lots) {
+    const part = Math.min(missing, lot.amount);
+    missing -= part;
+    if (part > 0) taken.push({ ...lot, amount: asMicro(part) });
+    if (part < lot.amount) rest.push({ ...lot, amount: asMicro(lot.amount - part) });
+  }
+  return { taken, rest };
+}
+
+/** Both together, sorted by release time, one lot for each time, at most `MAX_CARD_LOTS`. */
+function merge(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
+  if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
+  const amounts = new Map<number, number>();
+  for (const { releaseAt, amount } of [...a, ...b]) {
+    amounts.set(releaseAt, (amounts.get(releaseAt) ?? 0) + amount);
+  }
+  const lots = [...amounts]
+    .sort(([first], [second]) => first - second)
+    .map(([releaseAt, amount]) => ({ releaseAt, amount: asMicro(amount) }));
+  while (lots.length > MAX_CARD_LOTS) joinClosest(lots);
+  return lots;
+}
+
+/** Joins two neighbours under the later time of both: money may wait longer, never less long. */
+function joinClosest(lots: CardLot[]): void {
+  const gap = (at: number) => lots[at + 1]!.releaseAt - lots[at]!.releaseAt;
+  let closest = 0;
+  for (let at = 1; at < lots.length - 1; at += 1) if (gap(at) < gap(closest)) closest = at;
+  const { releaseAt, amount } = lots[closest + 1]!;
+  const joined = { releaseAt, amount: asMicro(lots[closest]!.amount + amount) };
+  lots.splice(closest, 2, joined);
+}
+
+function sumOf(lots: readonly CardLot[]): Micro {
+  return asMicro(lots.reduce((sum: number, { amount }) => sum + amount, ZERO));
+}
