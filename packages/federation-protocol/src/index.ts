@@ -188,6 +188,15 @@ export {
 } from "./settlement-outbox.ts";
 export { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
 export {
+  checkNestedReceipt,
+  type EndableTask,
+  type EndedBy,
+  mayEndTask,
+  type NestedReceipt,
+  type NestedRefusal,
+  type NestedTask,
+} from "./task-end.ts";
+export {
   createForward,
   type ForwardContext,
   type ForwardOrder,

@@ -88,7 +88,12 @@ async function store(
       tx,
       services,
       row,
-      { receipt, hash: receiptHash, text: canonicalize(receipt), bound: true },
+      {
+        receipt,
+        hash: receiptHash,
+        text: canonicalize(receipt),
+        endedBy: { kind: "peer", relayId: from.relay_id },
+      },
       relayed ? finishForPeer : settleThroughPeer,
     );
     if (!ended.ok) return refuse("result.task_not_found");
