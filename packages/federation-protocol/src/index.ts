@@ -137,6 +137,7 @@ export {
   type OutboundTask,
   payableOf,
   type ReceiptStatus,
+  releasePayable,
   takeResult,
 } from "./outbound-task.ts";
 export { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";

@@ -61,7 +61,6 @@ export async function activatePeer(
     display_name: peer.displayName,
     state: "pending",
     credit_limit: 0,
-    reserved: 0,
     missed_heartbeats: 0,
     last_timestamp: 0,
     last_heartbeat_at: null,

@@ -31,7 +31,6 @@ const addPeer = prepare<FederationPeerRow>()(
     display_name: p("display_name"),
     state: p("state"),
     credit_limit: p("credit_limit"),
-    reserved: p("reserved"),
     missed_heartbeats: p("missed_heartbeats"),
     last_heartbeat_at: p("last_heartbeat_at"),
     last_timestamp: p("last_timestamp"),
@@ -40,7 +39,7 @@ const addPeer = prepare<FederationPeerRow>()(
   }),
 );
 
-const changePeer = prepare<Omit<FederationPeerRow, "reserved">>()(
+const changePeer = prepare<FederationPeerRow>()(
   db
     .updateTable("federation_peers")
     .set({
@@ -58,20 +57,7 @@ const changePeer = prepare<Omit<FederationPeerRow, "reserved">>()(
     .where("relay_id", "=", p("relay_id")),
 );
 
-/** Writes what is known of a peer, whether it is new or known; what is reserved for it stays. */
+/** Writes what is known of a peer, whether it is new or known. */
 export async function putPeer(tx: Tx, peer: FederationPeerRow): Promise<void> {
-  const { reserved: _, ...known } = peer;
-  if ((await tx.run(changePeer, known)) === 0) await tx.run(addPeer, peer);
-}
-
-const reserve = prepare<{ relay_id: string; amount: number }>()(
-  db
-    .updateTable("federation_peers")
-    .set({ reserved: sql`reserved + ${p("amount")}` })
-    .where("relay_id", "=", p("relay_id")),
-);
-
-/** Adds to what open forwards to a peer may come to cost; a negative amount gives back. */
-export async function changeReserved(tx: Tx, relay_id: string, amount: number): Promise<void> {
-  await tx.run(reserve, { relay_id, amount });
+  if ((await tx.run(changePeer, peer)) === 0) await tx.run(addPeer, peer);
 }
