@@ -1,6 +1,8 @@
 export {
   admitPeer,
+  admitProposal,
   type AdmissionPolicy,
+  creditAfterHandshake,
   initialCreditLimit,
   type PeerStanding,
 } from "./admission.ts";
@@ -140,7 +142,16 @@ export {
   releasePayable,
   takeResult,
 } from "./outbound-task.ts";
-export { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";
+export {
+  isLive,
+  isRemovedByOperator,
+  isUsable,
+  movePeer,
+  NEW_PEER,
+  type OperatorRemoval,
+  type PeerEvent,
+  type PeerLife,
+} from "./peer.ts";
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
@@ -150,6 +161,7 @@ export type {
   ForwardCode,
   HandshakeCode,
   PeerCode,
+  RemovedCode,
   RequestCode,
   ResultCode,
   SettlementCode,

@@ -18,6 +18,13 @@ const allPeers = prepare()(
     .orderBy("relay_id"),
 );
 
+const knownPeers = prepare()(db.selectFrom("federation_peers").selectAll().orderBy("relay_id"));
+
+/** Every relay that ever was a peer, removed ones included. */
+export function listKnownPeers(read: Reader): Promise<FederationPeerRow[]> {
+  return read.all(knownPeers, {});
+}
+
 /** Every peer that was not removed; there are as many as the operator allows. */
 export function listPeers(read: Reader): Promise<FederationPeerRow[]> {
   return read.all(allPeers, {});
@@ -36,6 +43,7 @@ const addPeer = prepare<FederationPeerRow>()(
     last_timestamp: p("last_timestamp"),
     agent_count: p("agent_count"),
     forwards: p("forwards"),
+    operator_removal: p("operator_removal"),
   }),
 );
 
@@ -53,6 +61,7 @@ const changePeer = prepare<FederationPeerRow>()(
       last_timestamp: p("last_timestamp"),
       agent_count: p("agent_count"),
       forwards: p("forwards"),
+      operator_removal: p("operator_removal"),
     })
     .where("relay_id", "=", p("relay_id")),
 );

@@ -14,6 +14,8 @@ export interface FederationPeerRow {
   agent_count: number;
   /** JSON array: how the latest forwards to it went. */
   forwards: string;
+  /** What is left of a removal by the operator, which nobody else lifts. */
+  operator_removal: "in_force" | "lifted" | null;
 }
 
 /** A task that was handed to another relay. */
