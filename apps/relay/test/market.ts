@@ -13,6 +13,23 @@ export async function seller(
   return agent;
 }
 
+/** An agent that the operator registered and listed at a price of 1, and whose key nobody has bound. */
+export async function keylessSeller(t: TestRelay): Promise<TestAgent> {
+  const agent = t.stranger();
+  const { agentId: agent_id } = agent;
+  await t.asMaster("POST", "/api/v1/agents/register", {
+    agent_id,
+    endpoint_url: "http://127.0.0.1:1/mcp",
+    capabilities: ["count"],
+  });
+  const listed = await t.asMaster("POST", `/api/v1/agents/${agent_id}/listing`, {
+    capabilities: ["count"],
+    pricing: [{ capability: "count", unit_cost: 1 }],
+  });
+  expect(listed.status).toBe(200);
+  return agent;
+}
+
 /** Puts the agent's listing in place of the one it had. */
 export async function list(
   t: TestRelay,

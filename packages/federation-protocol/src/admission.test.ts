@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma } from "../test/parties.ts";
 import {
   admitPeer,
+  admitProposal,
   type AdmissionPolicy,
+  creditAfterHandshake,
   initialCreditLimit,
   type PeerStanding,
 } from "./admission.ts";
@@ -12,7 +14,11 @@ const self = { relayId: alpha.id, publicKey: alpha.publicKey };
 const unknown: PeerStanding = { self, known: null, livePeers: 0 };
 const knownAs = (state: "pending" | "active" | "suspended" | "removed", key = beta.publicKey) => ({
   ...unknown,
-  known: { state, publicKey: key },
+  known: { state, publicKey: key, operatorRemoval: null },
+});
+const removedByOperator = (key = beta.publicKey): PeerStanding => ({
+  ...unknown,
+  known: { state: "removed", publicKey: key, operatorRemoval: "in_force" },
 });
 
 describe("A relay that wants to peer", () => {
@@ -56,6 +62,61 @@ describe("A relay that wants to peer", () => {
     ["key", { relayId: beta.id, publicKey: alpha.publicKey }],
   ])("with this relay's own %s may not (F8)", (_, peer) => {
     expect(admitPeer(peer, open, unknown)).toEqual({ ok: false, code: "peer.own_identity" });
+  });
+});
+
+describe("A3: a relay that the operator removed", () => {
+  const peer = { relayId: beta.id, publicKey: beta.publicKey };
+  const allowed = { ...open, allowed: [beta.id] };
+
+  it.each<[string, AdmissionPolicy, PeerStanding]>([
+    ["may not propose", open, removedByOperator()],
+    ["may not propose although it is on the allowlist", allowed, removedByOperator()],
+    [
+      "may not propose, and is told so also by a full relay",
+      open,
+      { ...removedByOperator(), livePeers: 50 },
+    ],
+  ])("%s", (_, policy, standing) => {
+    expect(admitProposal(peer, policy, standing)).toEqual({
+      ok: false,
+      code: "federation.peer_removed",
+    });
+  });
+
+  it("may be admitted by the operator", () => {
+    expect(admitPeer(peer, open, removedByOperator())).toEqual({ ok: true });
+  });
+
+  it("may propose once that was lifted, like one that left by itself", () => {
+    for (const operatorRemoval of ["lifted", null] as const) {
+      const known = { state: "removed", publicKey: beta.publicKey, operatorRemoval } as const;
+      expect(admitProposal(peer, open, { ...unknown, known })).toEqual({ ok: true });
+    }
+  });
+
+  it("is not named to a relay with another key under its id", () => {
+    expect(admitProposal(peer, open, removedByOperator(gamma.publicKey))).toEqual({
+      ok: false,
+      code: "peer.key_changed",
+    });
+  });
+});
+
+describe("A3: the credit limit after a handshake", () => {
+  const left = { creditLimit: 5, operatorRemoval: null };
+  const once = { creditLimit: 5, operatorRemoval: "lifted" } as const;
+  const removed = { creditLimit: 5, operatorRemoval: "in_force" } as const;
+  it.each([
+    ["of a new peer is the initial one", null, false, 1_000, 1_000],
+    ["of a peer that is back is the one that it had", left, false, 1_000, 5],
+    ["of a peer that the operator adds anew is at least the initial one", left, true, 1_000, 1_000],
+    ["of a peer that the operator adds anew does not fall", left, true, 3, 5],
+    ["of a removed peer that the operator adds is the operator's", removed, true, 1_000, 5],
+    ["of a once removed peer that the operator adds is the operator's", once, true, 1_000, 5],
+    ["of a once removed peer that is back is the operator's", once, false, 1_000, 5],
+  ])("%s", (_, known, added, initial, expected) => {
+    expect(creditAfterHandshake(known, { added, initial })).toBe(expected);
   });
 });
 

@@ -1,5 +1,11 @@
-import { type AdmissionCode, type FederationRefusal, refuse } from "./refusals.ts";
+import {
+  type AdmissionCode,
+  type FederationRefusal,
+  refuse,
+  type RemovedCode,
+} from "./refusals.ts";
 import type { PeerState } from "./messages/peer.ts";
+import { isRemovedByOperator, type OperatorRemoval, type PeerLife } from "./peer.ts";
 
 /** Whom a relay takes as peers, by relay ids. */
 export interface AdmissionPolicy {
@@ -13,7 +19,12 @@ export interface AdmissionPolicy {
 export interface PeerStanding {
   readonly self: { readonly relayId: string; readonly publicKey: string };
   /** The record under this relay id, removed ones included: an id stays with its key for good. */
-  readonly known: { readonly state: PeerState; readonly publicKey: string } | null;
+  readonly known:
+    | ({ readonly state: PeerState; readonly publicKey: string } & Pick<
+        PeerLife,
+        "operatorRemoval"
+      >)
+    | null;
   /** How many peers are active or suspended. */
   readonly livePeers: number;
 }
@@ -35,6 +46,35 @@ export function admitPeer(
   if (known?.state === "active" || known?.state === "suspended") return refuse("peer.exists");
   if (livePeers >= maxPeers) return refuse("peer.limit_reached");
   return { ok: true };
+}
+
+/**
+ * As `admitPeer`, for a relay that proposes by itself: one that the operator removed comes back only
+ * when the operator asks for it. Refused also: `federation.peer_removed`.
+ */
+export function admitProposal(
+  peer: { readonly relayId: string; readonly publicKey: string },
+  policy: AdmissionPolicy,
+  standing: PeerStanding,
+): { readonly ok: true } | FederationRefusal<AdmissionCode | RemovedCode> {
+  const { known } = standing;
+  if (known !== null && known.publicKey === peer.publicKey && isRemovedByOperator(known)) {
+    return refuse("federation.peer_removed");
+  }
+  return admitPeer(peer, policy, standing);
+}
+
+/**
+ * The credit limit of a peer after a handshake. What a former peering left holds, unless the operator
+ * adds the peer anew; for one that the operator once removed only the operator's own word counts.
+ */
+export function creditAfterHandshake<Amount extends number>(
+  known: { readonly creditLimit: Amount; readonly operatorRemoval: OperatorRemoval } | null,
+  { added, initial }: { readonly added: boolean; readonly initial: Amount },
+): Amount {
+  if (known === null) return initial;
+  if (known.operatorRemoval !== null || !added) return known.creditLimit;
+  return initial > known.creditLimit ? initial : known.creditLimit;
 }
 
 /**

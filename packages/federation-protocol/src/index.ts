@@ -1,6 +1,8 @@
 export {
   admitPeer,
+  admitProposal,
   type AdmissionPolicy,
+  creditAfterHandshake,
   initialCreditLimit,
   type PeerStanding,
 } from "./admission.ts";
@@ -137,9 +139,19 @@ export {
   type OutboundTask,
   payableOf,
   type ReceiptStatus,
+  releasePayable,
   takeResult,
 } from "./outbound-task.ts";
-export { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";
+export {
+  isLive,
+  isRemovedByOperator,
+  isUsable,
+  movePeer,
+  NEW_PEER,
+  type OperatorRemoval,
+  type PeerEvent,
+  type PeerLife,
+} from "./peer.ts";
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
@@ -149,6 +161,7 @@ export type {
   ForwardCode,
   HandshakeCode,
   PeerCode,
+  RemovedCode,
   RequestCode,
   ResultCode,
   SettlementCode,
@@ -187,6 +200,15 @@ export {
   type SettlementState,
 } from "./settlement-outbox.ts";
 export { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
+export {
+  checkNestedReceipt,
+  type EndableTask,
+  type EndedBy,
+  mayEndTask,
+  type NestedReceipt,
+  type NestedRefusal,
+  type NestedTask,
+} from "./task-end.ts";
 export {
   createForward,
   type ForwardContext,

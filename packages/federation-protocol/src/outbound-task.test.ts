@@ -9,7 +9,9 @@ import {
   isForwardDue,
   judgeResultOf,
   type OutboundState,
+  type OutboundTask,
   payableOf,
+  releasePayable,
   takeResult,
 } from "./outbound-task.ts";
 
@@ -89,19 +91,41 @@ describe("A task that is sent to a peer", () => {
     expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
   });
 
-  it("adds to what is owed as long as it is open", () => {
-    const states: OutboundState[] = [
-      "forwarding",
-      "forwarded",
-      "relaying",
-      "refused",
-      "completed",
-      "void",
-    ];
-    expect(states.map((state) => payableOf(sentTask({ state })))).toEqual([
-      950_000, 950_000, 950_000, 0, 0, 0,
-    ]);
+  it.each<[string, Partial<OutboundTask>, number]>([
+    ["is being forwarded", { state: "forwarding" }, 950_000],
+    ["is forwarded", { state: "forwarded" }, 950_000],
+    ["is completed and passed back", { state: "relaying", receiptStatus: "completed" }, 950_000],
+    [
+      "is completed here and not yet settled before",
+      { state: "completed", awaitsSettlement: true },
+      950_000,
+    ],
+    ["failed and is passed back", { state: "relaying", receiptStatus: "failed" }, 0],
+    ["was denied and is passed back", { state: "relaying", receiptStatus: "denied" }, 0],
+    ["was refused", { state: "refused" }, 0],
+    ["is completed", { state: "completed", receiptStatus: "completed" }, 0],
+    ["failed", { state: "failed", receiptStatus: "failed" }, 0],
+    ["is void", { state: "void" }, 0],
+  ])("A2: that %s may add this to what is owed", (_, change, expected) => {
+    expect(payableOf(sentTask(change))).toBe(expected);
   });
+
+  it.each([
+    [true, "completed", 950_000],
+    [true, "failed", 0],
+    [false, "completed", 0],
+  ] as const)(
+    "A2: whose relayed result is taken (%s) as %s adds %d until its settlement or lapse",
+    (accepted, status, expected) => {
+      const relaying = takeResult(sentTask(), { ...completed, status }, { relayed: true });
+      const concluded = concludeRelayed(relaying, accepted);
+      expect(payableOf(concluded)).toBe(expected);
+      const over = releasePayable(concluded);
+      expect(payableOf(over)).toBe(0);
+      expect(over.state).toBe(concluded.state);
+      expect(releasePayable(over)).toBe(over);
+    },
+  );
 });
 
 describe("A result", () => {

@@ -41,6 +41,8 @@ export interface OutboundTask {
   readonly dueAt: number | null;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
+  /** Whether the relay before this one has taken its completed result and has yet to settle it. */
+  readonly awaitsSettlement?: boolean;
 }
 
 type Order = Pick<
@@ -111,10 +113,22 @@ export function expireOutbound(task: OutboundTask, now: number): OutboundTask {
   return isOpen && now >= task.expiresAt ? { ...task, state: "void", dueAt: null } : task;
 }
 
-/** What a task that is still open may add to what is owed to the peer. */
-export function payableOf({ state, terms }: Pick<OutboundTask, "state" | "terms">): Micro {
-  const isOpen = state === "forwarding" || state === "forwarded" || state === "relaying";
-  return isOpen ? terms.net : asMicro(0);
+/**
+ * What a task may still add to what is owed to the peer; once its settlement was opened, that counts
+ * there (`payableOfSettlement`). The two sums over all tasks of a peer are what is reserved for it.
+ */
+export function payableOf({
+  state,
+  receiptStatus,
+  awaitsSettlement = false,
+  terms,
+}: Pick<OutboundTask, "state" | "receiptStatus" | "awaitsSettlement" | "terms">): Micro {
+  const mayBecomePayable =
+    state === "forwarding" ||
+    state === "forwarded" ||
+    (state === "relaying" && receiptStatus === "completed") ||
+    awaitsSettlement;
+  return mayBecomePayable ? terms.net : asMicro(0);
 }
 
 /**
@@ -162,5 +176,11 @@ export function takeResult(
 /** A relayed result, once the relay before this one has taken it or can take it no more. */
 export function concludeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
   if (task.state !== "relaying" || task.receiptStatus === null) return task;
-  return { ...task, state: accepted ? task.receiptStatus : "void" };
+  const awaitsSettlement = accepted && task.receiptStatus === "completed";
+  return { ...task, state: accepted ? task.receiptStatus : "void", awaitsSettlement };
+}
+
+/** A relayed task that the relay before this one has settled, or whose hold there has lapsed. */
+export function releasePayable(task: OutboundTask): OutboundTask {
+  return task.awaitsSettlement === true ? { ...task, awaitsSettlement: false } : task;
 }

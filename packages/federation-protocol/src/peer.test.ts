@@ -45,6 +45,43 @@ describe("A peer", () => {
     expect(after(active, ...events).state).toBe(state);
   });
 
+  const expelled: PeerEvent = { type: "removal", byOperator: true };
+  const notice: PeerEvent = { type: "removal", timestamp: 8 };
+  const shaken: PeerEvent = { type: "confirmed" };
+  const admitted: PeerEvent = { type: "confirmed", byOperator: true };
+  it.each<[string, readonly PeerEvent[], string, string | null]>([
+    ["a removal by the operator", [expelled], "removed", "in_force"],
+    ["that and its own handshake", [expelled, shaken], "removed", "in_force"],
+    ["that and its own notice", [expelled, notice, shaken], "removed", "in_force"],
+    [
+      "that and missed heartbeats",
+      [expelled, ...times(5, missed), heard, shaken],
+      "removed",
+      "in_force",
+    ],
+    ["its own notice and then that", [notice, expelled, shaken], "removed", "in_force"],
+    ["that and a handshake by the operator", [expelled, admitted], "active", "lifted"],
+    [
+      "that, its readmission, a notice and its handshake",
+      [expelled, admitted, heard, notice, shaken],
+      "active",
+      "lifted",
+    ],
+    [
+      "that, its readmission and that again",
+      [expelled, admitted, expelled, shaken],
+      "removed",
+      "in_force",
+    ],
+    ["its own notice and its handshake", [notice, shaken], "active", null],
+    ["missed heartbeats and its handshake", [...times(5, missed), shaken], "active", null],
+  ])(
+    "A3: after %s is %s, and the operator's removal is %s",
+    (_, events, state, operatorRemoval) => {
+      expect(after(active, ...events)).toMatchObject({ state, operatorRemoval });
+    },
+  );
+
   it("keeps what its heartbeat told, and the latest time that it signed", () => {
     const peer = after(active, heard, missed);
     expect(peer).toMatchObject({ agentCount: 3, lastHeartbeatAt: 9, lastTimestamp: 7, missed: 1 });

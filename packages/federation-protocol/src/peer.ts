@@ -13,11 +13,19 @@ export interface PeerLife {
   readonly lastHeartbeatAt: number | null;
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
+  readonly operatorRemoval: OperatorRemoval;
 }
+
+/**
+ * What is left of a removal by the operator: `in_force` until the operator admits the peer again, and
+ * `lifted` for good after that, because its credit limit stays the operator's to set.
+ */
+export type OperatorRemoval = "in_force" | "lifted" | null;
 
 /** What happens to a peering. */
 export type PeerEvent =
-  | { readonly type: "confirmed" }
+  /** A handshake is complete; `byOperator`: this relay's own operator asked for it. */
+  | { readonly type: "confirmed"; readonly byOperator?: boolean }
   /** A heartbeat of the peer's, or its answer to ours. */
   | {
       readonly type: "heartbeat";
@@ -27,8 +35,8 @@ export type PeerEvent =
     }
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
-  /** Either side ended the peering; `timestamp` is the peer's where the notice is its own. */
-  | { readonly type: "removal"; readonly timestamp?: number };
+  /** The peer ended the peering by a notice with its `timestamp`, or this relay's operator did. */
+  | { readonly type: "removal"; readonly timestamp?: number; readonly byOperator?: boolean };
 
 /** A peer before its handshake. */
 export const NEW_PEER: PeerLife = {
@@ -38,25 +46,31 @@ export const NEW_PEER: PeerLife = {
   lastHeartbeatAt: null,
   agentCount: 0,
   forwards: [],
+  operatorRemoval: null,
 };
 
 /**
  * The life of a peer after an event (specification, "Relay peer"): 3 missed heartbeats or a broken
  * forward path suspend it, a heartbeat revives it, 5 missed ones or a notice remove it. A removed
- * peer stays removed until a new handshake is confirmed.
+ * peer stays removed until a new handshake is confirmed, which only the operator can begin for one
+ * that the operator removed.
  */
 export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
   if (event.type === "confirmed") {
-    return { ...NEW_PEER, state: "active", lastTimestamp: peer.lastTimestamp };
+    if (isRemovedByOperator(peer) && event.byOperator !== true) return peer;
+    const operatorRemoval = peer.operatorRemoval === null ? null : "lifted";
+    return { ...NEW_PEER, state: "active", lastTimestamp: peer.lastTimestamp, operatorRemoval };
   }
   if (event.type === "removal") {
     const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);
-    return { ...peer, state: "removed", lastTimestamp };
+    const operatorRemoval = event.byOperator === true ? "in_force" : peer.operatorRemoval;
+    return { ...peer, state: "removed", lastTimestamp, operatorRemoval };
   }
   if (!isLive(peer)) return peer;
   switch (event.type) {
     case "heartbeat":
       return {
+        ...peer,
         state: "active",
         missed: 0,
         lastTimestamp: Math.max(peer.lastTimestamp, event.timestamp),
@@ -72,6 +86,13 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
       return { ...peer, forwards, state: isBroken(forwards) ? "suspended" : peer.state };
     }
   }
+}
+
+/** Whether only this relay's operator can make a peer of it again. */
+export function isRemovedByOperator({
+  operatorRemoval,
+}: Pick<PeerLife, "operatorRemoval">): boolean {
+  return operatorRemoval === "in_force";
 }
 
 /** Whether a peer's signed requests count: removed and pending ones have to shake hands first. */

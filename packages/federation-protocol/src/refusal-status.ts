@@ -11,6 +11,7 @@ export const REFUSAL_STATUS = {
   "federation.wrong_receiver": 403,
   "federation.wrong_sender": 403,
   "federation.replayed": 403,
+  "federation.peer_removed": 403,
   "peer.own_identity": 409,
   "peer.blocked": 403,
   "peer.not_allowed": 403,

@@ -2,6 +2,7 @@
 export type FederationCode =
   | RequestCode
   | AdmissionCode
+  | RemovedCode
   | HandshakeCode
   | PeerCode
   | ForwardCode
@@ -26,6 +27,9 @@ export type AdmissionCode =
   | "peer.exists"
   | "peer.key_changed"
   | "peer.limit_reached";
+
+/** A proposal of a relay that the operator removed. */
+export type RemovedCode = "federation.peer_removed";
 
 /** A handshake that is broken off. */
 export type HandshakeCode =

@@ -220,6 +220,10 @@ export const errors = {
     text: "Federation request speaks for another relay than the one that signed it",
   },
   "federation.replayed": { status: 403, text: "Federation request was made before" },
+  "federation.peer_removed": {
+    status: 403,
+    text: "Peer was removed by the operator, who alone can admit it again",
+  },
   "peer.own_identity": { status: 409, text: "Peer has this relay's own id or key" },
   "peer.blocked": { status: 403, text: "Peer is blocked" },
   "peer.not_allowed": { status: 403, text: "Peer is not in allowlist" },

@@ -64,7 +64,7 @@ export const federationAdmin = {
   listFederationPeers: operation({
     method: "GET",
     path: "/api/v1/admin/federation/peers",
-    summary: "All peers with what is owed.",
+    summary: "All peers, removed ones included, with what is owed.",
     section: "Operator",
     auth: "master",
     tier: "read",
@@ -85,7 +85,7 @@ export const federationAdmin = {
   removePeer: operation({
     method: "DELETE",
     path: "/api/v1/admin/federation/peers/:relayId",
-    summary: "End a peering; the peer is told if it can be reached.",
+    summary: "End a peering until the operator adds the peer again; the peer is told.",
     section: "Operator",
     auth: "master",
     tier: "write",

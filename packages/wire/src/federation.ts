@@ -58,7 +58,13 @@ export const federation = {
     tier: "auth",
     body: ProposalSchema,
     ok: { 200: ProposalAnswerSchema },
-    refusals: [...admission, "peer.identity_mismatch", "federation.wrong_sender", ...once],
+    refusals: [
+      "federation.peer_removed",
+      ...admission,
+      "peer.identity_mismatch",
+      "federation.wrong_sender",
+      ...once,
+    ],
   }),
   confirmPeer: operation({
     method: "POST",
@@ -73,6 +79,7 @@ export const federation = {
       "peer.not_pending",
       "peer.identity_mismatch",
       "peer.challenge_invalid",
+      "federation.peer_removed",
       "peer.limit_reached",
       ...once,
     ],

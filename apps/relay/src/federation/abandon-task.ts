@@ -5,7 +5,6 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
 import { isFromPeer, isWithPeer } from "./parties.ts";
-import { changeReserved } from "./peer-store.ts";
 
 /** A task that ends without a receipt, its hold returned, ends between relays too. */
 export async function abandonTask(
@@ -19,7 +18,6 @@ export async function abandonTask(
     const task = outbound && expireOutbound(outbound.task, Math.max(now, outbound.task.expiresAt));
     if (outbound !== undefined && task !== undefined && task !== outbound.task) {
       await putOutbound(tx, { ...outbound, task });
-      await changeReserved(tx, task.peerId, 0 - task.terms.net);
     }
   }
   if (isFromPeer(row)) {

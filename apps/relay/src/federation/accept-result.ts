@@ -19,7 +19,6 @@ import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
 import { isFromPeer } from "./parties.ts";
-import { changeReserved } from "./peer-store.ts";
 import { passOn } from "./refusal.ts";
 import { settleThroughPeer } from "./settle-through-peer.ts";
 
@@ -83,13 +82,16 @@ async function store(
     const task = takeResult(judged.task, { status: receipt.status, receiptHash }, { relayed });
     await putOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
     await keepProvenKey(tx, { agent_id: task.agentId, public_key: task.publicKey });
-    // What a completed task costs stays reserved until it is settled.
-    if (receipt.status !== "completed") await changeReserved(tx, from.relay_id, 0 - task.terms.net);
     const ended = await complete(
       tx,
       services,
       row,
-      { receipt, hash: receiptHash, text: canonicalize(receipt), bound: true },
+      {
+        receipt,
+        hash: receiptHash,
+        text: canonicalize(receipt),
+        endedBy: { kind: "peer", relayId: from.relay_id },
+      },
       relayed ? finishForPeer : settleThroughPeer,
     );
     if (!ended.ok) return refuse("result.task_not_found");

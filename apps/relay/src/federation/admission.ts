@@ -1,5 +1,6 @@
 import { toMicro } from "@agent/budget";
 import {
+  creditAfterHandshake,
   initialCreditLimit,
   movePeer,
   NEW_PEER,
@@ -30,7 +31,7 @@ export async function standingOf(
   const known = await findPeer(read, relayId);
   const live = await listPeers(read);
   return {
-    known: known === undefined ? null : { state: known.state, publicKey: known.public_key },
+    known: known === undefined ? null : { ...lifeOf(known), publicKey: known.public_key },
     livePeers: live.length,
   };
 }
@@ -61,12 +62,12 @@ export async function activatePeer(
     display_name: peer.displayName,
     state: "pending",
     credit_limit: 0,
-    reserved: 0,
     missed_heartbeats: 0,
     last_timestamp: 0,
     last_heartbeat_at: null,
     agent_count: 0,
     forwards: "[]",
+    operator_removal: null,
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(
@@ -74,11 +75,14 @@ export async function activatePeer(
       ...before,
       endpoint_url: peer.endpointUrl,
       display_name: peer.displayName,
-      // What the operator once said of a relay holds, unless it is added anew.
-      credit_limit:
-        known === undefined || added ? Math.max(before.credit_limit, initial) : known.credit_limit,
+      credit_limit: creditAfterHandshake(
+        known === undefined
+          ? null
+          : { creditLimit: known.credit_limit, operatorRemoval: known.operator_removal },
+        { added, initial },
+      ),
     },
-    movePeer(life, { type: "confirmed" }),
+    movePeer(life, { type: "confirmed", byOperator: added }),
   );
   await putPeer(tx, after);
   return after;

@@ -1,6 +1,7 @@
 import {
   answerToProposal,
   hasLapsed,
+  isRemovedByOperator,
   judgeConfirmation,
   type PendingPeer,
   type Proposal,
@@ -78,6 +79,8 @@ export async function answerConfirm(
   const refused = await storage.transaction(async (tx) => {
     // Others may have become peers since it was proposed.
     const { known, livePeers } = await standingOf(tx, relayId);
+    // So may this one have been removed.
+    if (known !== null && isRemovedByOperator(known)) return refuse("federation.peer_removed");
     const isLive = known?.state === "active" || known?.state === "suspended";
     if (!isLive && livePeers >= config.federation.maxPeers) return refuse("peer.limit_reached");
     await activatePeer(tx, config, judged.peer, { added: false });

@@ -15,6 +15,7 @@ import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
+import { releaseOnward } from "./finish-inbound.ts";
 import { endHold, keepHold } from "./hold-store.ts";
 import { countPayment } from "../tasks/count-payment.ts";
 import { announceStanding, type Standing } from "../tasks/count-task.ts";
@@ -147,6 +148,8 @@ async function payOn(
     description: "passed on",
   });
   await concludeRelay(tx, taskId, true);
+  // From here on it counts by its entry in the outbox.
+  await releaseOnward(tx, taskId);
   const { receiptHash } = onward.task;
   if (receiptHash === null) throw new Error(`task ${taskId} was settled without a result`);
   await putOutbox(tx, {

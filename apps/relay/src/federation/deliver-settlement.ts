@@ -27,7 +27,7 @@ import type { FederationServices } from "./federation.ts";
 import { endHold } from "./hold-store.ts";
 import { findOutbox, putOutbox, type OutboxEntry } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
-import { changeReserved, findPeer } from "./peer-store.ts";
+import { findPeer } from "./peer-store.ts";
 
 /** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
 export async function deliverSettlement(
@@ -157,7 +157,6 @@ async function pay(
 ): Promise<readonly Standing[]> {
   const { runtime } = services;
   const { taskId, peerId, terms } = settlement;
-  await changeReserved(tx, peerId, 0 - terms.net);
   await endHold(tx, taskId);
   const entry = { taskId, description: "completed" };
   const postings = isFromPeer({ submitted_by: payerId })
@@ -194,8 +193,7 @@ async function refund(
   { runtime }: FederationServices,
   { settlement, payerId, locked, allocationId }: OutboxEntry,
 ): Promise<void> {
-  const { taskId, peerId, terms } = settlement;
-  await changeReserved(tx, peerId, 0 - terms.net);
+  const { taskId } = settlement;
   await endHold(tx, taskId);
   const description = "settlement refunded";
   if (isFromPeer({ submitted_by: payerId })) {

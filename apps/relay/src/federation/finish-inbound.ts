@@ -1,11 +1,17 @@
 import { asMicro } from "@agent/budget";
-import { finishInbound, inboundRelease, retrySchedule } from "@agent/federation-protocol";
+import {
+  finishInbound,
+  inboundRelease,
+  releasePayable,
+  retrySchedule,
+} from "@agent/federation-protocol";
 import { postClearing } from "../budget/clearing.ts";
 import type { Settleable } from "../budget/settle.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import { endHold, keepHold } from "./hold-store.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
+import { findOutbound, putOutbound } from "./outbound-store.ts";
 
 /**
  * A task that came from a peer has its receipt. Its hold stays until that peer settles; for what was
@@ -47,4 +53,14 @@ export async function releaseInbound(
     description: "not settled",
   });
   await endHold(tx, taskId);
+  await releaseOnward(tx, taskId);
+}
+
+/** Of a relay in the middle: the row of the task promises nothing to the next relay any more. */
+export async function releaseOnward(tx: Tx, taskId: string): Promise<void> {
+  const onward = await findOutbound(tx, taskId);
+  const task = onward && releasePayable(onward.task);
+  if (onward !== undefined && task !== undefined && task !== onward.task) {
+    await putOutbound(tx, { ...onward, task });
+  }
 }

@@ -22,8 +22,9 @@ import type { FederationServices } from "./federation.ts";
 import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
 import { claimOf } from "./parties.ts";
 import { changePeer } from "./peer-life.ts";
-import { changeReserved, findPeer } from "./peer-store.ts";
+import { findPeer } from "./peer-store.ts";
 import type { Via } from "./remote-candidates.ts";
+import { reservedFor } from "./reserved-store.ts";
 
 /** A peer has its task until the task expires; it says itself when it is done. */
 const leaseBeyondExpiryMs = 86_400_000;
@@ -64,7 +65,7 @@ async function handToPeer(services: FederationServices, task: TaskRow, via: Via)
     const credit = mayOwe(
       {
         balance: await clearingBalance(tx, peer.relay_id),
-        payable: asMicro(line?.reserved ?? 0),
+        payable: await reservedFor(tx, peer.relay_id),
         limit: asMicro(line?.credit_limit ?? 0),
       },
       terms.net,
@@ -89,7 +90,6 @@ async function handToPeer(services: FederationServices, task: TaskRow, via: Via)
       version: before?.version ?? 0,
     };
     await putOutbound(tx, outbound);
-    await changeReserved(tx, peer.relay_id, terms.net);
     return { ok: true as const, outbound: { before: opened, now: outbound } };
   });
   if (!begun.ok) {
@@ -177,7 +177,6 @@ async function send(
     // Its first copy is what became of it; nothing is said of it twice.
     await putOutbound(tx, { ...stored, task: ended });
     if (ended.state !== "refused") return true;
-    await changeReserved(tx, peer.relay_id, 0 - terms.net);
     await releaseClaim(tx, {
       task_id: taskId,
       claimed_by: claimOf(peer.relay_id),

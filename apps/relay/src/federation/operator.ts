@@ -1,5 +1,12 @@
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
-import { giveUp, mayBeOwed, movePeer, outsidePayment, redrive } from "@agent/federation-protocol";
+import {
+  giveUp,
+  isLive,
+  mayBeOwed,
+  movePeer,
+  outsidePayment,
+  redrive,
+} from "@agent/federation-protocol";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
 import { answerPage, textDown } from "../http/page.ts";
@@ -10,14 +17,14 @@ import { takePayment } from "./hold-store.ts";
 import { tellRemoval } from "./notices.ts";
 import { findOutbox, listOutbox, type OutboxEntry } from "./outbox-store.ts";
 import { lifeOf, rowWith } from "./peer-life.ts";
-import { findPeer, listPeers, putPeer } from "./peer-store.ts";
+import { findPeer, listKnownPeers, putPeer } from "./peer-store.ts";
 import { operatorView, pendingView } from "./peer-view.ts";
 import { passOn } from "./refusal.ts";
 
 export async function listForOperator(
   services: FederationServices,
 ): Promise<Answer<Operations["listFederationPeers"]>> {
-  const known = await listPeers(services.storage.read);
+  const known = await listKnownPeers(services.storage.read);
   const peers = await Promise.all(known.map((row) => operatorView(services, row)));
   const ids = new Set(known.map(({ relay_id }) => relay_id));
   const pending = [...services.federation.pending.values()]
@@ -34,7 +41,7 @@ export async function setCredit(
 ): Promise<Answer<Operations["setPeerCredit"]>> {
   const row = await services.storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
-    if (before === undefined || before.state === "removed") return undefined;
+    if (before === undefined) return undefined;
     const after = { ...before, credit_limit: toMicro(creditLimit) };
     await putPeer(tx, after);
     return after;
@@ -43,7 +50,11 @@ export async function setCredit(
   return { status: 200, body: await operatorView(services, row) };
 }
 
-/** Ends a peering on this side at once; the other side is told, and learns it else by its own heartbeats. */
+/**
+ * Ends a peering on this side at once and for good: the relay is a peer again only when the operator
+ * adds it, and has no credit until the operator sets it. A live peer is told; one that cannot be
+ * reached learns it from its heartbeats.
+ */
 export async function removePeer(
   services: FederationServices,
   relayId: string,
@@ -51,14 +62,15 @@ export async function removePeer(
   const { storage, federation } = services;
   const removed = await storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
-    if (before === undefined || before.state === "removed") return undefined;
-    await putPeer(tx, rowWith(before, movePeer(lifeOf(before), { type: "removal" })));
+    if (before === undefined) return undefined;
+    const life = movePeer(lifeOf(before), { type: "removal", byOperator: true });
+    await putPeer(tx, rowWith({ ...before, credit_limit: 0 }, life));
     return before;
   });
   if (removed === undefined) return refuse("peer.not_found");
   federation.remote.forget(relayId);
   federation.log.info("federation.peer.removed", { relay_id: relayId });
-  await tellRemoval(services, removed);
+  if (isLive(removed)) await tellRemoval(services, removed);
   return { status: 200, body: { relay_id: relayId, state: "removed" } };
 }
 

@@ -1,4 +1,4 @@
-import type { OutboundTask } from "@agent/federation-protocol";
+import { payableOf, type OutboundTask } from "@agent/federation-protocol";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboundRow } from "../storage/tables/federation.ts";
@@ -34,6 +34,7 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     route: JSON.stringify(route),
     attestation,
     ended_at: isOpen(task) ? null : task.expiresAt,
+    payable: payableOf(task),
   };
 }
 
@@ -60,6 +61,7 @@ const add = prepare<FederationOutboundRow>()(
     route: p("route"),
     attestation: p("attestation"),
     ended_at: p("ended_at"),
+    payable: p("payable"),
   }),
 );
 
@@ -74,6 +76,7 @@ const change = prepare<FederationOutboundRow & { before: number }>()(
       route: p("route"),
       attestation: p("attestation"),
       ended_at: p("ended_at"),
+      payable: p("payable"),
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),

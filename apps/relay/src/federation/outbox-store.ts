@@ -1,4 +1,4 @@
-import type { OutgoingSettlement } from "@agent/federation-protocol";
+import { payableOfSettlement, type OutgoingSettlement } from "@agent/federation-protocol";
 import type { PostedRow } from "../budget/post.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -35,6 +35,7 @@ function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
     version: version + 1,
     body: JSON.stringify(entry),
     ended_at: entry.endedAt,
+    payable: payableOfSettlement(entry.settlement),
   };
 }
 
@@ -60,6 +61,7 @@ const add = prepare<FederationOutboxRow>()(
     version: p("version"),
     body: p("body"),
     ended_at: p("ended_at"),
+    payable: p("payable"),
   }),
 );
 
@@ -72,6 +74,7 @@ const change = prepare<FederationOutboxRow & { before: number }>()(
       version: p("version"),
       body: p("body"),
       ended_at: p("ended_at"),
+      payable: p("payable"),
     })
     .where("settlement_id", "=", p("settlement_id"))
     .where("version", "=", p("before")),

@@ -17,6 +17,9 @@ export function claimOf(relayId: string): string {
   return `${claimPrefix}${relayId}`;
 }
 
+/** What all claims of peers look like, as a GLOB pattern of SQLite. */
+export const PEER_CLAIM_PATTERN = `${claimPrefix}*`;
+
 /** Whether a task was handed to another relay. */
 export function isWithPeer({ claimed_by }: { readonly claimed_by: string | null }): boolean {
   return claimed_by?.startsWith(claimPrefix) === true;

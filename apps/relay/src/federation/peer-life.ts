@@ -17,6 +17,7 @@ export function lifeOf(row: FederationPeerRow): PeerLife {
     lastHeartbeatAt: row.last_heartbeat_at,
     agentCount: row.agent_count,
     forwards: JSON.parse(row.forwards) as ForwardHistory,
+    operatorRemoval: row.operator_removal,
   };
 }
 
@@ -29,6 +30,7 @@ export function rowWith(row: FederationPeerRow, life: PeerLife): FederationPeerR
     last_heartbeat_at: life.lastHeartbeatAt,
     agent_count: life.agentCount,
     forwards: JSON.stringify(life.forwards),
+    operator_removal: life.operatorRemoval,
   };
 }
 

@@ -18,6 +18,13 @@ const allPeers = prepare()(
     .orderBy("relay_id"),
 );
 
+const knownPeers = prepare()(db.selectFrom("federation_peers").selectAll().orderBy("relay_id"));
+
+/** Every relay that ever was a peer, removed ones included. */
+export function listKnownPeers(read: Reader): Promise<FederationPeerRow[]> {
+  return read.all(knownPeers, {});
+}
+
 /** Every peer that was not removed; there are as many as the operator allows. */
 export function listPeers(read: Reader): Promise<FederationPeerRow[]> {
   return read.all(allPeers, {});
@@ -31,16 +38,16 @@ const addPeer = prepare<FederationPeerRow>()(
     display_name: p("display_name"),
     state: p("state"),
     credit_limit: p("credit_limit"),
-    reserved: p("reserved"),
     missed_heartbeats: p("missed_heartbeats"),
     last_heartbeat_at: p("last_heartbeat_at"),
     last_timestamp: p("last_timestamp"),
     agent_count: p("agent_count"),
     forwards: p("forwards"),
+    operator_removal: p("operator_removal"),
   }),
 );
 
-const changePeer = prepare<Omit<FederationPeerRow, "reserved">>()(
+const changePeer = prepare<FederationPeerRow>()(
   db
     .updateTable("federation_peers")
     .set({
@@ -54,24 +61,12 @@ const changePeer = prepare<Omit<FederationPeerRow, "reserved">>()(
       last_timestamp: p("last_timestamp"),
       agent_count: p("agent_count"),
       forwards: p("forwards"),
+      operator_removal: p("operator_removal"),
     })
     .where("relay_id", "=", p("relay_id")),
 );
 
-/** Writes what is known of a peer, whether it is new or known; what is reserved for it stays. */
+/** Writes what is known of a peer, whether it is new or known. */
 export async function putPeer(tx: Tx, peer: FederationPeerRow): Promise<void> {
-  const { reserved: _, ...known } = peer;
-  if ((await tx.run(changePeer, known)) === 0) await tx.run(addPeer, peer);
-}
-
-const reserve = prepare<{ relay_id: string; amount: number }>()(
-  db
-    .updateTable("federation_peers")
-    .set({ reserved: sql`reserved + ${p("amount")}` })
-    .where("relay_id", "=", p("relay_id")),
-);
-
-/** Adds to what open forwards to a peer may come to cost; a negative amount gives back. */
-export async function changeReserved(tx: Tx, relay_id: string, amount: number): Promise<void> {
-  await tx.run(reserve, { relay_id, amount });
+  if ((await tx.run(changePeer, peer)) === 0) await tx.run(addPeer, peer);
 }

@@ -6,6 +6,7 @@ import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import type { FederationServices } from "./federation.ts";
+import { reservedFor } from "./reserved-store.ts";
 
 type Needs = Pick<FederationServices, "storage" | "identity">;
 
@@ -37,7 +38,7 @@ export async function operatorView(
     ...(await peerEntry(services, row)),
     credit_limit: fromMicro(asMicro(row.credit_limit)),
     position: fromMicro(await clearingBalance(services.storage.read, row.relay_id)),
-    reserved: fromMicro(asMicro(row.reserved)),
+    reserved: fromMicro(await reservedFor(services.storage.read, row.relay_id)),
   };
 }
 

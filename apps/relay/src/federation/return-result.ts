@@ -15,7 +15,7 @@ import type { FederationServices } from "./federation.ts";
 import { releaseInbound } from "./finish-inbound.ts";
 import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
-import { changeReserved, findPeer } from "./peer-store.ts";
+import { findPeer } from "./peer-store.ts";
 import { isForgotten } from "./retention.ts";
 
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
@@ -106,10 +106,5 @@ async function move(
 export async function concludeRelay(tx: Tx, taskId: string, accepted: boolean): Promise<void> {
   const relayed = await findOutbound(tx, taskId);
   if (relayed?.task.state !== "relaying") return;
-  const task = concludeRelayed(relayed.task, accepted);
-  await putOutbound(tx, { ...relayed, task });
-  // Nothing will be paid on for it.
-  if (!accepted && task.receiptStatus === "completed") {
-    await changeReserved(tx, task.peerId, 0 - task.terms.net);
-  }
+  await putOutbound(tx, { ...relayed, task: concludeRelayed(relayed.task, accepted) });
 }

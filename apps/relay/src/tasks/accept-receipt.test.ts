@@ -6,6 +6,7 @@ import {
   delegate,
   expectConsistentBooks,
   holdingsOf,
+  keylessSeller,
   seller,
   taskAt,
 } from "../../test/market.ts";
@@ -154,6 +155,22 @@ describe("the key of a receipt", () => {
     expect((await s.post(receiptOf(unknown, free), free.path)).status).toBe(200);
     expect(await taskAt(s.t, free.path)).toMatchObject({ status: "completed" });
     expect(await holdingsOf(s.t, [s.boss, s.worker])).toEqual(before);
+  });
+
+  test("A1: of an agent that was never bootstrapped ends no task with a hold, and a registered one does", async () => {
+    const unknown = await keylessSeller(s.t);
+    const priced = await delegate(s.t, s.boss, unknown);
+    const before = await holdingsOf(s.t, [s.boss, unknown]);
+    const receipt = receiptOf(unknown, priced);
+    expect(await s.post(receipt, priced.path)).toMatchObject(refused(403, "receipt.key_missing"));
+    expect(await holdingsOf(s.t, [s.boss, unknown])).toEqual(before);
+    expect(await taskAt(s.t, priced.path)).toMatchObject({ status: "pending" });
+
+    await s.t.request("POST", "/api/v1/agents/bootstrap", {
+      body: { agent_id: unknown.agentId, public_key: unknown.publicKey },
+    });
+    expect(await s.post(receipt, priced.path)).toMatchObject({ status: 200 });
+    expect(await s.t.balance(unknown)).toBe(0.95);
   });
 
   test("RC10 that is a small-order point signs nothing, not even for an agent that is unknown", async () => {

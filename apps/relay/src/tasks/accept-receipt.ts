@@ -84,7 +84,9 @@ export async function acceptReceipt(
 
   const isExecutor = receipt.agent_id === executor;
   // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
-  const known = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  const found = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  // Where money is held, an agent whose key nobody knows proves nothing.
+  const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
   const hops = await loadHops(services, receipt, runtime.now());
   const verdict = await verifyReceiptAsync(receipt, {
@@ -104,8 +106,10 @@ export async function acceptReceipt(
     return refuse(code);
   }
   if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
-  const verified = { receipt, hash, text, bound: keys !== undefined };
-  const settleable = settleableHops(services, taskId, hops, verdict);
+  const isKeyRegistered = keys !== undefined;
+  const endedBy = { kind: "receipt", isKeyRegistered } as const;
+  const settleable = settleableHops(services, taskId, hops, { receipt, verdict, isKeyRegistered });
+  const verified: Verified = { receipt, hash, text, endedBy };
   return store(services, task, verified, settleable, keep);
 }
 

@@ -1,3 +1,4 @@
+import type { EndedBy } from "@agent/federation-protocol";
 import type { ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
 import { touchAgent } from "../agents/store.ts";
@@ -23,8 +24,8 @@ export interface Verified {
   readonly hash: string;
   /** As it arrived. */
   readonly text: string;
-  /** Whether a key of the registry signed it; without that neither money nor trust moves. */
-  readonly bound: boolean;
+  /** By whom it came, and under which key: without a known one neither money nor trust moves. */
+  readonly endedBy: EndedBy;
 }
 
 /** What one receipt changed. */
@@ -43,14 +44,16 @@ export async function complete(
   tx: Tx,
   services: Issuer & Pick<Services, "config" | "subscriptions">,
   task: TaskRow,
-  { receipt, hash, text, bound }: Verified,
+  { receipt, hash, text, endedBy }: Verified,
   settleTask: typeof settle = settle,
 ): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
   const now = services.runtime.now();
+  const bound = endedBy.kind === "peer" || endedBy.isKeyRegistered;
   const finished = await finishTask(tx, task, {
     status: receipt.status,
     receipt_hash: hash,
     executor: receipt.agent_id,
+    endedBy,
     now,
   });
   if (!finished) return refuse("task.already_finished");

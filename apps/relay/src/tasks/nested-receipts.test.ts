@@ -6,6 +6,7 @@ import {
   delegate,
   expectConsistentBooks,
   holdingsOf,
+  keylessSeller,
   seller,
   taskAt,
   type Delegation,
@@ -281,6 +282,43 @@ describe("RC18 a nested receipt settles nothing", () => {
     const given = await delegate(t, worker!, sub);
     const unlike = receiptOf(sub, given, { task_id: "another" });
     await expectOnlyOuter(task, [sub], nesting(worker!, task, [unlike]));
+  });
+
+  test("A1: when its own key is not in the registry, for a free and for a paid task", async () => {
+    const [[, worker], [outer]] = (await row([5])) as [TestAgent[], [Delegation]];
+    const [stranger, agent] = [t.stranger(), await keylessSeller(t)];
+    const free = await delegate(t, worker!, stranger);
+    const paid = await delegate(t, worker!, agent);
+    const nested = [receiptOf(stranger, free), receiptOf(agent, paid)];
+    await expectOnlyOuter(outer, [agent], nesting(worker!, outer, nested));
+    expect(await statuses([free, paid])).toEqual(["pending", "pending"]);
+    expect(t.logged("multihop.settlement.sig_invalid")).toMatchObject([
+      { nested_task_id: free.task_id, code: "nested.key_missing" },
+      { nested_task_id: paid.task_id, code: "nested.key_missing" },
+    ]);
+  });
+
+  test("A1: when a key around it is not in the registry", async () => {
+    const [boss, sub] = [await buyer(t, 10), await seller(t, 1)];
+    const agent = t.stranger();
+    const outer = await delegate(t, boss, agent);
+    await t.asMaster("POST", `/api/v1/agents/${agent.agentId}/deposit`, { amount: 10 });
+    const path = `/agent/${sub.agentId}/task`;
+    const submitted = await t.asMaster("POST", path, {
+      prompt: "work",
+      submitted_by: agent.agentId,
+    });
+    const task_id = String(submitted.body["task_id"]);
+    const given = {
+      task_id,
+      prompt: "work",
+      submitted_at: t.clock.now(),
+      path: `${path}/${task_id}`,
+    };
+    await expectOnlyOuter(outer, [sub], nesting(agent, outer, [receiptOf(sub, given)]));
+    expect(await statuses([given])).toEqual(["pending"]);
+    expect((await post(given, receiptOf(sub, given))).status).toBe(200);
+    expect(await t.balance(sub)).toBe(0.95);
   });
 
   test("when its task has expired", async () => {

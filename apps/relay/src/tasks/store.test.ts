@@ -1,5 +1,7 @@
+import { mayEndTask, type EndedBy } from "@agent/federation-protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { taskRow } from "../../test/task-row.ts";
+import { claimOf } from "../federation/parties.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
@@ -12,6 +14,7 @@ import {
   insertTask,
   removeExpired,
 } from "./store.ts";
+import { peerOf } from "./view.ts";
 
 let storage: Storage;
 beforeEach(async () => {
@@ -29,13 +32,15 @@ async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskR
   return { done: done !== undefined && done !== false, after };
 }
 
+const registered: EndedBy = { kind: "receipt", isKeyRegistered: true };
+
 const finish =
-  (now: number, executor = "target") =>
+  (now: number, executor = "target", endedBy: EndedBy = registered, attempts = "[]") =>
   (tx: Tx) =>
     finishTask(
       tx,
-      { task_id: "task", attempt: 0 },
-      { status: "completed", receipt_hash: "hash", executor, now },
+      { task_id: "task", attempt: 0, attempts },
+      { status: "completed", receipt_hash: "hash", executor, endedBy, now },
     );
 
 const ended = { status: "failed", receipt_hash: "earlier", finished_at: 5 } as const;
@@ -61,6 +66,51 @@ describe("a receipt ends a task", () => {
     ["that is at another attempt, so at another price", { attempt: 1 }, "target", 10],
   ])("but not one %s", async (_, before, executor, now) => {
     expect(await tried(finish(now, executor), before)).toEqual({
+      done: false,
+      after: taskRow(before),
+    });
+  });
+});
+
+describe("A1: the statement that finishes a task agrees with the rule", () => {
+  const unregistered: EndedBy = { kind: "receipt", isKeyRegistered: false };
+  const byPeer: EndedBy = { kind: "peer", relayId: "beta" };
+  const byOther: EndedBy = { kind: "peer", relayId: "gamma" };
+  const here = { status: "claimed", claimed_by: "device 1" } as const;
+  const away = {
+    status: "claimed",
+    claimed_by: claimOf("beta"),
+    attempts: JSON.stringify([{ agent_id: "target", charge: 0, via: { relay_id: "beta" } }]),
+  } as const;
+  const ways = { registered, unregistered, byPeer, byOther };
+  const places = { "not claimed": {}, "claimed here": here, "with a peer": away };
+  const cases = Object.entries(places).flatMap(([place, row]) =>
+    [0, 1].flatMap((locked) =>
+      Object.entries(ways).map(([way, endedBy]) => ({ place, row, locked, way, endedBy })),
+    ),
+  );
+
+  test.each(cases)(
+    "for a task that is $place, with $locked held, that is ended by $way",
+    async ({ row, locked, endedBy }) => {
+      const before = taskRow({ ...row, locked });
+      const expected = mayEndTask({ peerId: peerOf(before), locked }, endedBy);
+      const { done, after } = await tried(finish(10, "target", endedBy, before.attempts), before);
+      expect(done).toBe(expected);
+      expect(after?.status).toBe(expected ? "completed" : before.status);
+    },
+  );
+
+  test("for a task that went to a peer after its row was read", async () => {
+    expect(await tried(finish(10, "target", registered, "[]"), away)).toEqual({
+      done: false,
+      after: taskRow(away),
+    });
+  });
+
+  test("also for a task that no peer has taken yet", async () => {
+    const before = { attempts: away.attempts };
+    expect(await tried(finish(10, "target", registered, away.attempts), before)).toEqual({
       done: false,
       after: taskRow(before),
     });

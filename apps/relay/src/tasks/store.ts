@@ -1,6 +1,9 @@
+import type { EndedBy } from "@agent/federation-protocol";
+import { claimOf, PEER_CLAIM_PATTERN } from "../federation/parties.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
+import { isAbroad } from "./view.ts";
 
 const taskById = prepare<{ task_id: string }>()(
   db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
@@ -46,33 +49,49 @@ export async function insertTask(tx: Tx, task: TaskRow): Promise<void> {
 /** Of a task that has not ended. */
 export const open = sql<boolean>`status in ('pending', 'claimed')`;
 
-const finish = prepare<
-  Pick<TaskRow, "task_id" | "status" | "receipt_hash" | "attempt"> & {
-    now: number;
-    executor: string;
-  }
->()(
-  db
-    .updateTable("tasks")
-    .set({ status: p("status"), receipt_hash: p("receipt_hash"), finished_at: p("now") })
-    .where("task_id", "=", p("task_id"))
-    .where(open)
-    .where("expires_at", ">", p("now"))
-    .where("attempt", "=", p("attempt"))
-    .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor")),
+interface Ending extends Pick<TaskRow, "task_id" | "status" | "receipt_hash" | "attempt"> {
+  readonly now: number;
+  readonly executor: string;
+}
+
+const finish = db
+  .updateTable("tasks")
+  .set({ status: p("status"), receipt_hash: p("receipt_hash"), finished_at: p("now") })
+  .where("task_id", "=", p("task_id"))
+  .where(open)
+  .where("expires_at", ">", p("now"))
+  .where("attempt", "=", p("attempt"))
+  .where(sql`coalesce(assigned_to, agent_id)`, "=", p("executor"));
+
+const finishByReceipt = prepare<Ending & { key_registered: 0 | 1 }>()(
+  finish
+    .where(sql<boolean>`(claimed_by is null or claimed_by not glob ${sql.lit(PEER_CLAIM_PATTERN)})`)
+    .where(sql<boolean>`(locked = 0 or ${p("key_registered")} = 1)`),
+);
+
+const finishByPeer = prepare<Ending & { claimed_by: string }>()(
+  finish.where("claimed_by", "=", p("claimed_by")),
 );
 
 /**
- * Ends an open task by its executor's receipt; false when it is no longer open, no longer that
- * executor's, or not at the attempt that its caller has read, and with it the price. This guard is
- * the only thing that stands between two settlements.
+ * Ends an open task; false when it is no longer open, no longer that executor's, not at the attempt
+ * that its caller has read (and with it the price), or not to be ended in this way (`mayEndTask`).
+ * This guard is the only thing that stands between two settlements.
  */
 export async function finishTask(
   tx: Tx,
-  task: Pick<TaskRow, "task_id" | "attempt">,
-  end: Pick<TaskRow, "status" | "receipt_hash"> & { now: number; executor: string },
+  task: Pick<TaskRow, "task_id" | "attempt" | "attempts">,
+  { endedBy, ...end }: Omit<Ending, "task_id" | "attempt"> & { readonly endedBy: EndedBy },
 ): Promise<boolean> {
-  return (await tx.run(finish, { task_id: task.task_id, attempt: task.attempt, ...end })) === 1;
+  const { task_id, attempt } = task;
+  const ending = { task_id, attempt, ...end };
+  if (endedBy.kind === "peer") {
+    return (await tx.run(finishByPeer, { ...ending, claimed_by: claimOf(endedBy.relayId) })) === 1;
+  }
+  // Where an attempt leads never changes, and the statement asks for the same attempt.
+  if (isAbroad(task)) return false;
+  const key_registered = endedBy.isKeyRegistered ? 1 : 0;
+  return (await tx.run(finishByReceipt, { ...ending, key_registered })) === 1;
 }
 
 const cancel = prepare<{ task_id: string; now: number }>()(

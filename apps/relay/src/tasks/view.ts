@@ -41,8 +41,14 @@ export function isParticipant(
 
 /** Whether its executor is another relay's agent: who has that id here is somebody else. */
 export function isAbroad(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
-  // Of most tasks no attempt leads anywhere else.
-  return task.attempts.includes('"via":') && attemptsOf(task)[task.attempt]?.via !== undefined;
+  return peerOf(task) !== null;
+}
+
+/** The peer that has the task or is to get it; null for a task whose executor is an agent here. */
+export function peerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | null {
+  // The attempts of most tasks lead to no other relay.
+  if (!task.attempts.includes('"via":')) return null;
+  return attemptsOf(task)[task.attempt]?.via?.relay_id ?? null;
 }
 
 /** Who has the task now: the agent that routing chose, else its target. */

@@ -137,6 +137,10 @@ export const federationContract: Contract<
 
   proposePeer: {
     200: on((t) => fakePeer(t).propose()),
+    "federation.peer_removed": withPeer(async (t, peer) => {
+      await t.asMaster("DELETE", `/api/v1/admin/federation/peers/${peer.relayId}`);
+      return peer.propose();
+    }),
     "peer.own_identity": on((t) => proposeAs(t, t.relay.relayId)),
     "peer.blocked": on((t) => proposeAs(t, unknownRelay), {
       AGENT_FEDERATION_BLOCKED_PEERS: unknownRelay,
@@ -176,6 +180,13 @@ export const federationContract: Contract<
     "peer.challenge_invalid": on((t) => {
       const peer = fakePeer(t);
       return confirm(peer, { challenge_response: peer.answer("0".repeat(64)) });
+    }),
+    "federation.peer_removed": withPeer(async (t, peer) => {
+      await peer.remove();
+      await t.clock.advance(1);
+      const { body } = await peer.propose();
+      await t.asMaster("DELETE", `/api/v1/admin/federation/peers/${peer.relayId}`);
+      return peer.post(`${base}/peer/confirm`, confirmation(peer, body["nonce_b"]));
     }),
     "peer.limit_reached": on(
       async (t) => {

@@ -1,5 +1,5 @@
 import { bytesToHex } from "@agent/crypto";
-import { admitPeer, type AdmissionPolicy, type PeerStanding } from "../admission.ts";
+import { admitProposal, type AdmissionPolicy, type PeerStanding } from "../admission.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import {
   ConfirmationSchema,
@@ -12,6 +12,7 @@ import {
   type AdmissionCode,
   type FederationRefusal,
   type HandshakeCode,
+  type RemovedCode,
   refuse,
 } from "../refusals.ts";
 import { signText, textIsSigned } from "../signed-text.ts";
@@ -28,7 +29,7 @@ export interface PendingPeer {
 
 /**
  * Step 2: answers a proposal whose request signature held under the key in its body. `nonce` is 32
- * random bytes. Refused, without any signature: `federation.malformed` and what `admitPeer` refuses.
+ * random bytes. Refused, without any signature: `federation.malformed` and what `admitProposal` refuses.
  */
 export function answerToProposal(
   value: unknown,
@@ -49,11 +50,11 @@ export function answerToProposal(
   },
 ):
   | { readonly ok: true; readonly pending: PendingPeer; readonly answer: ProposalAnswer }
-  | FederationRefusal<AdmissionCode | "federation.malformed"> {
+  | FederationRefusal<AdmissionCode | RemovedCode | "federation.malformed"> {
   const read = readMessage(ProposalSchema, value);
   if (!read.ok) return read;
   const peer = introductionOf(read.message);
-  const admitted = admitPeer(peer, policy, { self, ...standingOf(peer.relayId) });
+  const admitted = admitProposal(peer, policy, { self, ...standingOf(peer.relayId) });
   if (!admitted.ok) return admitted;
   const nonceB = bytesToHex(nonce);
   const challenge = signText(challengeText(peer.relayId, read.message.nonce_a), secretKey);

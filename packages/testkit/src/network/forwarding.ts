@@ -24,6 +24,7 @@ import {
   readMessage,
   relayNode,
   relaysOf,
+  releasePayable,
   type TaskForward,
   TaskForwardSchema,
   termsOf,
@@ -125,6 +126,10 @@ export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"
   if (row.task.hold === "open" && task.hold === "released") {
     if (task.receiptStatus === "completed") relay.tally("hold lapsed");
     relay.post(task.taskId, inboundRelease(task));
+    const onward = relay.store.outbound.get(task.taskId);
+    if (onward !== undefined) {
+      relay.store.outbound.set(task.taskId, { ...onward, task: releasePayable(onward.task) });
+    }
   }
 }
 

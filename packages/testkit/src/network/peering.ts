@@ -45,7 +45,7 @@ export function takeProposal(relay: SimRelay, _: string, body: Proposal): Reply 
     standingOf: (relayId) => {
       const known = relay.peer(relayId);
       return {
-        known: known ? { state: known.life.state, publicKey: known.publicKey } : null,
+        known: known ? { ...known.life, publicKey: known.publicKey } : null,
         livePeers: live.length,
       };
     },

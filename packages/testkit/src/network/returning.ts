@@ -6,6 +6,7 @@ import {
   finishInbound,
   isReturnDue,
   judgeResultOf,
+  releasePayable,
   takeResult,
   type TaskResult,
   verifyResult,
@@ -64,7 +65,8 @@ export function conclude(relay: SimRelay, taskId: string): void {
   if (inbound === undefined || outbound === undefined) return;
   if (inbound.task.state === "returning" || inbound.task.state === "running") return;
   const task = concludeRelayed(outbound.task, inbound.task.state !== "void");
-  relay.store.outbound.set(taskId, { ...outbound, task });
+  const isOver = inbound.task.hold !== "open";
+  relay.store.outbound.set(taskId, { ...outbound, task: isOver ? releasePayable(task) : task });
 }
 
 function returnReceipt(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {

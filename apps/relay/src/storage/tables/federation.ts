@@ -7,8 +7,6 @@ export interface FederationPeerRow {
   /** A pending one is kept in memory; the row of a removed one keeps its key and what is owed. */
   state: "pending" | "active" | "suspended" | "removed";
   credit_limit: number;
-  /** What open forwards to it may come to cost. */
-  reserved: number;
   missed_heartbeats: number;
   /** The newest time that it signed, by its own clock. */
   last_timestamp: number;
@@ -16,6 +14,8 @@ export interface FederationPeerRow {
   agent_count: number;
   /** JSON array: how the latest forwards to it went. */
   forwards: string;
+  /** What is left of a removal by the operator, which nobody else lifts. */
+  operator_removal: "in_force" | "lifted" | null;
 }
 
 /** A task that was handed to another relay. */
@@ -34,6 +34,8 @@ export interface FederationOutboundRow {
   attestation: string | null;
   /** By when it was over; null while it is not. */
   ended_at: number | null;
+  /** What may still come to be owed for it, in micro-units; what is in the outbox counts there. */
+  payable: number;
 }
 
 /** A task that came from another relay. */
@@ -62,6 +64,8 @@ export interface FederationOutboxRow {
   version: number;
   body: string;
   ended_at: number | null;
+  /** What is owed as soon as the peer has booked it, in micro-units; 0 once it is decided. */
+  payable: number;
 }
 
 /** A hold that outlives its task, because another relay has yet to settle or to be paid. */

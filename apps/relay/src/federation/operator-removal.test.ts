@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { federated, suspend } from "../../test/contract/federation.ts";
+import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startNetwork, until, type Site } from "../../test/network.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const peersPath = "/api/v1/admin/federation/peers";
+
+interface Shown {
+  readonly relay_id: string;
+  readonly state: string;
+  readonly credit_limit: number;
+}
+
+const shown = async (t: Pick<TestRelay, "asMaster">, relayId: string) => {
+  const { body } = await t.asMaster("GET", peersPath);
+  const peer = (body["peers"] as Shown[]).find(({ relay_id }) => relay_id === relayId);
+  return peer && { state: peer.state, credit: peer.credit_limit };
+};
+const remove = (t: Pick<TestRelay, "asMaster">, relayId: string) =>
+  t.asMaster("DELETE", `${peersPath}/${relayId}`);
+const setCredit = (t: Pick<TestRelay, "asMaster">, relayId: string, credit_limit: number) =>
+  t.asMaster("PUT", `${peersPath}/${relayId}`, { credit_limit });
+
+describe("A3: a peer that the operator removed", () => {
+  let t: TestRelay;
+  let peer: FakePeer;
+  const start = async (env: Record<string, string> = {}) => {
+    t = await startTestRelay({ ...federated, ...env });
+    peer = await fakePeer(t).befriend();
+    await setCredit(t, peer.relayId, 70);
+  };
+  beforeEach(() => start());
+  afterEach(() => t.close());
+
+  const expectShut = async () => {
+    const before = await shown(t, peer.relayId);
+    expect(before?.state).toBe("removed");
+    await t.clock.advance(1);
+    expect(await peer.propose()).toMatchObject({
+      status: 403,
+      body: { code: "federation.peer_removed" },
+    });
+    for (const attempt of [() => peer.heartbeat(), () => peer.remove(), () => peer.forward()]) {
+      expect(await attempt()).toMatchObject({ body: { code: "federation.signature_invalid" } });
+    }
+    expect(await shown(t, peer.relayId)).toEqual(before);
+  };
+
+  test("is refused when it proposes, and is shown as removed with a credit of 0", async () => {
+    expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
+    expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 0 });
+    await expectShut();
+  });
+
+  test("gets a credit limit while it is removed, and stays removed", async () => {
+    await remove(t, peer.relayId);
+    expect(await setCredit(t, peer.relayId, 5)).toMatchObject({
+      status: 200,
+      body: { state: "removed", credit_limit: 5 },
+    });
+    await expectShut();
+  });
+
+  test("is refused when it confirms a proposal from before the removal", async () => {
+    await peer.remove();
+    await t.clock.advance(1);
+    const { status, body } = await peer.propose();
+    expect(status).toBe(200);
+    expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
+    const confirmed = await peer.post("/federation/v1/peer/confirm", {
+      relay_id: peer.relayId,
+      challenge_response: peer.answer(body["nonce_b"]),
+      timestamp: t.clock.now(),
+      to: t.relay.relayId,
+    });
+    expect(confirmed).toMatchObject({ status: 403, body: { code: "federation.peer_removed" } });
+    await expectShut();
+  });
+
+  test("may have left by itself before", async () => {
+    await peer.remove();
+    expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
+    expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
+    expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 0 });
+    await expectShut();
+  });
+
+  test("may be removed again, and an unknown one may not", async () => {
+    await remove(t, peer.relayId);
+    expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
+    expect(await remove(t, fakePeer(t).relayId)).toMatchObject({
+      status: 404,
+      body: { code: "peer.not_found" },
+    });
+    await expectShut();
+  });
+
+  test("is not told so when another one proposes under its id", async () => {
+    await remove(t, peer.relayId);
+    const liar = fakePeer(t);
+    const body = { ...liar.introduction(), relay_id: peer.relayId, nonce_a: "0".repeat(64) };
+    const headers = liar.headers("POST", "/federation/v1/peer/propose", body);
+    expect(
+      await liar.post("/federation/v1/peer/propose", body, {
+        ...headers,
+        "X-Relay-Id": peer.relayId,
+      }),
+    ).toMatchObject({ body: { code: "peer.key_changed" } });
+  });
+
+  describe("stays a matter of the operator, unlike one", () => {
+    test("that gave notice: it is back with the credit that it had", async () => {
+      await peer.remove();
+      expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
+      await t.clock.advance(1);
+      await peer.befriend();
+      expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
+    });
+
+    test("that missed its heartbeats: it is back with the credit that it had", async () => {
+      await suspend(t, peer);
+      for (let missed = 4; missed <= 5; missed += 1) {
+        await t.clock.advance(60_000);
+        await t.relay.tick();
+      }
+      await until(async () => (await shown(t, peer.relayId))?.state === "removed", "it is removed");
+      await peer.befriend();
+      expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
+    });
+  });
+});
+
+test("A3: the removal by the operator survives a restart", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "removal-"));
+  const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
+  const first = await startTestRelay(env);
+  const peer = await fakePeer(first).befriend();
+  await remove(first, peer.relayId);
+  await first.close();
+  const second = await startTestRelay(env, 2, first.clock);
+  const path = "/federation/v1/peer/propose";
+  const body = { ...peer.introduction(), nonce_a: "0".repeat(64), timestamp: second.clock.now() };
+  expect(
+    await second.request("POST", path, { body, headers: peer.headers("POST", path, body) }),
+  ).toMatchObject({ status: 403, body: { code: "federation.peer_removed" } });
+  await second.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe("A3: a removed peer that the operator admits again", () => {
+  let network: Awaited<ReturnType<typeof startNetwork>>;
+  let a: Site;
+  let b: Site;
+  beforeEach(async () => {
+    network = await startNetwork(["alpha", "beta"], [[0, 1]]);
+    [a, b] = network.sites as [Site, Site];
+    await remove(a, b.relayId);
+  });
+  afterEach(() => network.close());
+
+  const admit = (by: Site, other: Site) =>
+    by.asMaster("POST", peersPath, { endpoint_url: other.url });
+
+  test("had the default credit before, and has none from the removal", async () => {
+    expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 1_000 });
+    expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+  });
+
+  test("is active with a credit of 0 until the operator sets one", async () => {
+    expect(await admit(a, b)).toMatchObject({ status: 200 });
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 0 });
+    await setCredit(a, b.relayId, 3);
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 3 });
+  });
+
+  test("has the credit that the operator set while it was removed", async () => {
+    await setCredit(a, b.relayId, 4);
+    await admit(a, b);
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 4 });
+  });
+
+  test("does not get the default credit by leaving and being added once more", async () => {
+    await admit(a, b);
+    await remove(b, a.relayId);
+    expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+    await admit(b, a);
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 0 });
+    await remove(b, a.relayId);
+    await admit(a, b).then(({ body }) => expect(body).toMatchObject({ code: "peer.refused" }));
+    expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+  });
+
+  test("cannot come back from its own side", async () => {
+    expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
+    expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+  });
+});

@@ -1,0 +1,238 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manualClock, receiptOf, type TestAgent } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { federated, relayed } from "../../test/contract/federation.ts";
+import { answering } from "../../test/listening-peer.ts";
+import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { peer, startSite, submitFor, taskFor, until, type Site } from "../../test/network.ts";
+import { startTestRelay } from "../../test/test-relay.ts";
+import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
+import { migrations } from "../storage/migrations/index.ts";
+import { migrate } from "../storage/migrate.ts";
+import { readDatabase } from "../storage/read-database.ts";
+import { reservedByPeers } from "./reserved-store.ts";
+
+const DAY = 86_400_000;
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "reserved-"));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** What the stored rows say and what follows from tasks, holds and outbox; nothing where nothing is. */
+const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), reservedByPeers);
+
+const shownAt = async ({ asMaster }: Pick<Site, "asMaster">) => {
+  const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
+  return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
+};
+
+describe("A2: what is reserved for a peer", () => {
+  const clock = manualClock();
+  let proxy: LossyProxy;
+  let fate: (path: string) => Fate;
+  let a: Site;
+  let b: Site;
+  let boss: TestAgent;
+  let worker: TestAgent;
+  beforeEach(async () => {
+    fate = () => "pass";
+    proxy = await lossyProxy((path) => fate(path));
+    const env = { AGENT_DB_PATH: join(folder, "alpha.db"), AGENT_FEDERATION_CREDIT_LIMIT: "1" };
+    a = await startSite({ name: "alpha", clock, seed: 1, env });
+    b = await startSite({ name: "beta", clock, seed: 2, url: proxy.url });
+    proxy.to(`http://127.0.0.1:${b.port}`);
+    await peer(a, b);
+    boss = await a.agent();
+    await a.deposit(boss, 10);
+    worker = await b.worker(1);
+  });
+  afterEach(async () => {
+    await Promise.all([a.close(), b.close()]);
+    await proxy.close();
+  });
+
+  const pass = (what: string, ms: number, done: () => Promise<boolean>) =>
+    until(async () => {
+      if (await done()) return true;
+      await clock.advance(ms);
+      await Promise.all([a.relay.tick(), b.relay.tick()]);
+      return false;
+    }, what);
+
+  const receipt = async (taskId: string, status: "completed" | "failed" | "denied") => {
+    const task = await taskFor(b, worker, taskId);
+    const path = `/agent/${task.agent_id}/task/${taskId}/result`;
+    await b.as(worker, "POST", path, receiptOf(worker, task, { status }));
+  };
+  const settled = () => until(async () => (await a.balance(boss)) === 9, "it is settled");
+  const returned = () => until(async () => (await a.balance(boss)) === 10, "the hold comes back");
+
+  test.each<[string, (taskId: string) => Promise<unknown>]>([
+    [
+      "is settled",
+      async (taskId) => {
+        await receipt(taskId, "completed");
+        await settled();
+      },
+    ],
+    [
+      "fails",
+      async (taskId) => {
+        await receipt(taskId, "failed");
+        await returned();
+      },
+    ],
+    [
+      "is denied",
+      async (taskId) => {
+        await receipt(taskId, "denied");
+        await returned();
+      },
+    ],
+    [
+      "expires",
+      async () => {
+        await pass("it expires", 900_000, async () => (await a.balance(boss)) === 10);
+      },
+    ],
+    [
+      "is refunded, because no settlement ever arrived",
+      async (taskId) => {
+        fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
+        await receipt(taskId, "completed");
+        await pass("it is refunded", 600_000, async () => (await a.balance(boss)) === 10);
+      },
+    ],
+  ])("is nothing again after a task that %s", async (_, end) => {
+    const { body } = await submitFor(a, boss);
+    const taskId = String(body["task_id"]);
+    await until(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
+    expect(await reservedIn("alpha")).toEqual([
+      { relay_id: b.relayId, stored: 950_000, derived: 950_000 },
+    ]);
+    await end(taskId);
+    expect(await shownAt(a)).toEqual([0]);
+    expect(await reservedIn("alpha")).toEqual([]);
+  });
+
+  test("counts against the credit: a second task waits until the first has ended", async () => {
+    const first = String((await submitFor(a, boss)).body["task_id"]);
+    await until(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
+    await submitFor(a, boss);
+    await until(() => a.logged("federation.forward.refused").length === 1, "it is refused");
+    expect(a.logged("federation.forward.refused")).toMatchObject([
+      { code: "clearing.limit_exceeded", relay_id: b.relayId },
+    ]);
+    await receipt(first, "failed");
+    await pass("the second goes out", 60_000, async () => (await shownAt(a))[0] === 0.95);
+    expect(await reservedIn("alpha")).toEqual([
+      { relay_id: b.relayId, stored: 950_000, derived: 950_000 },
+    ]);
+  });
+});
+
+test("A2: a relay in the middle reserves for the next one until the hold of the one before lapses", async () => {
+  const clock = manualClock();
+  const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
+  const t = await startTestRelay(env, 1, clock);
+  const before = await answering(({ path }) =>
+    path.endsWith("/task/result") ? { status: "accepted" } : {},
+  );
+  const { next } = await relayed(t, before.url);
+  await until(() => t.logged("federation.result.returned").length === 1, "the result is taken");
+  expect(await reservedIn("here")).toEqual([
+    { relay_id: next.relayId, stored: 902_500, derived: 902_500 },
+  ]);
+  await clock.advance(DAY);
+  await t.relay.tick();
+  await until(async () => (await reservedIn("here")).length === 0, "the hold lapses");
+  expect(await shownAt(t)).toEqual([0, 0]);
+  await Promise.all([t.close(), before.close()]);
+});
+
+test("A2: a database of the version before is healed of what ended past its peer", () => {
+  const db = new Sqlite(":memory:");
+  migrate(db, migrations.slice(0, migrations.indexOf(federationGuards)));
+  const insert = (table: string, row: Record<string, unknown>) =>
+    db
+      .prepare(
+        `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+          .map(() => "?")
+          .join()})`,
+      )
+      .run(...Object.values(row));
+  insert("federation_peers", {
+    relay_id: "beta",
+    public_key: "",
+    endpoint_url: "",
+    display_name: "",
+    state: "active",
+    credit_limit: 1_000_000,
+    reserved: 3_000_000,
+    missed_heartbeats: 0,
+    last_timestamp: 0,
+    agent_count: 0,
+    forwards: "[]",
+  });
+  const outbound = (task_id: string, change: object) =>
+    insert("federation_outbound", {
+      task_id,
+      relay_id: "beta",
+      version: 1,
+      route: "[]",
+      ended_at: "ended" in change ? 5 : null,
+      body: JSON.stringify({
+        taskId: task_id,
+        peerId: "beta",
+        terms: { gross: 100, fee: 5, net: 95, feeRate: 0.05 },
+        expiresAt: 5,
+        receiptHash: null,
+        receiptStatus: null,
+        ...change,
+      }),
+    });
+  const claimed = (task_id: string) =>
+    db
+      .prepare(
+        `INSERT INTO tasks (task_id, agent_id, status, prompt, required_capabilities, submitted_at,
+          expires_at, attempts, attempt, charge, locked, blamed, claimed_by)
+        VALUES (?, 'x', 'claimed', 'p', '[]', 0, 5, '[]', 0, 0, 0, 0, 'relay beta')`,
+      )
+      .run(task_id);
+  claimed("open");
+  outbound("open", { state: "forwarded" });
+  outbound("stolen", { state: "forwarded" });
+  outbound("failed", { state: "failed", ended: true });
+  outbound("middle", { state: "completed", receiptStatus: "completed", ended: true });
+  insert("federation_inbound", {
+    task_id: "middle",
+    relay_id: "alpha",
+    version: 1,
+    body: JSON.stringify({ hold: "open", receiptStatus: "completed" }),
+  });
+  const settlement = { settlementId: "s", peerId: "beta", terms: { net: 7 } };
+  insert("federation_outbox", {
+    settlement_id: "s",
+    task_id: "owed",
+    relay_id: "beta",
+    state: "pending",
+    version: 1,
+    body: JSON.stringify({ settlement }),
+  });
+  migrate(db, migrations);
+  const payable = db
+    .prepare("SELECT task_id, payable, body ->> '$.state' AS state FROM federation_outbound")
+    .all();
+  expect(payable).toEqual([
+    { task_id: "failed", payable: 0, state: "failed" },
+    { task_id: "middle", payable: 95, state: "completed" },
+    { task_id: "open", payable: 95, state: "forwarded" },
+    { task_id: "stolen", payable: 0, state: "void" },
+  ]);
+  expect(db.prepare("SELECT payable FROM federation_outbox").pluck().all()).toEqual([7]);
+  db.close();
+});
