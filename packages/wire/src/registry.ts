@@ -6,6 +6,7 @@ import {
   count,
   currency,
   endpointUrl,
+  extensibleEnum,
   finite,
   longText,
   looseObject,
@@ -122,17 +123,17 @@ export const DiscoveryEntry = v.object({
   endpoint_url: v.nullable(v.string()),
   capabilities: v.array(v.string()),
   metadata: looseObject,
-  trust_level: TrustLevel,
+  trust_level: extensibleEnum(TrustLevel.options),
   cost: v.nullable(v.number()),
   availability: v.number(),
   online: v.boolean(),
-  freshness: Freshness,
+  freshness: extensibleEnum(Freshness.options),
   pricing: v.array(CapabilityPrice),
   source_relay: v.string(),
   relay_name: v.string(),
   hop_distance: count,
 });
-export type DiscoveryEntry = v.InferOutput<typeof DiscoveryEntry>;
+export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
 export const registry = {
   bootstrap: operation({
