@@ -135,6 +135,15 @@ export const DiscoveryEntry = v.object({
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
+/** Words that an agent's own texts must contain, all of them, in any order. */
+const freeText = v.pipe(
+  shortText,
+  v.check(
+    (text) => text.trim().split(/\s+/).length <= limits.searchedWords,
+    `must contain at most ${limits.searchedWords} words`,
+  ),
+);
+
 export const registry = {
   bootstrap: operation({
     method: "POST",
@@ -197,13 +206,15 @@ export const registry = {
   discover: operation({
     method: "GET",
     path: "/api/v1/agents/discover",
-    summary: "Find agents, all of them, those with a capability or those that name a text.",
+    summary:
+      "Find agents, all of them, those with a capability, or those that say every word of `q`, the " +
+      "ones that say it in most places first.",
     section: "Registry",
     auth: "bearer",
     tier: "read",
     query: v.object({
       capability: v.optional(capability),
-      q: v.optional(shortText),
+      q: v.optional(freeText),
       ...page,
     }),
     ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },
