@@ -1,4 +1,5 @@
 import type { OutboundTask } from "@agent/federation-protocol";
+import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboundRow } from "../storage/tables/federation.ts";
@@ -34,6 +35,7 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     route: JSON.stringify(route),
     attestation,
     ended_at: isOpen(task) ? null : task.expiresAt,
+    trace: storedTrace(),
   };
 }
 
@@ -60,6 +62,7 @@ const add = prepare<FederationOutboundRow>()(
     route: p("route"),
     attestation: p("attestation"),
     ended_at: p("ended_at"),
+    trace: p("trace"),
   }),
 );
 
@@ -74,6 +77,7 @@ const change = prepare<FederationOutboundRow & { before: number }>()(
       route: p("route"),
       attestation: p("attestation"),
       ended_at: p("ended_at"),
+      trace: sql`coalesce(${p("trace")}, trace)`,
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -91,7 +95,7 @@ export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_outbound")
-    .select("task_id")
+    .select(["task_id", "trace"])
     .where("due_at", "is not", null)
     .where("due_at", "<=", p("now"))
     .orderBy("due_at")
@@ -103,7 +107,7 @@ export function dueOutbound(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ task_id: string }[]> {
+): Promise<{ task_id: string; trace: string | null }[]> {
   return reader.all(due, { now, limit });
 }
 

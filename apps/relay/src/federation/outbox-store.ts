@@ -1,5 +1,6 @@
 import type { OutgoingSettlement } from "@agent/federation-protocol";
 import type { PostedRow } from "../budget/post.ts";
+import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboxRow } from "../storage/tables/federation.ts";
@@ -35,6 +36,7 @@ function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
     version: version + 1,
     body: JSON.stringify(entry),
     ended_at: entry.endedAt,
+    trace: storedTrace(),
   };
 }
 
@@ -60,6 +62,7 @@ const add = prepare<FederationOutboxRow>()(
     version: p("version"),
     body: p("body"),
     ended_at: p("ended_at"),
+    trace: p("trace"),
   }),
 );
 
@@ -72,6 +75,7 @@ const change = prepare<FederationOutboxRow & { before: number }>()(
       version: p("version"),
       body: p("body"),
       ended_at: p("ended_at"),
+      trace: sql`coalesce(${p("trace")}, trace)`,
     })
     .where("settlement_id", "=", p("settlement_id"))
     .where("version", "=", p("before")),
@@ -89,7 +93,7 @@ export async function putOutbox(tx: Tx, entry: OutboxEntry): Promise<void> {
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_outbox")
-    .select("settlement_id")
+    .select(["settlement_id", "trace"])
     .where("due_at", "is not", null)
     .where("due_at", "<=", p("now"))
     .orderBy("due_at")
@@ -101,7 +105,7 @@ export function dueOutbox(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ settlement_id: string }[]> {
+): Promise<{ settlement_id: string; trace: string | null }[]> {
   return reader.all(due, { now, limit });
 }
 

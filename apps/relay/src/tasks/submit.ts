@@ -10,6 +10,7 @@ import {
 } from "@agent/wire";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { locateAgent } from "../federation/locate-agent.ts";
+import { storedTrace } from "../http/trace.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
@@ -79,6 +80,7 @@ export async function submit(
     receipt_hash: null,
     finished_at: null,
     delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
+    trace: storedTrace(),
   };
 
   const decision = decisionText(record);

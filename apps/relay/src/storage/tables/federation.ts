@@ -34,6 +34,8 @@ export interface FederationOutboundRow {
   attestation: string | null;
   /** By when it was over; null while it is not. */
   ended_at: number | null;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A task that came from another relay. */
@@ -50,6 +52,8 @@ export interface FederationInboundRow {
   settlement: string | null;
   /** By when it came to nothing; null while it has not, and once it is settled. */
   ended_at: number | null;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
@@ -62,6 +66,8 @@ export interface FederationOutboxRow {
   version: number;
   body: string;
   ended_at: number | null;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A hold that outlives its task, because another relay has yet to settle or to be paid. */
