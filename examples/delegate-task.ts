@@ -2,7 +2,7 @@
 import { bootstrapAgent, connectSocket, createRelayClient, delegate } from "@agent/client";
 import { bytesToHex, generateKeyPair, publicKeyOf, sha256Hex } from "@agent/crypto";
 import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
-import type { Task } from "@agent/wire";
+import type { Received, Task } from "@agent/wire";
 
 const baseUrl = process.env["AGENT_SYNC_URL"] ?? "http://127.0.0.1:3000";
 const masterToken = process.env["AGENT_API_TOKEN"] ?? "";
@@ -49,7 +49,7 @@ for (const [name, { agentId, client }] of Object.entries({ asker, worker })) {
 }
 
 /** What the worker is paid for: the sum of the numbers in the prompt, and its signature under it. */
-function work(task: Task): ExecutionReceipt {
+function work(task: Received<typeof Task>): ExecutionReceipt {
   const numbers = task.prompt.match(/\d+/g) ?? [];
   const result = String(numbers.reduce((sum, digits) => sum + Number(digits), 0));
   return signReceipt(

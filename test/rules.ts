@@ -183,6 +183,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   ],
   "agents/device-store.ts": ["identity", "pairing", "tasks"],
   "agents/key-store.ts": ["approvals", "credentials", "federation", "pairing", "tasks"],
+  "agents/discovery-store.ts": ["federation"],
   "agents/listing-store.ts": ["a2a", "routing", "visibility"],
   "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],

@@ -9,7 +9,7 @@ import {
   signDelegationToken,
   verifyReceipt,
 } from "@agent/receipts";
-import type { Task } from "@agent/wire";
+import type { Received, Task } from "@agent/wire";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { DelegateRequest } from "./execution/delegation.ts";
 import type { Identity } from "./identity.ts";
@@ -129,7 +129,7 @@ async function ask(patron: Patron, request: DelegateRequest, token?: DelegationT
 async function finished(
   client: RelayClient,
   params: { agentId: string; taskId: string },
-): Promise<{ task: Task; receipt: ExecutionReceipt }> {
+): Promise<{ task: Received<typeof Task>; receipt: ExecutionReceipt }> {
   // A held answer comes at every change of the task, so also when it is claimed.
   const poll = () => client.getTask({ params, query: { wait: 10 } });
   let answer = await poll();

@@ -1,6 +1,7 @@
 import {
   createServer,
   request as forward,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
@@ -18,11 +19,13 @@ export interface LossyProxy {
 }
 
 /** Stands in front of a relay; an answer that is lost was made, and its request had its effect. */
-export async function lossyProxy(fateOf: (path: string) => Fate): Promise<LossyProxy> {
+export async function lossyProxy(
+  fateOf: (path: string, headers: IncomingHttpHeaders) => Fate,
+): Promise<LossyProxy> {
   let target = "http://127.0.0.1:1";
   let lost = 0;
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const fate = fateOf(incoming.url ?? "");
+    const fate = fateOf(incoming.url ?? "", incoming.headers);
     if (fate === "refuse") return void incoming.socket.destroy();
     const onward = forward(
       `${target}${incoming.url}`,

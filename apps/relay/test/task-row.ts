@@ -26,6 +26,7 @@ export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
     receipt_hash: null,
     finished_at: null,
     delegation_token: null,
+    trace: null,
     events: "[]",
     ...change,
   };

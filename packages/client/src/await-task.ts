@@ -11,7 +11,13 @@ const ANSWER_MS = 10_000;
 // A relay that does not hold the answer back would otherwise be asked without end.
 const EARLY_MS = 1_000;
 
-const OPEN: ReadonlySet<TaskStatus> = new Set(["pending", "claimed"]);
+/** A status of a later version is none of these, so its task is polled until it has one. */
+const FINAL: ReadonlySet<string> = new Set<TaskStatus>([
+  "completed",
+  "failed",
+  "denied",
+  "cancelled",
+]);
 
 /**
  * Polls a task until it is finished. Refused with `delegation.timed_out` at the deadline, `task.not_found`
@@ -23,13 +29,13 @@ export async function awaitTask(
   patience: Patience,
 ): Promise<({ readonly ok: true } & TaskView) | CallRefusal> {
   const { deadline, environment, signal } = patience;
-  let seen: TaskStatus = "pending";
+  let seen = "pending";
   for (;;) {
     const askedAt = environment.now();
     const answer = await retry(() => poll(client, task, patience), true, patience);
     if (!answer.ok) return answer;
     const { status } = answer.body.task;
-    if (!OPEN.has(status)) return { ok: true, ...answer.body };
+    if (FINAL.has(status)) return { ok: true, ...answer.body };
     if (environment.now() >= deadline) {
       return refusal("delegation.timed_out", `Task is still ${status}`);
     }

@@ -79,6 +79,24 @@ describe("an answer", () => {
     });
   });
 
+  test("H17: a list stays readable when one row has a word of a later version", async () => {
+    const goal = (status: string) => {
+      return { goal_id: status, status, signed: false, plans: 0, task_status: null };
+    };
+    const body = { goals: [goal("active"), goal("delegated")], next_cursor: null };
+    await using server = await localServer(() => ({ status: 200, body }));
+    const answer = await call(operations.listGoals, { params: { agentId: "a" } }, server);
+    expect(answer).toEqual({ ok: true, status: 200, body });
+  });
+
+  test("H17: a row whose word is no text is malformed as before", async () => {
+    const goal = { goal_id: "g", status: 7, signed: false, plans: 0, task_status: null };
+    const body = { goals: [goal], next_cursor: null };
+    await using server = await localServer(() => ({ status: 200, body }));
+    const answer = await call(operations.listGoals, { params: { agentId: "a" } }, server);
+    expect(answer).toMatchObject({ ok: false, code: "response.malformed" });
+  });
+
   test("that refuses comes back with its code, status, text, issues, request id and Retry-After", async () => {
     const issues = [{ path: "prompt", message: "has to be non-empty" }];
     const body = {

@@ -5,7 +5,7 @@ import {
   type ExecutionReceipt,
   type ReceiptVerdict,
 } from "@agent/receipts";
-import type { Task } from "@agent/wire";
+import type { Received, Task } from "@agent/wire";
 import type { TaskView } from "./await-task.ts";
 import { keysOf, type Signer } from "./executor-keys.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
@@ -26,7 +26,7 @@ export interface ProvenResult {
   readonly ok: true;
   readonly receipt: ExecutionReceipt;
   readonly verdict: ReceiptVerdict;
-  readonly task: Task;
+  readonly task: Received<typeof Task>;
 }
 
 export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: ReceiptVerdict });

@@ -221,6 +221,12 @@ describe("a delegation", () => {
     expect(waits).toEqual([1_000, 1_000]);
   });
 
+  test("H17: a status of a later version does not end the wait for the receipt", async () => {
+    const paused = { status: "paused" as "pending" };
+    const { delegated } = await run({ polls: [paused, ...completed.polls] });
+    expect(delegated).toMatchObject({ ok: true, task: { status: "completed" } });
+  });
+
   test("waits as long as a busy relay asks for and survives a failing one", async () => {
     const path = `/agent/${worker.agentId}/task`;
     const busy = (status: number, wait: string): Reply => ({

@@ -1,4 +1,4 @@
-import { operations, type TaskEvent } from "@agent/wire";
+import { operations, type Received, type TaskEvent } from "@agent/wire";
 import { fullJitter } from "./backoff.ts";
 import { pathOf, urlOf } from "./call-request.ts";
 import { environmentOf, type Environment } from "./environment.ts";
@@ -31,7 +31,9 @@ export interface FollowOptions extends Partial<Environment> {
   readonly signal?: AbortSignal;
 }
 
-export type FollowedEvent = { readonly ok: true; readonly event: TaskEvent } | CallRefusal;
+export type FollowedEvent =
+  | { readonly ok: true; readonly event: Received<typeof TaskEvent> }
+  | CallRefusal;
 
 /**
  * A task's events as they happen, each once and in order, to the one that ends the task. A connection that

@@ -4,7 +4,7 @@ import {
   type CredentialType,
   type VerifiableCredential,
 } from "@agent/credentials";
-import type { TrustLevel, TrustRecord } from "@agent/wire";
+import type { Received, TrustRecord } from "@agent/wire";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { ProvenResult } from "./check-result.ts";
 import { environmentOf, type Environment } from "./environment.ts";
@@ -36,7 +36,7 @@ export interface Recommender {
    */
   recommend(delegated: ProvenResult, perCall?: PerCall): Promise<Recommended>;
   /** After the level was set by hand: trust, unless that level was said last. */
-  attest(record: TrustRecord, perCall?: PerCall): Promise<Recommended>;
+  attest(record: Received<typeof TrustRecord>, perCall?: PerCall): Promise<Recommended>;
 }
 
 /** Whose levels are remembered; of somebody forgotten the level is said once more. */
@@ -49,7 +49,7 @@ const REMEMBERED = 10_000;
 export function createRecommender(client: RelayClient, options: RecommenderOptions): Recommender {
   const environment = environmentOf(options);
   const { agentId, secretKey, validForMs } = options;
-  const saidLevels = new Map<string, TrustLevel>();
+  const saidLevels = new Map<string, string>();
 
   function issue<Type extends CredentialType>(
     type: Type,
@@ -61,7 +61,7 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
   }
 
   async function say(
-    record: TrustRecord,
+    record: Received<typeof TrustRecord>,
     completed: boolean,
     patience: Patience,
   ): Promise<Recommended> {
@@ -96,7 +96,7 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     return { ok: true, credentials };
   }
 
-  function remember(remoteId: string, level: TrustLevel): void {
+  function remember(remoteId: string, level: string): void {
     saidLevels.delete(remoteId);
     saidLevels.set(remoteId, level);
     const [oldest] = saidLevels.keys();

@@ -1,4 +1,4 @@
-import type { Approval } from "@agent/wire";
+import type { Approval, Received } from "@agent/wire";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import type { PerCall, RelayClient } from "./relay-client.ts";
 
@@ -21,7 +21,7 @@ export async function redeemApproval(
   client: Pick<RelayClient, "listApprovals" | "useApproval">,
   { agentId, toolName, argsHash }: ApprovedCall,
   perCall: PerCall = {},
-): Promise<{ readonly ok: true; readonly approval: Approval } | CallRefusal> {
+): Promise<{ readonly ok: true; readonly approval: Received<typeof Approval> } | CallRefusal> {
   const params = { agentId };
   const query = { status: "approved", limit: looked } as const;
   const listed = await client.listApprovals({ params, query }, perCall);

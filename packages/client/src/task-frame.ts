@@ -1,4 +1,4 @@
-import { TaskEvent } from "@agent/wire";
+import { TaskEvent, wordsOf, type Received } from "@agent/wire";
 import type { EventSourceMessage } from "eventsource-parser";
 import * as v from "valibot";
 import { parseJson } from "./answer.ts";
@@ -11,13 +11,13 @@ const AnyEvent = v.object({
   task_id: v.string(),
 });
 
-const known: ReadonlySet<string> = new Set(TaskEvent.entries.type.options);
+const known: ReadonlySet<string> = new Set(wordsOf(TaskEvent.entries.type));
 
 export interface Frame {
   readonly ok: true;
   readonly number: number;
   /** Undefined for a type that this client has not heard of: a newer relay may tell of more. */
-  readonly event: TaskEvent | undefined;
+  readonly event: Received<typeof TaskEvent> | undefined;
 }
 
 /** What a frame of a task's stream says; refused with `response.malformed`. */
@@ -32,11 +32,11 @@ export function readFrame(
   if (task_id !== taskId) return malformed("A frame is an event of another task");
   if (id !== String(number)) return malformed("A frame has another id than its event");
   if (number > seen + 1) return malformed(`Event ${number} follows event ${seen}`);
+  if (!known.has(type)) return { ok: true, number, event: undefined };
   const event = v.safeParse(TaskEvent, json);
-  if (event.success) return { ok: true, number, event: event.output };
-  return known.has(type)
-    ? malformed(`A frame is no event of type ${type}`)
-    : { ok: true, number, event: undefined };
+  return event.success
+    ? { ok: true, number, event: event.output }
+    : malformed(`A frame is no event of type ${type}`);
 }
 
 const malformed = (message: string) => refusal("response.malformed", message, 200);

@@ -1,12 +1,12 @@
 import type { CredentialSubject } from "@agent/credentials";
-import type { DiscoveryEntry, TrustRecord } from "@agent/wire";
+import type { DiscoveryEntry, Received, TrustRecord } from "@agent/wire";
 
 /** Of whom something is said: the agent's did:key, and how available the relay finds it. */
 export type Subject = { readonly did: string } & Pick<DiscoveryEntry, "availability">;
 
 /** What a delegator has seen of an executor, or null while it has seen nothing succeed or fail. */
 export function reputationIn(
-  record: TrustRecord,
+  record: Received<typeof TrustRecord>,
   { did, availability }: Subject,
   now: number,
 ): CredentialSubject<"AgentReputationCredential"> | null {
@@ -26,7 +26,7 @@ export function reputationIn(
 
 /** How far a delegator trusts an executor. */
 export function trustIn(
-  record: TrustRecord,
+  record: Received<typeof TrustRecord>,
   { did }: Pick<Subject, "did">,
 ): CredentialSubject<"AgentTrustCredential"> {
   return {

@@ -36,6 +36,7 @@ export {
 export { beginQuery, peersToAsk, planQuery, type QueryPlan } from "./discovery/query.ts";
 export { type CrossRelayRoute, relayNode, relaysOf, routeTo } from "./discovery/route.ts";
 export { type EnvelopeContext, judgeEnvelope } from "./envelope.ts";
+export { type Extensible, extensibleEnum, wordsOf } from "./extensible-enum.ts";
 export { leastPayment, type Terms, termsOf } from "./fee.ts";
 export { isFresh } from "./freshness.ts";
 export {

@@ -1,26 +1,26 @@
 import { LEDGER_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
-import { nextCursor, page } from "./fields.ts";
+import { extensibleEnum, nextCursor, page } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { Freshness } from "./registry.ts";
 
 /** What an agent works or worked toward; of a goal that is a task it has the task's id. */
 export const Goal = v.object({
   goal_id: v.string(),
-  status: v.picklist(LEDGER_STATUSES),
+  status: extensibleEnum(LEDGER_STATUSES),
   /** Whether a signed ledger of it is stored. */
   signed: v.boolean(),
   plans: v.number(),
   task_status: v.nullable(v.string()),
 });
-export type Goal = v.InferOutput<typeof Goal>;
+export type Goal = v.InferInput<typeof Goal>;
 
 export const AgentState = v.object({
   agent_id: v.string(),
   registered: v.boolean(),
   revoked: v.boolean(),
   online: v.boolean(),
-  freshness: Freshness,
+  freshness: extensibleEnum(Freshness.options),
   last_seen_at: v.number(),
   /** Tasks that it has to do, and tasks of its own that are not done. */
   open_tasks: v.number(),
@@ -29,7 +29,7 @@ export const AgentState = v.object({
   ledgers: v.number(),
   events: v.number(),
 });
-export type AgentState = v.InferOutput<typeof AgentState>;
+export type AgentState = v.InferInput<typeof AgentState>;
 
 /** A line of who did what to an agent. */
 export const AuditEntry = v.object({

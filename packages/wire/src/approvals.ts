@@ -1,6 +1,15 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import * as v from "valibot";
-import { agentId, capability, hash, id, nextCursor, page, shortText } from "./fields.ts";
+import {
+  agentId,
+  capability,
+  extensibleEnum,
+  hash,
+  id,
+  nextCursor,
+  page,
+  shortText,
+} from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
@@ -12,7 +21,7 @@ const ApprovalStatus = v.picklist(["pending", "approved", "denied", "used"]);
 
 const ApprovalVote = v.object({
   approver_id: v.string(),
-  decision: ApprovalDecision,
+  decision: extensibleEnum(ApprovalDecision.options),
   signature: v.string(),
   voted_at: v.number(),
 });
@@ -26,12 +35,12 @@ export const Approval = v.object({
   quorum_required: v.number(),
   quorum_approvers: v.array(v.string()),
   quorum_hash: v.string(),
-  status: ApprovalStatus,
+  status: extensibleEnum(ApprovalStatus.options),
   votes: v.array(ApprovalVote),
   created_at: v.number(),
   resolved_at: v.nullable(v.number()),
 });
-export type Approval = v.InferOutput<typeof Approval>;
+export type Approval = v.InferInput<typeof Approval>;
 
 const RequestApprovalBody = v.pipe(
   v.object({

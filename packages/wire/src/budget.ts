@@ -1,20 +1,20 @@
 import { transactionTypes } from "@agent/budget";
 import * as v from "valibot";
-import { amount, currency, money, nextCursor, page, shortText } from "./fields.ts";
+import { amount, currency, extensibleEnum, money, nextCursor, page, shortText } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** One row of an account's history; amounts are signed, so that they sum to the balance. */
 export const Transaction = v.object({
   transaction_id: v.string(),
   agent_id: v.string(),
-  type: v.picklist(transactionTypes),
+  type: extensibleEnum(transactionTypes),
   amount: money,
   balance_after: money,
   reference_id: v.nullable(v.string()),
   description: v.nullable(v.string()),
   created_at: v.number(),
 });
-export type Transaction = v.InferOutput<typeof Transaction>;
+export type Transaction = v.InferInput<typeof Transaction>;
 
 export const Balance = v.object({
   agent_id: v.string(),
@@ -26,7 +26,7 @@ export const Balance = v.object({
   card_held: v.optional(money),
   transactions: v.array(Transaction),
 });
-export type Balance = v.InferOutput<typeof Balance>;
+export type Balance = v.InferInput<typeof Balance>;
 
 /** A settlement record, signed by the relay like a receipt. */
 export const Settlement = v.object({
@@ -40,13 +40,13 @@ export const Settlement = v.object({
   net: money,
   payer_id: v.string(),
   payee_id: v.string(),
-  status: v.picklist(["completed", "partial", "refunded"]),
+  status: extensibleEnum(["completed", "partial", "refunded"]),
   settled_at: v.number(),
   issuer: v.string(),
   suite: v.string(),
   signature: v.string(),
 });
-export type Settlement = v.InferOutput<typeof Settlement>;
+export type Settlement = v.InferInput<typeof Settlement>;
 
 /** What lies on an account, for the operator. */
 export const AccountSummary = v.object({

@@ -1,7 +1,16 @@
 import { PeerEntrySchema } from "@agent/federation-protocol";
 import * as v from "valibot";
 import { admission } from "./federation.ts";
-import { amount, endpointUrl, money, nextCursor, page, price, shortText } from "./fields.ts";
+import {
+  amount,
+  endpointUrl,
+  extensibleEnum,
+  money,
+  nextCursor,
+  page,
+  price,
+  shortText,
+} from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** A peer as the operator sees it; money in USD. */
@@ -14,7 +23,9 @@ export const FederationPeer = v.object({
   /** What tasks that are under way to the peer may add. */
   reserved: money,
 });
-export type FederationPeer = v.InferOutput<typeof FederationPeer>;
+export type FederationPeer = v.InferInput<typeof FederationPeer>;
+
+const OutboxState = v.picklist(["pending", "completed", "failed"]);
 
 /** A settlement on its way to a peer. */
 export const OutboxEntry = v.object({
@@ -23,7 +34,7 @@ export const OutboxEntry = v.object({
   relay_id: v.string(),
   agent_id: v.string(),
   amount: money,
-  state: v.picklist(["pending", "completed", "failed"]),
+  state: extensibleEnum(OutboxState.options),
   /** Failed, and the hold went back to whoever paid. */
   refunded: v.boolean(),
   attempts: v.number(),
@@ -32,7 +43,7 @@ export const OutboxEntry = v.object({
   created_at: v.number(),
   ended_at: v.nullable(v.number()),
 });
-export type OutboxEntry = v.InferOutput<typeof OutboxEntry>;
+export type OutboxEntry = v.InferInput<typeof OutboxEntry>;
 
 const outboxRow = {
   section: "Operator",
@@ -117,7 +128,7 @@ export const federationAdmin = {
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ state: v.optional(OutboxEntry.entries.state), ...page }),
+    query: v.object({ state: v.optional(OutboxState), ...page }),
     ok: { 200: v.object({ settlements: v.array(OutboxEntry), next_cursor: nextCursor }) },
     refusals: ["federation.disabled", "request.invalid"],
   }),

@@ -1,5 +1,6 @@
 export { errorBody, errors, refusalText, refuse } from "./errors.ts";
 export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./errors.ts";
+export { extensibleEnum, wordsOf } from "./fields.ts";
 export { limits } from "./limits.ts";
 export type { Tier } from "./limits.ts";
 export { scopes } from "./operation.ts";
@@ -13,6 +14,7 @@ export type {
   PathParams,
   PeerRefusal,
   QueryOf,
+  Received,
   Request,
   Result,
   Scope,

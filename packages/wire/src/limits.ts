@@ -24,6 +24,8 @@ export const limits = {
   pageMax: 200,
   /** Looked through for a text on one page of discovery. */
   searchedAgents: 10_000,
+  /** In one free text. */
+  searchedWords: 16,
   pollWaitSeconds: 60,
   statementRows: 10_000,
   /** Of one agent. */

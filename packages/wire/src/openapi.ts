@@ -13,7 +13,7 @@ const errorSchema: Json = {
   properties: {
     error: { type: "string" },
     message: { type: "string", description: "The same text as `error`." },
-    code: { type: "string", enum: Object.keys(errors) },
+    code: { type: "string", enum: Object.keys(errors), "x-extensible": true },
     status: { type: "integer" },
     request_id: { type: "string" },
     retry_after: { type: "integer", description: "Seconds." },

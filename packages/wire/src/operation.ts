@@ -135,6 +135,12 @@ export type Answer<O extends Operation> =
   | Refusal<O["refusals"][number]>
   | (O["auth"] extends "peer" ? PeerRefusal : never);
 
+/**
+ * What a reader gets of a schema of answers: its enumerations may hold words of later versions
+ * (`extensibleEnum`), which the schema's own type, that of the side that answers, does not.
+ */
+export type Received<S extends Schema> = v.InferOutput<S>;
+
 /** What a client sends. */
 export interface Request<O extends Operation> {
   readonly params: PathParams<O["path"]>;

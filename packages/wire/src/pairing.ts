@@ -1,9 +1,9 @@
 import * as v from "valibot";
-import { agentId, publicKey, shortText } from "./fields.ts";
+import { agentId, extensibleEnum, publicKey, shortText } from "./fields.ts";
 import { operation, scopes } from "./operation.ts";
 
 /** Where a pairing stands; one that nobody resolved in time is gone. */
-const PairingStatus = v.picklist(["pending", "claimed", "approved", "denied"]);
+const PairingStatus = extensibleEnum(["pending", "claimed", "approved", "denied"]);
 
 export const Pairing = v.object({
   pairing_id: v.string(),
@@ -18,7 +18,7 @@ export const Pairing = v.object({
   device_id: v.nullable(v.string()),
   expires_at: v.number(),
 });
-export type Pairing = v.InferOutput<typeof Pairing>;
+export type Pairing = v.InferInput<typeof Pairing>;
 
 const pairingCode = v.pipe(
   v.string(),

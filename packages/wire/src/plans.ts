@@ -1,12 +1,22 @@
 import { LEDGER_STATUSES, STEP_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
-import { capabilities, count, hash, id, longText, nextCursor, page, timestamp } from "./fields.ts";
+import {
+  capabilities,
+  count,
+  extensibleEnum,
+  hash,
+  id,
+  longText,
+  nextCursor,
+  page,
+  timestamp,
+} from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
 const when = v.optional(v.nullable(timestamp), null);
 
-const PlanStep = v.object({
+const StepBody = v.object({
   step_id: id,
   ordinal: count,
   description: v.optional(longText, ""),
@@ -25,7 +35,7 @@ const PlanBody = v.object({
   status: v.optional(v.picklist(LEDGER_STATUSES), "active"),
   steps: v.optional(
     v.pipe(
-      v.array(PlanStep),
+      v.array(StepBody),
       v.maxLength(limits.planSteps, `has to hold at most ${limits.planSteps} entries`),
       v.check(
         (steps) => new Set(steps.map(({ step_id }) => step_id)).size === steps.length,
@@ -39,12 +49,16 @@ const PlanBody = v.object({
 /** How an agent means to reach a goal, and how far it has come. */
 export const Plan = v.object({
   ...PlanBody.entries,
+  status: extensibleEnum(LEDGER_STATUSES),
+  steps: v.array(v.object({ ...StepBody.entries, status: extensibleEnum(STEP_STATUSES) })),
   plan_id: v.string(),
   agent_id: v.string(),
   created_at: v.number(),
   updated_at: v.number(),
 });
-export type Plan = v.InferOutput<typeof Plan>;
+/** A plan as a relay answers it, with the words of its own version. */
+export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &
+  Pick<v.InferOutput<typeof PlanBody>, "status" | "steps">;
 
 export const plans = {
   putPlan: operation({

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { looseObject, nextCursor, page } from "./fields.ts";
+import { extensibleEnum, looseObject, nextCursor, page } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { TaskStatus } from "./tasks.ts";
 
@@ -8,9 +8,9 @@ export const ArchivedReceipt = v.object({
   task_id: v.string(),
   receipt_hash: v.string(),
   received_at: v.number(),
-  status: v.exactOptional(TaskStatus),
+  status: v.exactOptional(extensibleEnum(TaskStatus.options)),
 });
-export type ArchivedReceipt = v.InferOutput<typeof ArchivedReceipt>;
+export type ArchivedReceipt = v.InferInput<typeof ArchivedReceipt>;
 
 export const receipts = {
   listReceipts: operation({

@@ -6,6 +6,7 @@ import {
   count,
   currency,
   endpointUrl,
+  extensibleEnum,
   finite,
   longText,
   looseObject,
@@ -122,17 +123,26 @@ export const DiscoveryEntry = v.object({
   endpoint_url: v.nullable(v.string()),
   capabilities: v.array(v.string()),
   metadata: looseObject,
-  trust_level: TrustLevel,
+  trust_level: extensibleEnum(TrustLevel.options),
   cost: v.nullable(v.number()),
   availability: v.number(),
   online: v.boolean(),
-  freshness: Freshness,
+  freshness: extensibleEnum(Freshness.options),
   pricing: v.array(CapabilityPrice),
   source_relay: v.string(),
   relay_name: v.string(),
   hop_distance: count,
 });
-export type DiscoveryEntry = v.InferOutput<typeof DiscoveryEntry>;
+export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
+
+/** Words that an agent's own texts must contain, all of them, in any order. */
+const freeText = v.pipe(
+  shortText,
+  v.check(
+    (text) => text.trim().split(/\s+/).length <= limits.searchedWords,
+    `must contain at most ${limits.searchedWords} words`,
+  ),
+);
 
 export const registry = {
   bootstrap: operation({
@@ -196,13 +206,15 @@ export const registry = {
   discover: operation({
     method: "GET",
     path: "/api/v1/agents/discover",
-    summary: "Find agents, all of them, those with a capability or those that name a text.",
+    summary:
+      "Find agents, all of them, those with a capability, or those that say every word of `q`, the " +
+      "ones that say it in most places first.",
     section: "Registry",
     auth: "bearer",
     tier: "read",
     query: v.object({
       capability: v.optional(capability),
-      q: v.optional(shortText),
+      q: v.optional(freeText),
       ...page,
     }),
     ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },

@@ -13,7 +13,7 @@ export const Statement = v.object({
   transactions: v.array(Transaction),
   closing_balance: money,
 });
-export type Statement = v.InferOutput<typeof Statement>;
+export type Statement = v.InferInput<typeof Statement>;
 
 export const statement = {
   getStatement: operation({

@@ -4,6 +4,7 @@ import {
   agentId,
   capabilities,
   eventNumber,
+  extensibleEnum,
   finite,
   id,
   looseObject,
@@ -47,7 +48,7 @@ export const Task = v.object({
   agent_id: v.string(),
   prompt: v.string(),
   submitted_at: v.number(),
-  status: TaskStatus,
+  status: extensibleEnum(TaskStatus.options),
   submitted_by: v.nullable(v.string()),
   assigned_to: v.nullable(v.string()),
   required_capabilities: v.array(v.string()),
@@ -62,7 +63,7 @@ export const Task = v.object({
   /** Only where the task came with one. */
   delegation_token: v.optional(looseObject),
 });
-export type Task = v.InferOutput<typeof Task>;
+export type Task = v.InferInput<typeof Task>;
 
 const promptRule = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
 
@@ -96,7 +97,7 @@ export type SubmitTaskBody = v.InferOutput<typeof SubmitTaskBody>;
  */
 export const TaskEvent = v.object({
   event_id: v.number(),
-  type: v.picklist([
+  type: extensibleEnum([
     "submitted",
     "claimed",
     "progress",
@@ -115,7 +116,7 @@ export const TaskEvent = v.object({
   /** Only of `progress`. */
   note: v.optional(v.string()),
 });
-export type TaskEvent = v.InferOutput<typeof TaskEvent>;
+export type TaskEvent = v.InferInput<typeof TaskEvent>;
 
 const TaskAnswer = v.object({
   task: Task,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { count, nextCursor, page, ratio } from "./fields.ts";
+import { count, extensibleEnum, nextCursor, page, ratio } from "./fields.ts";
 import { operation } from "./operation.ts";
 import { TrustLevel } from "./registry.ts";
 
@@ -7,7 +7,7 @@ import { TrustLevel } from "./registry.ts";
 export const TrustRecord = v.object({
   agent_id: v.string(),
   remote_agent_id: v.string(),
-  trust_level: TrustLevel,
+  trust_level: extensibleEnum(TrustLevel.options),
   first_seen_at: v.number(),
   last_seen_at: v.number(),
   interaction_count: count,
@@ -16,7 +16,7 @@ export const TrustRecord = v.object({
   avg_latency_ms: v.nullable(v.number()),
   trust_score: ratio,
 });
-export type TrustRecord = v.InferOutput<typeof TrustRecord>;
+export type TrustRecord = v.InferInput<typeof TrustRecord>;
 
 const path = v.array(v.string());
 

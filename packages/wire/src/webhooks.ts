@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { longText } from "./fields.ts";
+import { extensibleEnum, longText } from "./fields.ts";
 import { limits } from "./limits.ts";
 import { operation } from "./operation.ts";
 
@@ -16,14 +16,14 @@ export type WebhookEvent = v.InferOutput<typeof WebhookEvent>;
 export const Webhook = v.object({
   webhook_id: v.string(),
   url: v.string(),
-  events: v.array(WebhookEvent),
+  events: v.array(extensibleEnum(WebhookEvent.options)),
   /** A disabled one is told nothing more; a test that is delivered makes it active again. */
-  state: v.picklist(["active", "disabled"]),
+  state: extensibleEnum(["active", "disabled"]),
   last_error: v.nullable(v.string()),
   /** In a row, up to now. */
   failures: v.number(),
 });
-export type Webhook = v.InferOutput<typeof Webhook>;
+export type Webhook = v.InferInput<typeof Webhook>;
 
 const own = {
   section: "Live updates",

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { amount, longText, money, nextCursor, page, shortText } from "./fields.ts";
+import { amount, extensibleEnum, longText, money, nextCursor, page, shortText } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 export const WithdrawalStatus = v.picklist(["pending", "completed", "failed"]);
@@ -12,7 +12,7 @@ export const Withdrawal = v.object({
   amount: money,
   currency: v.literal("USD"),
   destination: v.string(),
-  status: WithdrawalStatus,
+  status: extensibleEnum(WithdrawalStatus.options),
   created_at: v.number(),
   resolved_at: v.nullable(v.number()),
   /** What the operator's payment is known by; only of a completed one. */
@@ -20,7 +20,7 @@ export const Withdrawal = v.object({
   /** Why it was not paid; only of a failed one. */
   reason: v.nullable(v.string()),
 });
-export type Withdrawal = v.InferOutput<typeof Withdrawal>;
+export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
 const Withdrawals = v.object({ withdrawals: v.array(Withdrawal), next_cursor: nextCursor });
 

@@ -207,11 +207,14 @@ describe("an approval of a quorum", () => {
   const stranger: Caller = { kind: "agent", agentId: "a", trust: "unknown" };
 
   /** Asks for itself; `loses` says of which requests the answer gets lost. */
-  async function newAsker(loses: (url: string) => boolean = () => false) {
+  async function newAsker(
+    loses: (url: string) => boolean = () => false,
+    rewrite: (text: string) => string = (text) => text,
+  ) {
     const member = await newMember(async (input, init) => {
       const response = await fetch(input, init);
       if (loses(new Request(input).url)) throw new TypeError("the connection was lost");
-      return response;
+      return new Response(rewrite(await response.text()), response);
     });
     const { agentId, client } = member;
     let shift = 0;
@@ -251,6 +254,21 @@ describe("an approval of a quorum", () => {
     await approve(id);
     expect(await take(stranger)).toMatchObject({ status: "pending" });
     expect(await take(owner)).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("H17: in a status of a later version gives no leave, and is not given up either", async () => {
+    let newer = true;
+    const { take, takeId, approve } = await newAsker(undefined, (text) =>
+      newer ? text.replace(`"status":"pending"`, `"status":"escalated"`) : text,
+    );
+    expect(await take()).toMatchObject({
+      status: "refused",
+      reason: "the relay gave no approval (approval.status_unknown)",
+    });
+    newer = false;
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
   });
 
   test("counts after a restart, once and for its caller", async () => {

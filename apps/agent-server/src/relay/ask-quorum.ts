@@ -82,9 +82,14 @@ export function askQuorum(parts: {
       const answer = await client.requestApproval({ params: { agentId }, body }, perCall);
       if (!answer.ok) return notAnswered(answer.code, approvalId);
       const { status } = answer.body;
-      if (status === "pending") return { status, approvalId };
+      if (status === "pending") return { status: "pending", approvalId };
       if (status === "denied") {
         return refused("an approver refused this call", "approval.denied", approvalId);
+      }
+
+      // A word of a later version gives no leave, and does not say that the approval is over either.
+      if (status !== "approved" && status !== "used") {
+        return notAnswered("approval.status_unknown", approvalId);
       }
 
       if (status === "approved") {

@@ -1,4 +1,5 @@
-import type { TrustLevel } from "@agent/wire";
+import { TrustLevel } from "@agent/wire";
+import * as v from "valibot";
 import type { FindSigner, Signer } from "../http/signed-token.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Membership } from "./join.ts";
@@ -55,6 +56,8 @@ async function lookUp(
   if (device.body.revoked || device.body.agent_id !== agentId) return null;
   // Whoever might be blocked is not let in as a stranger.
   if (!record.ok && record.code !== "trust.not_found") return undefined;
-  const trust: TrustLevel = record.ok ? record.body.trust_level : "unknown";
+  const trust = record.ok ? record.body.trust_level : "unknown";
+  // A level of a later version may be a block as well.
+  if (!v.is(TrustLevel, trust)) return undefined;
   return { publicKey: device.body.public_key, caller: { kind: "agent", agentId, trust } };
 }

@@ -1,7 +1,9 @@
-import type { ServerMessage, Task } from "@agent/wire";
+import type { Received, ServerMessage, Task as TaskAnswer } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Send } from "./paced-send.ts";
+
+type Task = Received<typeof TaskAnswer>;
 
 export interface Intake {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */

@@ -58,6 +58,13 @@ describe("discovery among more agents than a page looks through", () => {
     expect(Buffer.from(cursor ?? "", "base64url").toString()).toBe(first);
   });
 
+  test("B10: a cursor that was made up does not make a page look at more agents", async () => {
+    const cursor = Buffer.from("/~/99/").toString("base64url");
+    const { ids, cursor: next } = await page(`q=needle&cursor=${cursor}`);
+    expect(ids).toEqual([]);
+    expect(Buffer.from(next ?? "", "base64url").toString()).toBe(first);
+  });
+
   test("fills a page that finds enough", async () => {
     const { ids, cursor } = await page("q=&limit=2");
     expect(ids).toEqual([idAt(0), idAt(1)]);

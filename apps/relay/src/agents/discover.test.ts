@@ -68,8 +68,29 @@ describe("discovery", () => {
     ]);
   });
 
-  test("lists registered agents only", async () => {
+  test("lists no agent that neither registered nor listed itself", async () => {
     await t.agent();
+    expect(await discover()).toEqual([]);
+  });
+
+  test("B9: an agent that listed itself without registering is shown without an endpoint", async () => {
+    const agent = await t.agent();
+    const path = `/api/v1/agents/${agent.agentId}/listing`;
+    const pricing = [{ capability: "paint", unit_cost: 2 }];
+    await t.as(agent, "POST", path, { capabilities: ["paint"], pricing, description: "Walls" });
+    for (const query of ["", "capability=paint", "q=walls"]) {
+      expect(await discover(query)).toMatchObject([
+        { agent_id: agent.agentId, endpoint_url: null, capabilities: ["paint"], cost: 2 },
+      ]);
+    }
+    const { body } = await t.asMaster("GET", "/api/v1/market/candidates?capability=paint");
+    expect(ids(body["candidates"] as DiscoveryEntry[])).toEqual([agent.agentId]);
+  });
+
+  test("B9: an agent that listed itself and was then revoked or deregistered is not shown", async () => {
+    const [revoked, gone] = [await t.worker(1), await t.worker(1)];
+    await t.as(revoked, "POST", `/api/v1/agents/${revoked.agentId}/revoke`, {});
+    await t.as(gone, "DELETE", `/api/v1/agents/${gone.agentId}`);
     expect(await discover()).toEqual([]);
   });
 
@@ -111,6 +132,49 @@ describe("discovery", () => {
     const writer = await register({ [member]: said });
     await register({ [member]: "painter" });
     expect(ids(await discover(`q=${encodeURIComponent(asked)}`))).toEqual([writer.agentId]);
+  });
+
+  test("B10: finds agents that say every word of a text, in any order and case", async () => {
+    const translator = await register({ description: "translates French legal texts" }, ["law"]);
+    await register({ description: "translates German legal texts" });
+    for (const text of ["french texts", "Texts FRENCH", "law french", " legal  french "]) {
+      expect(ids(await discover(`q=${encodeURIComponent(text)}`))).toEqual([translator.agentId]);
+    }
+    expect(await discover("q=french%20german")).toEqual([]);
+  });
+
+  test("B10: ignores the case of letters of every alphabet", async () => {
+    const { agentId } = await register({ name: "ÉCOLE Ärzte" });
+    expect(ids(await discover(`q=${encodeURIComponent("école ÄRZTE")}`))).toEqual([agentId]);
+  });
+
+  test("B10: shows agents that say a text in more places first, and each once over all pages", async () => {
+    const one = [await register({ name: "poet" }), await register({ name: "poet" })];
+    const two = await register({ name: "poet", description: "a Poet" });
+    const three = await register({ name: "poet", description: "poet" }, ["poet"]);
+    const equal = one.map(({ agentId }) => agentId).toSorted();
+    const expected = [three.agentId, two.agentId, ...equal];
+    for (const limit of [1, 2, 3, 4, 50]) {
+      const seen: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const query = `q=poet&limit=${limit}${cursor === "" ? "" : `&cursor=${cursor}`}`;
+        const { body } = await t.asMaster("GET", `/api/v1/agents/discover?${query}`);
+        seen.push(...ids(body["agents"] as DiscoveryEntry[]));
+        cursor = body["next_cursor"] as string | null;
+      }
+      expect(seen).toEqual(expected);
+    }
+  });
+
+  test("B10: takes a text of 16 words and refuses one of 17, naming the field", async () => {
+    const words = Array.from({ length: 16 }, (_, index) => `w${index}`);
+    const { agentId } = await register({ description: words.join(" ") });
+    expect(ids(await discover(`q=${words.toReversed().join("+")}`))).toEqual([agentId]);
+    const path = `/api/v1/agents/discover?q=${[...words, "other"].join("+")}`;
+    expect(await t.asMaster("GET", path)).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "q", message: "must contain at most 16 words" }] },
+    });
   });
 
   test("searches capabilities and the listing's description, not the names of members", async () => {

@@ -9,7 +9,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { cursorAfter, decodeCursor, encodeCursor } from "../http/cursor.ts";
+import { cursorAfter, decodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
 import { priceIn } from "../routing/price.ts";
 import { discoverBeyond, remoteEntry } from "../federation/discover-beyond.ts";
@@ -18,7 +18,8 @@ import { levelName, UNKNOWN } from "../trust/levels.ts";
 import { freshnessOf } from "./freshness.ts";
 import { capabilitiesOf } from "./listing.ts";
 import { availabilityOf, isOnline } from "./online.ts";
-import { discoverProfiles, profileOf, type ProfileRow } from "./profile-store.ts";
+import { discoverProfiles } from "./discovery-store.ts";
+import { profileOf, type ProfileRow } from "./profile-store.ts";
 
 type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
 
@@ -34,7 +35,7 @@ export async function discover(
   const cursor = decodeCursor(query.cursor);
   if (!cursor.ok) return cursor;
   const limit = query.limit ?? limits.pageDefault;
-  const { rows, stoppedAt } = await discoverProfiles(services.storage.read, {
+  const { rows, next } = await discoverProfiles(services.storage.read, {
     reader: readerOf(caller),
     capability: query.capability ?? "",
     text: query.q ?? "",
@@ -44,7 +45,7 @@ export async function discover(
   const agents = rows.map((row) => entryOf(services, row, query.capability));
   const { federation } = services;
   const room = limit - rows.length;
-  if (federation !== undefined && room > 0 && stoppedAt === undefined) {
+  if (federation !== undefined && room > 0 && next === undefined) {
     const found = { ...services, federation };
     return discoverBeyond(found, { query, caller, agents, after: cursor.value, room });
   }
@@ -52,10 +53,7 @@ export async function discover(
     status: 200,
     body: {
       agents,
-      next_cursor:
-        stoppedAt === undefined
-          ? encodeCursor(rows, limit, (row) => row.agent_id)
-          : cursorAfter(stoppedAt),
+      next_cursor: next === undefined ? null : cursorAfter(next),
     },
   };
 }

@@ -1,5 +1,4 @@
-import { limits } from "@agent/wire";
-import { db, p, prepare, sql, type Query } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** An agent with its listing and what its history says, as one reader sees it. */
@@ -31,10 +30,10 @@ const payersLevel = sql<number | null>`(
   where remote_agent_id = agents.agent_id and paid_tasks > 0
   order by trust_level desc limit 1 offset 1)`;
 
-const everybody = db.selectFrom("agents");
+export const everybody = db.selectFrom("agents");
 
 /** Those who have a capability, by agent id and without looking at anybody else. */
-const providers = db.selectFrom((from) =>
+export const providers = db.selectFrom((from) =>
   from
     .selectFrom(["agent_capabilities as offered", "agents"])
     // The id comes from where the order is, or all would be sorted first.
@@ -55,7 +54,7 @@ const providers = db.selectFrom((from) =>
     .as("agents"),
 );
 
-const profilesOf = (agents: typeof everybody) =>
+export const profilesOf = (agents: typeof everybody) =>
   agents
     .leftJoin("listings", "listings.agent_id", "agents.agent_id")
     .leftJoin("trust_records as own", (join) =>
@@ -105,76 +104,19 @@ export function profileOf(
   return read.get(oneProfile, query);
 }
 
-/** Those of a page, and how far it came; undefined: to the end, or as far as it has rows. */
-export interface Found {
-  readonly rows: ProfileRow[];
-  readonly stoppedAt: string | undefined;
-}
-
-export interface DiscoverQuery {
-  readonly reader: string;
-  /** Empty: any. */
-  readonly capability: string;
-  /** Case is looked over in ASCII; empty: any. */
-  readonly text: string;
-  readonly after: string;
-  readonly limit: number;
-}
-
-/** What an agent says of itself in words; the names of its JSON members are not among them. */
-const described = sql`concat_ws(char(10), agents.metadata ->> '$.name',
-  agents.metadata ->> '$.description', listings.body ->> '$.description', agents.capabilities,
-  listings.body ->> '$.capabilities')`;
-
-const mentions = sql<boolean>`instr(lower(${described}), lower(${p("text")})) > 0`;
-
-const pageOf = (agents: typeof everybody, answers: typeof mentions) =>
-  profilesOf(agents)
-    .where("agents.registered", "=", 1)
-    .where("agents.agent_id", ">", p("after"))
-    .where("agents.agent_id", "<=", p("until"))
-    .where(sql<boolean>`(${p("text")} = '' or ${answers})`)
-    .orderBy("agents.agent_id")
-    .limit(p("limit"));
-
-type Bounded = DiscoverQuery & { readonly until: string };
-
-/** A query for any capability, and the same for one. */
-interface Pair<P, Row> {
-  readonly any: Query<P, Row>;
-  readonly one: Query<P, Row>;
-}
-
-const discovered: Pair<Bounded, ProfileRow> = {
-  any: prepare<Omit<Bounded, "capability">>()(pageOf(everybody, mentions)),
-  one: prepare<Bounded>()(pageOf(providers, mentions)),
-};
+/** Who is found: agents that registered, and agents that only listed themselves. */
+export const isFound = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
 
 /**
  * What its owner said, else whether it offers a service. An agent that calls itself personal is not
  * shown because of a listing alone (specification, "Visibility").
  */
 const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
-const visible = sql<boolean>`coalesce(agents.federation_visible,
+export const visible = sql<boolean>`coalesce(agents.federation_visible,
   ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service'))`;
 
-const isOrMentions = sql<boolean>`agents.agent_id = ${p("text")} or ${mentions}`;
-
-const shown: Pair<Bounded, ProfileRow> = {
-  any: prepare<Omit<Bounded, "capability">>()(pageOf(everybody, isOrMentions).where(visible)),
-  one: prepare<Bounded>()(pageOf(providers, isOrMentions).where(visible)),
-};
-
-/** The same of those agents only that other relays may know of; a text may also be an agent id. */
-export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, shown);
-}
-
 const oneShown = prepare<{ reader: string; agent_id: string }>()(
-  profilesOf(everybody)
-    .where("agents.agent_id", "=", p("agent_id"))
-    .where("agents.registered", "=", 1)
-    .where(visible),
+  profilesOf(everybody).where("agents.agent_id", "=", p("agent_id")).where(isFound).where(visible),
 );
 
 /** The agent, if other relays may know of it. */
@@ -188,55 +130,10 @@ export function visibleProfile(
 const countShown = prepare()(
   sql<{ count: number }>`
     select count(*) as count from agents left join listings using (agent_id)
-    where agents.registered = 1 and agents.revoked_at is null and ${visible}`,
+    where ${isFound} and agents.revoked_at is null and ${visible}`,
 );
 
 /** How many agents other relays may know of; looks at all. */
 export async function countVisible(read: Reader): Promise<number> {
   return (await read.get(countShown, {}))?.count ?? 0;
-}
-
-/** A page of the discovery registry, by agent id. */
-export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, discovered);
-}
-
-/** Above every agent id. */
-const pastAll = "~";
-
-/** The last agent that is looked through for a text, if there are more. */
-const searched: Pair<Bounded, { agent_id: string }> = {
-  any: prepare<{ after: string }>()(
-    db
-      .selectFrom("agents")
-      .select("agent_id")
-      .where("agent_id", ">", p("after"))
-      .orderBy("agent_id")
-      .limit(1)
-      .offset(limits.searchedAgents - 1),
-  ),
-  one: prepare<{ after: string; capability: string }>()(
-    db
-      .selectFrom("agent_capabilities")
-      .select("agent_id")
-      .where("capability", "=", p("capability"))
-      .where("agent_id", ">", p("after"))
-      .orderBy("agent_id")
-      .limit(1)
-      .offset(limits.searchedAgents - 1),
-  ),
-};
-
-/** What agents say is looked through for a text one by one, so that a page ends after so many. */
-async function findProfiles(
-  read: Reader,
-  query: DiscoverQuery,
-  page: Pair<Bounded, ProfileRow>,
-): Promise<Found> {
-  const capability = query.capability === "" ? "any" : "one";
-  const unbounded = { ...query, until: pastAll };
-  const last = query.text === "" ? undefined : await read.get(searched[capability], unbounded);
-  const until = last?.agent_id ?? pastAll;
-  const rows = await read.all(page[capability], { ...query, until });
-  return { rows, stoppedAt: rows.length < query.limit ? last?.agent_id : undefined };
 }

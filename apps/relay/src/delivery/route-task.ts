@@ -1,6 +1,7 @@
 import { limits } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { forwardTask } from "../federation/forward-task.ts";
+import { withStoredTrace } from "../http/trace.ts";
 import { master } from "../identity/caller.ts";
 import { canServe, type Connection } from "../realtime/connections.ts";
 import type { Attempt } from "../routing/attempt.ts";
@@ -51,7 +52,7 @@ export function routeTask(services: RouteServices, task: TaskRow): Promise<void>
 /** The same for a task that may have been waiting for long. */
 export async function routeWaiting(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
-  if (task !== undefined) await routeTask(services, task);
+  if (task !== undefined) await withStoredTrace(task.trace, () => routeTask(services, task));
 }
 
 /** An executor will not do a task: the next one is tried at once. */
@@ -62,13 +63,13 @@ export async function passOn(
 ): Promise<void> {
   const task = await findPending(services, taskId);
   if (task === undefined || executorOf(task) !== executorId) return;
-  await tryInTurn(services, task, () => advance(services, task));
+  await withStoredTrace(task.trace, () => tryInTurn(services, task, () => advance(services, task)));
 }
 
 /** An executor has gone silent: the next one is tried, and where there is none, it itself again. */
 export async function takeBack(services: RouteServices, taskId: string): Promise<void> {
   const task = await findPending(services, taskId);
-  if (task !== undefined) await advance(services, task);
+  if (task !== undefined) await withStoredTrace(task.trace, () => advance(services, task));
   await routeWaiting(services, taskId);
 }
 

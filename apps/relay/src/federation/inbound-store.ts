@@ -1,5 +1,6 @@
 import type { InboundTask, SettlementForward } from "@agent/federation-protocol";
-import { db, p, prepare } from "../storage/prepared.ts";
+import { storedTrace } from "../http/trace.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationInboundRow } from "../storage/tables/federation.ts";
 
@@ -34,6 +35,7 @@ function write({ task, publicKey, settlement, version }: Inbound): FederationInb
     settlement_id: task.settlement?.settlementId ?? null,
     settlement: settlement === null ? null : JSON.stringify(settlement),
     ended_at: isOver(task) ? task.holdUntil : null,
+    trace: storedTrace(),
   };
 }
 
@@ -70,6 +72,7 @@ const add = prepare<FederationInboundRow>()(
     settlement_id: p("settlement_id"),
     settlement: p("settlement"),
     ended_at: p("ended_at"),
+    trace: p("trace"),
   }),
 );
 
@@ -83,6 +86,7 @@ const change = prepare<FederationInboundRow & { before: number }>()(
       settlement_id: p("settlement_id"),
       settlement: p("settlement"),
       ended_at: p("ended_at"),
+      trace: sql`coalesce(${p("trace")}, trace)`,
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -100,7 +104,7 @@ export async function putInbound(tx: Tx, inbound: Inbound): Promise<void> {
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_inbound")
-    .select("task_id")
+    .select(["task_id", "trace"])
     .where("due_at", "is not", null)
     .where("due_at", "<=", p("now"))
     .orderBy("due_at")
@@ -112,7 +116,7 @@ export function dueInbound(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ task_id: string }[]> {
+): Promise<{ task_id: string; trace: string | null }[]> {
   return reader.all(due, { now, limit });
 }
 

@@ -1,4 +1,5 @@
 import { payableOf, type OutboundTask } from "@agent/federation-protocol";
+import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboundRow } from "../storage/tables/federation.ts";
@@ -35,6 +36,7 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     attestation,
     ended_at: isOpen(task) ? null : task.expiresAt,
     payable: payableOf(task),
+    trace: storedTrace(),
   };
 }
 
@@ -62,6 +64,7 @@ const add = prepare<FederationOutboundRow>()(
     attestation: p("attestation"),
     ended_at: p("ended_at"),
     payable: p("payable"),
+    trace: p("trace"),
   }),
 );
 
@@ -77,6 +80,7 @@ const change = prepare<FederationOutboundRow & { before: number }>()(
       attestation: p("attestation"),
       ended_at: p("ended_at"),
       payable: p("payable"),
+      trace: sql`coalesce(${p("trace")}, trace)`,
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -94,7 +98,7 @@ export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_outbound")
-    .select("task_id")
+    .select(["task_id", "trace"])
     .where("due_at", "is not", null)
     .where("due_at", "<=", p("now"))
     .orderBy("due_at")
@@ -106,7 +110,7 @@ export function dueOutbound(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ task_id: string }[]> {
+): Promise<{ task_id: string; trace: string | null }[]> {
   return reader.all(due, { now, limit });
 }
 

@@ -1,5 +1,6 @@
 import { payableOfSettlement, type OutgoingSettlement } from "@agent/federation-protocol";
 import type { PostedRow } from "../budget/post.ts";
+import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboxRow } from "../storage/tables/federation.ts";
@@ -36,6 +37,7 @@ function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
     body: JSON.stringify(entry),
     ended_at: entry.endedAt,
     payable: payableOfSettlement(entry.settlement),
+    trace: storedTrace(),
   };
 }
 
@@ -62,6 +64,7 @@ const add = prepare<FederationOutboxRow>()(
     body: p("body"),
     ended_at: p("ended_at"),
     payable: p("payable"),
+    trace: p("trace"),
   }),
 );
 
@@ -75,6 +78,7 @@ const change = prepare<FederationOutboxRow & { before: number }>()(
       body: p("body"),
       ended_at: p("ended_at"),
       payable: p("payable"),
+      trace: sql`coalesce(${p("trace")}, trace)`,
     })
     .where("settlement_id", "=", p("settlement_id"))
     .where("version", "=", p("before")),
@@ -92,7 +96,7 @@ export async function putOutbox(tx: Tx, entry: OutboxEntry): Promise<void> {
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_outbox")
-    .select("settlement_id")
+    .select(["settlement_id", "trace"])
     .where("due_at", "is not", null)
     .where("due_at", "<=", p("now"))
     .orderBy("due_at")
@@ -104,7 +108,7 @@ export function dueOutbox(
   reader: Reader,
   now: number,
   limit: number,
-): Promise<{ settlement_id: string }[]> {
+): Promise<{ settlement_id: string; trace: string | null }[]> {
   return reader.all(due, { now, limit });
 }
 

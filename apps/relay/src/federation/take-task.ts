@@ -15,6 +15,7 @@ import type { Answer, Operations, Refusal } from "@agent/wire";
 import { visibleProfile } from "../agents/profile-store.ts";
 import { signingKeysOf } from "../agents/key-store.ts";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
+import { storedTrace } from "../http/trace.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
 import { newId } from "../runtime.ts";
@@ -196,5 +197,6 @@ function rowOf(
     receipt_hash: null,
     finished_at: null,
     delegation_token: null,
+    trace: storedTrace(),
   };
 }

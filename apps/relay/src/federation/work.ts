@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { deliverSettlement } from "./deliver-settlement.ts";
+import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation.ts";
 import { resendForward } from "./forward-task.ts";
@@ -35,10 +36,10 @@ function createFederationWork(
   const underWay = new Map<string, Promise<void>>();
   let stopped = false;
 
-  /** One of a name at a time. */
-  function begin(name: string, work: () => Promise<void>): void {
+  /** One of a name at a time, in the trace of the row that it is about. */
+  function begin(name: string, work: () => Promise<void>, trace: string | null = null): void {
     if (stopped || underWay.has(name)) return;
-    const running = work()
+    const running = withStoredTrace(trace, work)
       .catch((error: unknown) =>
         federation.log.error("federation.work_failed", { work: name, error: String(error) }),
       )
@@ -56,14 +57,15 @@ function createFederationWork(
       dueInbound(storage.read, now, room),
       dueOutbox(storage.read, now, room),
     ]);
-    for (const { task_id } of forwards) {
-      begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute));
+    for (const { task_id, trace } of forwards) {
+      begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute), trace);
     }
-    for (const { task_id } of results) {
-      begin(`result ${task_id}`, () => returnResult(services, task_id));
+    for (const { task_id, trace } of results) {
+      begin(`result ${task_id}`, () => returnResult(services, task_id), trace);
     }
-    for (const { settlement_id } of settlements) {
-      begin(`settlement ${settlement_id}`, () => deliverSettlement(services, settlement_id));
+    for (const { settlement_id, trace } of settlements) {
+      const deliver = () => deliverSettlement(services, settlement_id);
+      begin(`settlement ${settlement_id}`, deliver, trace);
     }
   }
 

@@ -78,4 +78,41 @@ describe("a request in a trace", () => {
     server.closeAllConnections();
     server.close();
   });
+
+  test("B8: goes on in a call that is made later, after the endpoint could not be reached", async () => {
+    const seen: IncomingHttpHeaders[] = [];
+    const server = createServer((request, response) => {
+      seen.push(request.headers);
+      // The first call ends without an answer.
+      if (seen.length === 1) return void request.socket.destroy();
+      response.writeHead(500).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    t = await startTestRelay();
+    const [boss, worker] = [await t.agent(), await t.agent()];
+    await t.as(worker, "POST", "/api/v1/agents/register", {
+      agent_id: worker.agentId,
+      endpoint_url: `http://127.0.0.1:${port}/`,
+      capabilities: [],
+      metadata: {},
+    });
+    const token = await t.token(boss);
+    const headers = { traceparent: parent, tracestate: "vendor=1" };
+    const body = { prompt: "work" };
+    await t.request("POST", `/agent/${worker.agentId}/task`, { token, body, headers });
+    await expect.poll(() => seen.length).toBe(1);
+    await expect
+      .poll(async () => {
+        await t.clock.advance(1_000);
+        return seen.length;
+      })
+      .toBeGreaterThan(1);
+    for (const each of seen) {
+      expect(each["traceparent"]).toMatch(new RegExp(`^00-${id}-(?!${span})[0-9a-f]{16}-01$`));
+      expect(each["tracestate"]).toBe("vendor=1");
+    }
+    server.closeAllConnections();
+    server.close();
+  });
 });

@@ -7,7 +7,7 @@ export interface Trace {
   readonly state: string | null;
 }
 
-const current = new AsyncLocalStorage<Trace>();
+const current = new AsyncLocalStorage<Trace | undefined>();
 
 const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const longestState = 512;
@@ -27,6 +27,21 @@ export function readTrace(headers: Headers): Trace | undefined {
 /** Runs what belongs to a trace. Without one nothing is carried along, and nothing costs. */
 export function withTrace<T>(trace: Trace | undefined, run: () => T): T {
   return trace === undefined ? run() : current.run(trace, run);
+}
+
+/** The trace at hand as a row keeps it, so that a job can go on in it; null without one. */
+export function storedTrace(): string | null {
+  const trace = current.getStore();
+  return trace === undefined ? null : JSON.stringify(trace);
+}
+
+/**
+ * Runs what a row causes in the trace that the row keeps. Without a kept trace the work belongs to no
+ * trace, also when a request of another trace happened to begin it.
+ */
+export function withStoredTrace<T>(stored: string | null, run: () => T): T {
+  if (stored !== null) return current.run(JSON.parse(stored) as Trace, run);
+  return current.getStore() === undefined ? run() : current.run(undefined, run);
 }
 
 /** The headers by which a request goes on in the trace that it is made for, under a span of its own. */

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { Database } from "better-sqlite3";
 import { JobTx } from "./job-tx.ts";
 import { isOutage, sqliteCode } from "./sqlite-error.ts";
@@ -152,7 +153,9 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
     transaction: <T>(work: (tx: Tx) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(new StorageUnavailable("the storage is closed"));
-        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        // A job runs in the context of the one that asked for it, not of the one that began the batch.
+        const bound = AsyncLocalStorage.bind(work);
+        waiting.push({ work: bound, resolve: resolve as (value: unknown) => void, reject });
         draining ??= drain();
       }),
 

@@ -1,6 +1,6 @@
 import { createRelayClient, followTask, type FollowOptions } from "@agent/client";
 import { seededRandom, type TestAgent } from "@agent/testkit";
-import type { TaskEvent } from "@agent/wire";
+import type { Received, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { cuttingProxy } from "../../test/cutting-proxy.ts";
 import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
@@ -30,8 +30,8 @@ function follow({ task_id: taskId }: Delegation, more: Partial<FollowOptions> = 
   });
 }
 
-async function toEnd(following: ReturnType<typeof follow>): Promise<TaskEvent[]> {
-  const events: TaskEvent[] = [];
+async function toEnd(following: ReturnType<typeof follow>): Promise<Received<typeof TaskEvent>[]> {
+  const events: Received<typeof TaskEvent>[] = [];
   for await (const step of following) {
     if (!step.ok) throw new Error(step.code);
     events.push(step.event);

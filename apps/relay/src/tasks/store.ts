@@ -38,6 +38,7 @@ const addTask = prepare<TaskRow>()(
     receipt_hash: p("receipt_hash"),
     finished_at: p("finished_at"),
     delegation_token: p("delegation_token"),
+    trace: p("trace"),
     events: "[]",
   }),
 );

@@ -7,6 +7,7 @@ import {
   type SubmitTaskBody,
 } from "@agent/wire";
 import type { KeepAnswer } from "../http/idempotency.ts";
+import { storedTrace } from "../http/trace.ts";
 import { actingAgent, type Caller } from "../identity/caller.ts";
 import type { ChooseServices } from "../routing/choose-executors.ts";
 import { decisionText, keepDecision } from "../routing/decision.ts";
@@ -78,6 +79,7 @@ export async function submit(
     receipt_hash: null,
     finished_at: null,
     delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
+    trace: storedTrace(),
   };
 
   const decision = decisionText(record);

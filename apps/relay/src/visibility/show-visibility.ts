@@ -33,7 +33,13 @@ export async function showVisibility(
   }
   const hints: string[] = [];
   if (agent.revoked_at !== null) hints.push("The agent is revoked: nobody finds it.");
-  if (agent.registered === 0) hints.push("Register, or discovery does not show the agent.");
+  if (agent.registered === 0) {
+    hints.push(
+      listing === undefined
+        ? "Register, or discovery does not show the agent."
+        : "Register, or discovery shows the agent without an endpoint.",
+    );
+  }
   if (capabilities.length === 0) hints.push("Name capabilities, or no query leads to the agent.");
   if (capabilities.length > limits.visibilityQueries) {
     hints.push(`Only the first ${limits.visibilityQueries} capabilities were ranked.`);

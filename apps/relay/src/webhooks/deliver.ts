@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import { EgressError } from "../http/egress.ts";
+import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
@@ -41,7 +42,8 @@ async function deliver(services: Parts, delivery: WebhookDeliveryRow): Promise<b
     await storage.transaction((tx) => removeDelivery(tx, delivery_id));
     return false;
   }
-  const fault = await send(services, webhook, { id: delivery_id, body: delivery.body });
+  const message = { id: delivery_id, body: delivery.body };
+  const fault = await withStoredTrace(delivery.trace, () => send(services, webhook, message));
   if (fault === undefined) {
     await storage.transaction(async (tx) => {
       await removeDelivery(tx, delivery_id);

@@ -86,6 +86,7 @@ const queue = prepare<WebhookDeliveryRow>()(
     body: p("body"),
     attempt: p("attempt"),
     next_at: p("next_at"),
+    trace: p("trace"),
   }),
 );
 

@@ -1,4 +1,5 @@
 import type { WebhookEvent } from "@agent/wire";
+import { storedTrace } from "../http/trace.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -29,6 +30,7 @@ export async function tell(
         body: bodyOf(type, data, runtime.now()),
         attempt: 0,
         next_at: runtime.now(),
+        trace: storedTrace(),
       });
     }
   }

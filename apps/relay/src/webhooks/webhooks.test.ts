@@ -163,6 +163,46 @@ describe("an agent's webhook", () => {
     expect(typesOf(received.slice(before))).toEqual(["webhook.test", "task.completed"]);
   });
 
+  test("B8: is told of each event in the trace of the request that caused it, at every attempt", async () => {
+    await subscribe(boss, ["task.completed"]);
+    const trace = (digit: string) => digit.repeat(32);
+    const deliver = async (digit: string | undefined) => {
+      const task = await delegate(t, boss, worker);
+      const token = await t.token(worker);
+      const headers: Record<string, string> =
+        digit === undefined
+          ? {}
+          : { traceparent: `00-${trace(digit)}-${"b".repeat(16)}-01`, tracestate: `v=${digit}` };
+      const body = receiptOf(worker, task);
+      const reply = await t.request("POST", `${task.path}/result`, { token, headers, body });
+      expect(reply.status).toBe(200);
+      return task.task_id;
+    };
+    // At once, so that all of them end in one commit.
+    const digits = ["1", undefined, "2", undefined, "3"];
+    const taskIds = await Promise.all(digits.map(deliver));
+    await run();
+    const seen = new Map(
+      received.map(({ headers, body }) => {
+        const { data } = JSON.parse(body) as { data: { task_id: string } };
+        return [data.task_id, [headers["traceparent"]?.slice(3, 35), headers["tracestate"]]];
+      }),
+    );
+    const expected = digits.map((digit, at) => [
+      taskIds[at],
+      digit === undefined ? [undefined, undefined] : [trace(digit), `v=${digit}`],
+    ]);
+    expect(seen).toEqual(new Map(expected as [string, string[]][]));
+
+    received = [];
+    status = 500;
+    await deliver("4");
+    for (const ms of [1_000, 5_000, 60_000]) await pass(ms);
+    expect(received.map(({ headers }) => headers["traceparent"]?.slice(3, 35))).toEqual(
+      Array(3).fill(trace("4")),
+    );
+  });
+
   test("that is gone for good is disabled at once", async () => {
     await subscribe(boss, ["task.completed"]);
     status = 410;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { extensibleEnum } from "../extensible-enum.ts";
 import { count, hex32, shortText, signature, time, uuid } from "../fields.ts";
 
 /** A sign of life and its answer; `signature` is over `relay_id` and the decimal `timestamp`. */
@@ -32,13 +33,13 @@ export const PeerEntrySchema = v.object({
   public_key: hex32,
   endpoint_url: v.string(),
   display_name: shortText,
-  state: v.picklist(PEER_STATES),
+  state: extensibleEnum(PEER_STATES),
   trust_score: v.number(),
   agent_count: count,
   last_heartbeat_at: v.nullable(time),
   missed_heartbeats: count,
 });
-export type PeerEntry = v.InferOutput<typeof PeerEntrySchema>;
+export type PeerEntry = v.InferInput<typeof PeerEntrySchema>;
 
 /** The answer of `GET /federation/v1/peers`. */
 export const PeerListSchema = v.object({ peers: v.array(PeerEntrySchema) });

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { extensibleEnum } from "../extensible-enum.ts";
 import {
   capabilities,
   count,
@@ -62,5 +63,5 @@ export const TaskResultSchema = v.object({
 export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
 /** `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. */
-export const TaskResultAnswerSchema = v.object({ status: v.picklist(["accepted", "pending"]) });
-export type TaskResultAnswer = v.InferOutput<typeof TaskResultAnswerSchema>;
+export const TaskResultAnswerSchema = v.object({ status: extensibleEnum(["accepted", "pending"]) });
+export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;

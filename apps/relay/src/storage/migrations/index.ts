@@ -19,6 +19,7 @@ import { federationEnds } from "./018-federation-ends.ts";
 import { tasksOfPeers } from "./019-tasks-of-peers.ts";
 import { cardReversals } from "./028-card-reversals.ts";
 import { federationGuards } from "./020-federation-guards.ts";
+import { traces } from "./030-traces.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -43,4 +44,5 @@ export const migrations = [
   tasksOfPeers,
   cardReversals,
   federationGuards,
+  traces,
 ];

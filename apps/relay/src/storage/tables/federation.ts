@@ -36,6 +36,8 @@ export interface FederationOutboundRow {
   ended_at: number | null;
   /** What may still come to be owed for it, in micro-units; what is in the outbox counts there. */
   payable: number;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A task that came from another relay. */
@@ -52,6 +54,8 @@ export interface FederationInboundRow {
   settlement: string | null;
   /** By when it came to nothing; null while it has not, and once it is settled. */
   ended_at: number | null;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
@@ -66,6 +70,8 @@ export interface FederationOutboxRow {
   ended_at: number | null;
   /** What is owed as soon as the peer has booked it, in micro-units; 0 once it is decided. */
   payable: number;
+  /** JSON: the trace of the latest request that changed it; null without one. */
+  trace: string | null;
 }
 
 /** A hold that outlives its task, because another relay has yet to settle or to be paid. */

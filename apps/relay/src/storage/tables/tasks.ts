@@ -29,6 +29,8 @@ export interface TaskRow {
   finished_at: number | null;
   /** JSON; null where the task came without one. */
   delegation_token: string | null;
+  /** JSON: the trace of the request that submitted it; null without one. */
+  trace: string | null;
 }
 
 /** A task as it is read: what happened to it between its beginning and its end comes with it. */

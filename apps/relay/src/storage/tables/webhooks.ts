@@ -20,4 +20,6 @@ export interface WebhookDeliveryRow {
   body: string;
   attempt: number;
   next_at: number;
+  /** JSON: the trace of the request that caused it; null without one. */
+  trace: string | null;
 }

@@ -1,0 +1,140 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { manualClock, receiptOf, type ManualClock, type TestAgent } from "@agent/testkit";
+import type { Task } from "@agent/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { peer, startSite, until, type Site } from "../../test/network.ts";
+
+const submitted = "1".repeat(32);
+const done = "2".repeat(32);
+const parentOf = (trace: string) => ({ traceparent: `00-${trace}-${"b".repeat(16)}-01` });
+
+interface Seen {
+  readonly path: string;
+  readonly trace: string | undefined;
+}
+
+let clock: ManualClock;
+let fate: (path: string) => Fate;
+let seen: Seen[];
+let proxies: LossyProxy[];
+let a: Site;
+let b: Site;
+let boss: TestAgent;
+let worker: TestAgent;
+
+beforeEach(async () => {
+  clock = manualClock();
+  fate = () => "pass";
+  seen = [];
+  const watch = (path: string, headers: IncomingHttpHeaders) => {
+    const trace = headers["traceparent"];
+    seen.push({ path, trace: typeof trace === "string" ? trace.slice(3, 35) : undefined });
+    return fate(path);
+  };
+  proxies = await Promise.all([0, 1].map(() => lossyProxy(watch)));
+  [a, b] = (await Promise.all(
+    ["alpha", "beta"].map((name, at) =>
+      startSite({ name, clock, seed: at + 1, url: proxies[at]!.url }),
+    ),
+  )) as [Site, Site];
+  proxies[0]!.to(`http://127.0.0.1:${a.port}`);
+  proxies[1]!.to(`http://127.0.0.1:${b.port}`);
+  await peer(a, b);
+  boss = await a.agent();
+  await a.deposit(boss, 10);
+  worker = await b.worker(1);
+});
+afterEach(async () => {
+  await Promise.all([a.close(), b.close()]);
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+});
+
+const tracesAt = (path: string) =>
+  seen.filter((each) => each.path.startsWith(path)).map(({ trace }) => trace);
+
+/** The first attempt at a path has no answer, the later ones pass. */
+function breakOnce(path: string): void {
+  let broken = false;
+  fate = (asked) => {
+    if (asked !== path || broken) return "pass";
+    broken = true;
+    return "refuse";
+  };
+}
+
+async function settled(): Promise<void> {
+  await until(async () => {
+    if ((await b.balance(worker)) > 0) return true;
+    await clock.advance(10_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "the worker is paid");
+}
+
+/** One task from the first relay's agent to the second one's, with the headers of both requests. */
+async function delegateAndWork(first: Record<string, string>, last: Record<string, string>) {
+  const submission = await a.request("POST", `/agent/${boss.agentId}/task`, {
+    token: await a.token(boss),
+    headers: first,
+    body: { prompt: "work", required_capabilities: ["summarise"] },
+  });
+  const taskId = submission.body["task_id"];
+  const task = await until(async () => {
+    const pending = `/agent/${worker.agentId}/tasks?status=pending`;
+    const { body } = await b.as(worker, "GET", pending);
+    const [found] = (body["tasks"] as Task[]).filter(({ task_id }) => task_id === taskId);
+    if (found !== undefined) return found;
+    await clock.advance(10_000);
+    await a.relay.tick();
+    return undefined;
+  }, "the task comes to the worker");
+  const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
+  await b.request("POST", path, {
+    token: await b.token(worker),
+    headers: last,
+    body: receiptOf(worker, task),
+  });
+  await settled();
+}
+
+const paths = [
+  "/federation/v1/task/forward",
+  "/federation/v1/task/result",
+  "/federation/v1/settlement/forward",
+];
+
+test.each(paths)(
+  "B8: everything that relays send for a task carries its submission's trace, repeated %s too",
+  async (path) => {
+    breakOnce(path);
+    await delegateAndWork(parentOf(submitted), {});
+    expect(tracesAt(path).length).toBeGreaterThan(1);
+    for (const each of paths) expect(new Set(tracesAt(each))).toEqual(new Set([submitted]));
+  },
+);
+
+test("B8: a result and its settlement carry the trace of the request that brought the receipt", async () => {
+  breakOnce("/federation/v1/task/result");
+  await delegateAndWork({}, parentOf(done));
+  expect(new Set(tracesAt("/federation/v1/task/forward"))).toEqual(new Set([undefined]));
+  expect(new Set(tracesAt("/federation/v1/task/result"))).toEqual(new Set([done]));
+  expect(new Set(tracesAt("/federation/v1/settlement/forward"))).toEqual(new Set([done]));
+});
+
+test("B8: a task without a trace sends none, also when a request with a trace began the sending", async () => {
+  fate = (path) => (path === "/federation/v1/task/forward" ? "refuse" : "pass");
+  await a.request("POST", `/agent/${boss.agentId}/task`, {
+    token: await a.token(boss),
+    body: { prompt: "work", required_capabilities: ["summarise"] },
+  });
+  await until(() => tracesAt("/federation/v1/task/forward").length > 0);
+  fate = () => "pass";
+  await clock.advance(60_000);
+  // Its end wakes the work of the relay, which then sends everything that is due.
+  await delegateAndWork(parentOf(submitted), {});
+  const [first, ...rest] = tracesAt("/federation/v1/task/forward");
+  expect(first).toBeUndefined();
+  expect(rest).toContain(undefined);
+  expect(rest).toContain(submitted);
+});

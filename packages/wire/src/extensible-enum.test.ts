@@ -1,0 +1,76 @@
+import { VerifiableCredentialSchema } from "@agent/credentials";
+import { LedgerSchema } from "@agent/ledger";
+import { ExecutionReceiptSchema } from "@agent/receipts";
+import * as v from "valibot";
+import { describe, expect, test } from "vitest";
+import { extensibleEnum, wordsOf } from "./fields.ts";
+import { schemaOf } from "./json-schemas.ts";
+import { operations } from "./operations.ts";
+import type { Operation } from "./operation.ts";
+import { ServerMessage } from "./realtime.ts";
+import { TaskEvent } from "./tasks.ts";
+
+/** Signed documents: their words belong to the version that they name, so they are closed. */
+const documents: readonly unknown[] = [
+  ExecutionReceiptSchema,
+  LedgerSchema,
+  VerifiableCredentialSchema,
+];
+
+/** Every schema inside a schema, itself included. */
+function* schemasIn(value: unknown, path: string, seen = new Set()): Iterable<[string, object]> {
+  if (typeof value !== "object" || value === null || seen.has(value)) return;
+  if (documents.includes(value)) return;
+  seen.add(value);
+  if ("kind" in value && value.kind === "schema") yield [path, value];
+  for (const [name, member] of Object.entries(value)) {
+    yield* schemasIn(member, `${path}.${name}`, seen);
+  }
+}
+
+const answers = [
+  ...Object.entries<Operation>(operations).flatMap(([name, { ok }]) =>
+    Object.entries(ok).map(([status, schema]) => [`${name} ${status}`, schema] as const),
+  ),
+  ["the socket", ServerMessage] as const,
+  ["a task's events", TaskEvent] as const,
+];
+
+describe("H17: the enumerations of answers", () => {
+  test.each(answers)("of %s take words of later versions", (name, answer) => {
+    const closed = [...schemasIn(answer, name)].filter(
+      ([, schema]) => "type" in schema && (schema.type === "picklist" || schema.type === "enum"),
+    );
+    expect(closed.map(([path]) => path)).toEqual([]);
+  });
+
+  test("are found by this test where they are closed", () => {
+    const answer = v.object({ rows: v.array(v.optional(v.picklist(["a"]))) });
+    const types = [...schemasIn(answer, "answer")].map(([, schema]) => Reflect.get(schema, "type"));
+    expect(types).toContain("picklist");
+  });
+
+  test("are text to a reader, and keep the words that are known", () => {
+    const colour = extensibleEnum(["red", "green"]);
+    expect(v.parse(colour, "red")).toBe("red");
+    expect(v.parse(colour, "blue")).toBe("blue");
+    for (const wrong of [1, null, {}, undefined]) expect(v.is(colour, wrong)).toBe(false);
+    expect(wordsOf(colour)).toEqual(["red", "green"]);
+    expect(wordsOf(v.string())).toBeNull();
+  });
+
+  test("are marked `x-extensible` in OpenAPI, those of requests are not", () => {
+    expect(schemaOf(v.object({ colour: extensibleEnum(["red"]) }))).toMatchObject({
+      properties: { colour: { type: "string", enum: ["red"], "x-extensible": true } },
+    });
+    expect(schemaOf(v.picklist(["red"]))).toEqual({ type: "string", enum: ["red"] });
+  });
+
+  test("stay closed in requests: an unknown word is refused", () => {
+    const { query } = operations.listTasks;
+    expect(v.is(query, { status: "completed" })).toBe(true);
+    expect(v.is(query, { status: "paused" })).toBe(false);
+    expect(v.is(operations.setTrustLevel.body, { trust_level: "partner" })).toBe(false);
+    expect(v.is(operations.putPlan.body, { goal_id: "g", title: "", status: "x" })).toBe(false);
+  });
+});
