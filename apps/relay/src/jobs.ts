@@ -1,3 +1,4 @@
+import { recordTime } from "./clock/record-time.ts";
 import { forgetOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/work.ts";
 import { forgetOldKeys } from "./http/idempotency.ts";
@@ -21,6 +22,7 @@ interface Job {
 }
 
 const ownJobs: readonly Job[] = [
+  { name: "record-time", everyMs: 15_000, run: recordTime },
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
@@ -76,7 +78,7 @@ export function createJobs(services: Services, work?: FederationWork): Jobs {
   return {
     async tick() {
       if (services.freezer.frozen() !== undefined) return;
-      const now = services.runtime.now();
+      const now = services.clock.elapsed();
       for (const job of jobs) {
         const { name, everyMs } = job;
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
+import { createRelayClock } from "./clock/relay-clock.ts";
 import { commands } from "./commands.ts";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
@@ -29,8 +30,11 @@ ${describeVariables()}`;
 
 const graceMs = 8_000;
 
+const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
+
 const runtime: Runtime = {
-  now: Date.now,
+  now: clock.now,
+  clock,
   randomBytes: randomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);

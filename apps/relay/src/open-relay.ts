@@ -2,6 +2,8 @@ import { openFreezer } from "./admin/freeze.ts";
 import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
 import { createRelay, type Relay } from "./app.ts";
+import { beginClock } from "./clock/begin-clock.ts";
+import { trustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
 import { createFederation } from "./federation/federation.ts";
 import { startFederationWork } from "./federation/work.ts";
@@ -43,6 +45,8 @@ export async function openRelay(
 ): Promise<OpenRelay | StartRefusal> {
   const opened = await open({ path: config.storage.databasePath, migrations });
   if (!opened.ok) return opened;
+  const clock = runtime.clock ?? trustedClock(runtime.now);
+  await beginClock(clock, opened.storage.read, log);
   const freezer = await openFreezer(opened.storage, runtime);
   const { storage } = freezer;
   const loaded = await loadRelayIdentity(opened.storage, runtime, config.identity.keyPassphrase);
@@ -65,9 +69,10 @@ export async function openRelay(
   const parts = {
     config,
     runtime,
+    clock,
     log,
     metrics: createMetrics(),
-    jobBoard: createJobBoard(runtime.now),
+    jobBoard: createJobBoard(clock.elapsed),
     storage,
     freezer,
     identity,

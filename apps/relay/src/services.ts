@@ -1,6 +1,7 @@
 import type { Freezer } from "./admin/freeze.ts";
 import type { JobBoard } from "./admin/job-board.ts";
 import type { RequestMetrics } from "./admin/metrics.ts";
+import type { RelayClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
 import type { Federation } from "./federation/federation.ts";
 import type { Egress } from "./http/egress.ts";
@@ -20,6 +21,7 @@ import type { TaskWaiters } from "./tasks/waiters.ts";
 export interface Services {
   readonly config: Config;
   readonly runtime: Runtime;
+  readonly clock: RelayClock;
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly jobBoard: JobBoard;

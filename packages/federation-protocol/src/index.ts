@@ -188,6 +188,14 @@ export {
 } from "./settlement-outbox.ts";
 export { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
 export {
+  acceptWallClock,
+  type ClockJump,
+  type ClockReading,
+  type ClockState,
+  readClock,
+  startClock,
+} from "./steady-clock.ts";
+export {
   createForward,
   type ForwardContext,
   type ForwardOrder,

@@ -3,6 +3,7 @@ import { agentState } from "./agent-state.ts";
 import { approvals } from "./approvals.ts";
 import { budget } from "./budget.ts";
 import { cards } from "./cards.ts";
+import { clock } from "./clock.ts";
 import { conversations } from "./conversations.ts";
 import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
@@ -46,6 +47,7 @@ export const operations = {
   ...webhooks,
   ...statement,
   ...freeze,
+  ...clock,
   ...market,
   ...trust,
   ...credentials,

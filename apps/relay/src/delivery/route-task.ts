@@ -19,6 +19,7 @@ export type RouteParts = Pick<
   Services,
   | "storage"
   | "runtime"
+  | "clock"
   | "config"
   | "log"
   | "waiters"

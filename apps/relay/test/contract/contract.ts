@@ -4,6 +4,7 @@ import { approvalsContract } from "./approvals.ts";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
 import { cardsContract } from "./cards.ts";
+import { clockContract } from "./clock.ts";
 import { freezeContract } from "./freeze.ts";
 import { devicesContract } from "./devices.ts";
 import { federationAdminContract } from "./federation-admin.ts";
@@ -36,6 +37,7 @@ export const contract: Contract<OperationName> = {
   ...webhooksContract,
   ...cardsContract,
   ...freezeContract,
+  ...clockContract,
   ...marketContract,
   ...trustContract,
   ...credentialsContract,
