@@ -7,7 +7,12 @@ import { countMigrations, ping } from "./store.ts";
 
 /** Whether work may be sent here: what an orchestrator and an operator look at. */
 export async function readiness(
-  { storage, jobBoard, freezer, clock }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock">,
+  {
+    storage,
+    jobBoard,
+    freezer,
+    clock,
+  }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock">,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {

@@ -32,6 +32,7 @@ export async function post(
 > {
   const accounts = new Map<Account, { before: number; now: AccountRow }>();
   const rows: PostingRow[] = [];
+  const time = runtime.now();
   for (const { account, type, amount } of postings) {
     const known = accounts.get(account) ?? (await load(tx, account));
     const now = {
@@ -39,6 +40,8 @@ export async function post(
       balance: known.now.balance + amount,
       held: known.now.held + heldChange(account, type, amount),
       sequence: known.now.sequence + 1,
+      // Times grow with sequences even when the clock went back: statements search by them.
+      last_posted_at: Math.max(time, known.now.last_posted_at),
     };
     if (now.balance < 0 && !mayOwe(account)) return refuse("budget.insufficient");
     // What is held or leaving counts, so that there is always room for it to come back.
@@ -54,7 +57,7 @@ export async function post(
       balance_after: now.balance,
       reference_id: entry.reference,
       description: entry.description,
-      created_at: runtime.now(),
+      created_at: now.last_posted_at,
     });
   }
   for (const { before, now } of accounts.values()) await writeAccount(tx, now, before);
@@ -68,7 +71,14 @@ export async function post(
 
 async function load(tx: Tx, account: Account): Promise<{ before: number; now: AccountRow }> {
   const stored = await findAccount(tx, account);
-  const now = stored ?? { account, balance: 0, held: 0, pending_withdrawals: 0, sequence: 0 };
+  const now = stored ?? {
+    account,
+    balance: 0,
+    held: 0,
+    pending_withdrawals: 0,
+    sequence: 0,
+    last_posted_at: 0,
+  };
   return { before: now.sequence, now };
 }
 

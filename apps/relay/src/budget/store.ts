@@ -17,13 +17,19 @@ const addAccount = prepare<AccountRow>()(
     held: p("held"),
     pending_withdrawals: p("pending_withdrawals"),
     sequence: p("sequence"),
+    last_posted_at: p("last_posted_at"),
   }),
 );
 
 const changeAccount = prepare<Omit<AccountRow, "pending_withdrawals"> & { before: number }>()(
   db
     .updateTable("accounts")
-    .set({ balance: p("balance"), held: p("held"), sequence: p("sequence") })
+    .set({
+      balance: p("balance"),
+      held: p("held"),
+      sequence: p("sequence"),
+      last_posted_at: p("last_posted_at"),
+    })
     .where("account", "=", p("account"))
     .where("sequence", "=", p("before")),
 );

@@ -4,6 +4,8 @@ export interface AccountRow {
   held: number;
   pending_withdrawals: number;
   sequence: number;
+  /** The time of its last posting; 0 before the first. */
+  last_posted_at: number;
 }
 
 export interface PostingRow {
