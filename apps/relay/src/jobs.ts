@@ -38,6 +38,14 @@ const ownJobs: readonly Job[] = [
   { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
 
+const bookJob = ({ config }: Services): Job => ({
+  name: "reconcile",
+  everyMs: config.books.reconcileIntervalMs,
+  // Large books take long, and no other job waits for them.
+  asksOthers: true,
+  run: ({ reconciler }) => reconciler.checkRecent(),
+});
+
 const federationJobs = ({ config }: Services, work: FederationWork): readonly Job[] => [
   { name: "deliver-to-peers", everyMs: 0, run: () => work.deliver() },
   {
@@ -61,7 +69,11 @@ export interface Jobs {
  * while the relay is frozen. What asks others waits for them by itself, so that it holds up no other.
  */
 export function createJobs(services: Services, work?: FederationWork): Jobs {
-  const jobs = [...ownJobs, ...(work === undefined ? [] : federationJobs(services, work))];
+  const jobs = [
+    ...ownJobs,
+    bookJob(services),
+    ...(work === undefined ? [] : federationJobs(services, work)),
+  ];
   const lastRun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 

@@ -1,6 +1,7 @@
 import { openFreezer } from "./admin/freeze.ts";
 import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
+import { createReconciler } from "./admin/reconciler.ts";
 import { createRelay, type Relay } from "./app.ts";
 import { beginClock } from "./clock/begin-clock.ts";
 import { trustedClock } from "./clock/relay-clock.ts";
@@ -66,6 +67,7 @@ export async function openRelay(
     audience: identity.did,
     now: runtime.now,
   });
+  const reconciler = createReconciler({ freezer, runtime, elapsed: clock.elapsed, log });
   const parts = {
     config,
     runtime,
@@ -75,6 +77,7 @@ export async function openRelay(
     jobBoard: createJobBoard(clock.elapsed),
     storage,
     freezer,
+    reconciler,
     identity,
     tokens,
     connections: createConnections(),
@@ -96,6 +99,7 @@ export async function openRelay(
     metrics: parts.metrics.registry,
     async close() {
       relay.drain();
+      reconciler.stop();
       await router.close();
       await egress.close();
       await work?.idle();

@@ -1,5 +1,6 @@
 import type { Freezer } from "./admin/freeze.ts";
 import type { JobBoard } from "./admin/job-board.ts";
+import type { Reconciler } from "./admin/reconciler.ts";
 import type { RequestMetrics } from "./admin/metrics.ts";
 import type { RelayClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
@@ -28,6 +29,7 @@ export interface Services {
   /** Takes no transaction while the relay is frozen. */
   readonly storage: Storage;
   readonly freezer: Freezer;
+  readonly reconciler: Reconciler;
   readonly identity: RelayIdentity;
   readonly tokens: TokenChecker;
   readonly connections: Connections;

@@ -27,6 +27,7 @@ export {
   type TransactionType,
 } from "./posting.ts";
 export { estimateCost, type CapabilityPrice } from "./price.ts";
+export { matchesPostings, type RecordedSettlement } from "./record.ts";
 export type { AmountCode, BalanceCode, BudgetCode } from "./refusals.ts";
 export {
   decideSettlement,

@@ -46,6 +46,7 @@ describe("the operation table", () => {
       "metrics",
       "reconcile",
       "removePeer",
+      "resolvePayment",
       "retryOutbox",
       "setPeerCredit",
       "settlePeer",
@@ -77,6 +78,7 @@ describe("the operation table", () => {
       "giveUpOutbox",
       "postResult",
       "requestWithdrawal",
+      "resolvePayment",
       "settlePeer",
       "submitTask",
     ]);

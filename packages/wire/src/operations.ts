@@ -17,6 +17,7 @@ import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { pairing } from "./pairing.ts";
+import { payments } from "./payments.ts";
 import { plans } from "./plans.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
@@ -44,6 +45,7 @@ export const operations = {
   ...budget,
   ...withdrawals,
   ...cards,
+  ...payments,
   ...webhooks,
   ...statement,
   ...freeze,

@@ -3,6 +3,7 @@ import type { RelayClock } from "../clock/relay-clock.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
+import { booksLine } from "./reconciler.ts";
 import { countMigrations, ping } from "./store.ts";
 
 /** Whether work may be sent here: what an orchestrator and an operator look at. */
@@ -12,7 +13,8 @@ export async function readiness(
     jobBoard,
     freezer,
     clock,
-  }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock">,
+    reconciler,
+  }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock" | "reconciler">,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {
@@ -34,7 +36,7 @@ export async function readiness(
       })),
     ];
     if (draining) return refuse("server.draining");
-    const all = [...checks, clockLine(clock)];
+    const all = [...checks, clockLine(clock), booksLine(reconciler.latest())];
     const failing = checks.filter(({ ok }) => !ok);
     if (failing.length === 0) return { status: 200, body: { status: "ready", checks: all } };
     const names = failing.map(({ check }) => check).join(", ");

@@ -13,6 +13,7 @@ import { keysContract } from "./keys.ts";
 import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
+import { paymentsContract } from "./payments.ts";
 import { pairingContract } from "./pairing.ts";
 import { receiptsContract } from "./receipts.ts";
 import { recordsContract } from "./records.ts";
@@ -36,6 +37,7 @@ export const contract: Contract<OperationName> = {
   ...withdrawalsContract,
   ...webhooksContract,
   ...cardsContract,
+  ...paymentsContract,
   ...freezeContract,
   ...clockContract,
   ...marketContract,
