@@ -8,6 +8,7 @@ import {
   pureRunsAnywhere,
   referencesAreDependencies,
   relayKeepsItsFolders,
+  relayReadsOneClock,
   type Rule,
 } from "./rules.ts";
 import { readWorkspace, sourceOf, type Package } from "./workspace.ts";
@@ -124,6 +125,34 @@ const cases: Readonly<Record<string, Case>> = {
       "packages/relay/src/storage/group-commit.ts uses Date.now",
       "packages/relay/src/tasks/submit.ts uses fetch(",
       "packages/relay/src/tasks/submit.ts uses setTimeout",
+    ],
+  },
+  "A5: the relay reads the time from its one clock": {
+    rule: relayReadsOneClock,
+    broken: [
+      madeUp("@agent/relay", {
+        files: {
+          "src/main.ts":
+            "createRelayClock({ wall: Date.now, monotonic: () => performance.now() });\n",
+          "src/tasks/submit.ts": "runtime.now(); new Date(now).toISOString();\n",
+          "src/tasks/submit.test.ts": "Date.now();\n",
+          "src/tasks/expire.ts": "const now = new Date;\n",
+          "src/tasks/store.ts": "sql`select unixepoch() as now`;\n",
+          "src/jobs.ts": "const started = performance.now();\n",
+        },
+      }),
+      madeUp("@agent/relay", {
+        files: {
+          "src/main.ts":
+            "createRelayClock({ wall: Date.now, monotonic: () => performance.now() });\nconst runtime = { now: Date.now };\n",
+        },
+      }),
+    ],
+    found: [
+      "packages/relay/src/tasks/expire.ts reads the time by new Date",
+      "packages/relay/src/tasks/store.ts reads the time by unixepoch",
+      "packages/relay/src/jobs.ts reads the time by performance",
+      "packages/relay/src/main.ts reads the time by Date.now",
     ],
   },
   "pure packages run on any platform": {

@@ -139,6 +139,30 @@ export const effectsStayAtTheEdge: Rule = function* (pkg) {
   }
 };
 
+/** All that tells the time: also statements, and a Date that is made of nothing. */
+const timeSources = [
+  /\bDate\.now\b/,
+  /\bDate\(\)/,
+  /\bnew Date\b(?!\()/,
+  /\bperformance\b/,
+  /\bhrtime\b/,
+  /\bTemporal\.Now\b/,
+  /\b(strftime|unixepoch|julianday|current_(timestamp|date|time))\b/i,
+];
+const clockSources = "{ wall: Date.now, monotonic: () => performance.now() }";
+
+/** A jump of the wall clock must deceive neither jobs nor readers, so both ask `runtime.now()`. */
+export const relayReadsOneClock: Rule = function* (pkg) {
+  if (pkg.name !== "@agent/relay") return;
+  for (const source of pkg.sources.filter(({ isTest }) => !isTest)) {
+    const code =
+      source.path === "src/main.ts" ? source.code.replace(clockSources, "") : source.code;
+    for (const found of matches({ ...source, code }, timeSources)) {
+      yield `${at(pkg, source)} reads the time by ${found}`;
+    }
+  }
+};
+
 export const pureRunsAnywhere: Rule = function* (pkg) {
   if (!(pkg.name in pure)) return;
   if (pkg.tsconfig?.extends !== "../../tsconfig.pure.json")
@@ -193,6 +217,8 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "tasks/assignment-store.ts": ["delivery", "federation", "realtime"],
   "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
+  "budget/store.ts": ["payments"],
+  "federation/reserved-store.ts": ["admin"],
 };
 
 /** Features that know nothing of others, which build on them. */

@@ -5,6 +5,7 @@ import { systemHandlers } from "./admin/routes.ts";
 import { agentHandlers } from "./agents/routes.ts";
 import { approvalHandlers } from "./approvals/routes.ts";
 import { budgetHandlers } from "./budget/routes.ts";
+import { clockHandlers } from "./clock/routes.ts";
 import { credentialHandlers } from "./credentials/routes.ts";
 import { federationHandlers } from "./federation/routes.ts";
 import type { FederationWork } from "./federation/work.ts";
@@ -41,7 +42,7 @@ export interface Relay {
 const rateLimitEntries = 100_000;
 
 export function createRelay(services: Services, work?: FederationWork): Relay {
-  const { config, runtime, log, tokens, connections, waiters, router } = services;
+  const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
   let draining = false;
   const isDraining = () => draining;
 
@@ -51,7 +52,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     clientIpOf(socketAddress(c.env), c.req.header("x-forwarded-for"));
   const limiter = createRateLimiter({
     scale: config.server.rateLimitScale,
-    now: runtime.now,
+    now: clock.elapsed,
     maxEntries: rateLimitEntries,
   });
 
@@ -59,6 +60,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
 
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
+    ...clockHandlers(services),
     ...agentHandlers(services, router.bringWaiting),
     ...pairingHandlers(services),
     ...approvalHandlers(services),

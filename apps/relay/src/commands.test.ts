@@ -33,7 +33,11 @@ async function run(name: string, argument?: string, at = path): Promise<Outcome>
 }
 
 const status = (at = path) =>
-  commands["migrate"]?.run({ arguments: [], status: true, path: at }) as Promise<Outcome>;
+  commands["migrate"]?.run({
+    arguments: [],
+    status: true,
+    path: at,
+  }) as Promise<Outcome>;
 
 /** A database with a hold of 2.4, of a relay that was closed. */
 async function filled(): Promise<void> {

@@ -1,4 +1,4 @@
-import { booksOf } from "./admin/reconcile.ts";
+import { checkBooks } from "./admin/reconcile.ts";
 import { backupDatabase, requireDatabase, restoreDatabase } from "./storage/backup.ts";
 import type { DatabaseRefusal } from "./storage/database-refusal.ts";
 import { inspectDatabase } from "./storage/inspect-database.ts";
@@ -19,6 +19,8 @@ export interface Call {
   readonly status: boolean;
   /** The database file of the environment. */
   readonly path: string;
+  /** The time in milliseconds; without it every payment counts as undecided for long. */
+  readonly now?: number;
 }
 
 interface Command {
@@ -48,13 +50,15 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   reconcile: {
     usage: "reconcile",
-    purpose: "prove from the postings that no money was made or lost",
-    async run({ path }) {
+    purpose: "check that money, holds and records agree",
+    async run({ path, now = Number.MAX_SAFE_INTEGER }) {
       const known = requireDatabase(path, migrations);
       if (!known.ok) return said(known, "");
       const state = await statusOf(path);
       if (!state.ok || state.pending > 0) return { ok: false, text: "migrate the database first" };
-      const books = await readDatabase(path, booksOf);
+      const books = await readDatabase(path, (read) =>
+        checkBooks({ snapshot: (work) => work(read), now, since: 0 }),
+      );
       return { ok: books.consistent, text: JSON.stringify(books, null, 2) };
     },
   },

@@ -83,6 +83,11 @@ export const variables = {
     kind: whole(0, 36_500),
     default: "30",
   },
+  AGENT_RECONCILE_INTERVAL_MS: {
+    purpose: "Milliseconds between checks of the books",
+    kind: whole(1, DAY_MS),
+    default: "3600000",
+  },
   AGENT_RELAY_NAME: {
     purpose: "Display name of the relay",
     kind: plainText,

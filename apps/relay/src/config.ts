@@ -60,6 +60,7 @@ export interface Config {
       readonly assetVersion: string;
     };
   };
+  readonly books: { readonly reconcileIntervalMs: number };
   readonly federation: {
     /** Absent: federation is off. */
     readonly endpointUrl: string | undefined;
@@ -161,6 +162,7 @@ function group(values: Values): Config {
       databasePath: values.AGENT_DB_PATH ?? ":memory:",
       retentionDays: values.AGENT_RETENTION_DAYS,
     },
+    books: { reconcileIntervalMs: values.AGENT_RECONCILE_INTERVAL_MS },
     identity: {
       relayName: values.AGENT_RELAY_NAME,
       keyPassphrase: values.AGENT_RELAY_KEY_PASSPHRASE,

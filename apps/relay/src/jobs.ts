@@ -1,3 +1,4 @@
+import { recordTime } from "./clock/record-time.ts";
 import { forgetOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/work.ts";
 import { forgetOldKeys } from "./http/idempotency.ts";
@@ -21,6 +22,7 @@ interface Job {
 }
 
 const ownJobs: readonly Job[] = [
+  { name: "record-time", everyMs: 15_000, run: recordTime },
   { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
@@ -35,6 +37,14 @@ const ownJobs: readonly Job[] = [
   { name: "forget-old-decisions", everyMs: 600_000, run: forgetOldDecisions },
   { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
 ];
+
+const bookJob = ({ config }: Services): Job => ({
+  name: "reconcile",
+  everyMs: config.books.reconcileIntervalMs,
+  // Large books take long, and no other job waits for them.
+  asksOthers: true,
+  run: ({ reconciler }) => reconciler.checkRecent(),
+});
 
 const federationJobs = ({ config }: Services, work: FederationWork): readonly Job[] => [
   { name: "deliver-to-peers", everyMs: 0, run: () => work.deliver() },
@@ -59,7 +69,11 @@ export interface Jobs {
  * while the relay is frozen. What asks others waits for them by itself, so that it holds up no other.
  */
 export function createJobs(services: Services, work?: FederationWork): Jobs {
-  const jobs = [...ownJobs, ...(work === undefined ? [] : federationJobs(services, work))];
+  const jobs = [
+    ...ownJobs,
+    bookJob(services),
+    ...(work === undefined ? [] : federationJobs(services, work)),
+  ];
   const lastRun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 
@@ -76,7 +90,7 @@ export function createJobs(services: Services, work?: FederationWork): Jobs {
   return {
     async tick() {
       if (services.freezer.frozen() !== undefined) return;
-      const now = services.runtime.now();
+      const now = services.clock.elapsed();
       for (const job of jobs) {
         const { name, everyMs } = job;
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;

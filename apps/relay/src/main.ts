@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
+import { createRelayClock } from "./clock/relay-clock.ts";
 import { commands } from "./commands.ts";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
@@ -29,8 +30,11 @@ ${describeVariables()}`;
 
 const graceMs = 8_000;
 
+const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
+
 const runtime: Runtime = {
-  now: Date.now,
+  now: clock.now,
+  clock,
   randomBytes: randomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);
@@ -129,7 +133,7 @@ async function command(name: string, rest: readonly string[], status: boolean): 
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
       : path === ""
         ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
-        : await known.run({ arguments: rest, status, path });
+        : await known.run({ arguments: rest, status, path, now: runtime.now() });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }

@@ -1,7 +1,10 @@
 import { openFreezer } from "./admin/freeze.ts";
 import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
+import { createReconciler } from "./admin/reconciler.ts";
 import { createRelay, type Relay } from "./app.ts";
+import { beginClock } from "./clock/begin-clock.ts";
+import { trustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
 import { createFederation } from "./federation/federation.ts";
 import { startFederationWork } from "./federation/work.ts";
@@ -43,6 +46,8 @@ export async function openRelay(
 ): Promise<OpenRelay | StartRefusal> {
   const opened = await open({ path: config.storage.databasePath, migrations });
   if (!opened.ok) return opened;
+  const clock = runtime.clock ?? trustedClock(runtime.now);
+  await beginClock(clock, opened.storage.read, log);
   const freezer = await openFreezer(opened.storage, runtime);
   const { storage } = freezer;
   const loaded = await loadRelayIdentity(opened.storage, runtime, config.identity.keyPassphrase);
@@ -62,14 +67,17 @@ export async function openRelay(
     audience: identity.did,
     now: runtime.now,
   });
+  const reconciler = createReconciler({ freezer, runtime, elapsed: clock.elapsed, log });
   const parts = {
     config,
     runtime,
+    clock,
     log,
     metrics: createMetrics(),
-    jobBoard: createJobBoard(runtime.now),
+    jobBoard: createJobBoard(clock.elapsed),
     storage,
     freezer,
+    reconciler,
     identity,
     tokens,
     connections: createConnections(),
@@ -91,6 +99,7 @@ export async function openRelay(
     metrics: parts.metrics.registry,
     async close() {
       relay.drain();
+      reconciler.stop();
       await router.close();
       await egress.close();
       await work?.idle();

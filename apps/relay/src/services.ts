@@ -1,6 +1,8 @@
 import type { Freezer } from "./admin/freeze.ts";
 import type { JobBoard } from "./admin/job-board.ts";
+import type { Reconciler } from "./admin/reconciler.ts";
 import type { RequestMetrics } from "./admin/metrics.ts";
+import type { RelayClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
 import type { Federation } from "./federation/federation.ts";
 import type { Egress } from "./http/egress.ts";
@@ -20,12 +22,14 @@ import type { TaskWaiters } from "./tasks/waiters.ts";
 export interface Services {
   readonly config: Config;
   readonly runtime: Runtime;
+  readonly clock: RelayClock;
   readonly log: Log;
   readonly metrics: RequestMetrics;
   readonly jobBoard: JobBoard;
   /** Takes no transaction while the relay is frozen. */
   readonly storage: Storage;
   readonly freezer: Freezer;
+  readonly reconciler: Reconciler;
   readonly identity: RelayIdentity;
   readonly tokens: TokenChecker;
   readonly connections: Connections;

@@ -8,6 +8,7 @@ import {
   type TestAgent,
 } from "@agent/testkit";
 import type { Scope } from "@agent/wire";
+import { trustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
@@ -90,6 +91,7 @@ export async function startTestRelay(
   env: Record<string, string> = {},
   seed = 1,
   clock = manualClock(),
+  relayClock: RelayClock = trustedClock(clock.now),
 ): Promise<TestRelay> {
   const random = seededRandom(seed);
   const world = { now: clock.now, randomBytes: random.randomBytes };
@@ -105,9 +107,10 @@ export async function startTestRelay(
   const log = createLog({
     level: "debug",
     write: { stdout: write, stderr: write },
-    now: clock.now,
+    now: relayClock.now,
   });
-  const runtime = { ...world, schedule: clock.schedule };
+  const { now } = relayClock;
+  const runtime = { ...world, now, clock: relayClock, schedule: clock.schedule };
   const opened = await openRelay(read.config, runtime, log, openMigrated);
   if (!opened.ok) throw new Error(`${opened.code}: ${opened.detail}`);
   const relay: OpenRelay = opened;

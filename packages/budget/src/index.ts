@@ -38,6 +38,7 @@ export {
   type TransactionType,
 } from "./posting.ts";
 export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
+export { matchesPostings, type RecordedSettlement } from "./record.ts";
 export type { AmountCode, BalanceCode, BudgetCode, CardCode, CoverCode } from "./refusals.ts";
 export {
   decideSettlement,

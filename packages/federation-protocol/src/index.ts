@@ -211,6 +211,14 @@ export {
   type NestedTask,
 } from "./task-end.ts";
 export {
+  acceptWallClock,
+  type ClockJump,
+  type ClockReading,
+  type ClockState,
+  readClock,
+  startClock,
+} from "./steady-clock.ts";
+export {
   createForward,
   type ForwardContext,
   type ForwardOrder,

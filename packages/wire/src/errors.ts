@@ -195,6 +195,8 @@ export const errors = {
     status: 503,
     text: "Payment is not decided yet: do not pay again, it will be credited when it is",
   },
+  "payment.not_found": { status: 404, text: "Payment not found" },
+  "payment.resolved": { status: 409, text: "Payment is not undecided" },
   "card.not_configured": { status: 501, text: "Card deposits are not set up at this relay" },
   "card.amount_unsupported": {
     status: 400,

@@ -33,6 +33,7 @@ describe("the operation table", () => {
 
   test("keeps deposits and the books to the operator", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
+      "acceptClock",
       "addPeer",
       "completeWithdrawal",
       "deposit",
@@ -45,6 +46,7 @@ describe("the operation table", () => {
       "metrics",
       "reconcile",
       "removePeer",
+      "resolvePayment",
       "retryOutbox",
       "setPeerCredit",
       "settlePeer",
@@ -76,6 +78,7 @@ describe("the operation table", () => {
       "giveUpOutbox",
       "postResult",
       "requestWithdrawal",
+      "resolvePayment",
       "settlePeer",
       "submitTask",
     ]);

@@ -3,6 +3,7 @@ import { agentState } from "./agent-state.ts";
 import { approvals } from "./approvals.ts";
 import { budget } from "./budget.ts";
 import { cards } from "./cards.ts";
+import { clock } from "./clock.ts";
 import { conversations } from "./conversations.ts";
 import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
@@ -16,6 +17,7 @@ import { keys } from "./keys.ts";
 import { market } from "./market.ts";
 import type { Operation } from "./operation.ts";
 import { pairing } from "./pairing.ts";
+import { payments } from "./payments.ts";
 import { plans } from "./plans.ts";
 import { receipts } from "./receipts.ts";
 import { registry } from "./registry.ts";
@@ -43,9 +45,11 @@ export const operations = {
   ...budget,
   ...withdrawals,
   ...cards,
+  ...payments,
   ...webhooks,
   ...statement,
   ...freeze,
+  ...clock,
   ...market,
   ...trust,
   ...credentials,

@@ -93,14 +93,23 @@ export const system = {
   reconcile: operation({
     method: "GET",
     path: "/api/v1/admin/reconciliation",
-    summary: "Prove from the postings that no money was made or lost.",
+    summary:
+      "Check all books: that no money was made or lost, and that records, holds and postings agree.",
     section: "Operator",
     auth: "master",
     tier: "expensive",
     ok: {
       200: v.object({
         consistent: v.boolean(),
-        checks: v.array(v.object({ name: v.string(), ok: v.boolean(), detail: v.string() })),
+        checks: v.array(
+          v.object({
+            name: v.string(),
+            ok: v.boolean(),
+            count: v.number(),
+            ids: v.array(v.string()),
+            detail: v.string(),
+          }),
+        ),
         totals: v.object({
           deposits: money,
           withdrawals: money,

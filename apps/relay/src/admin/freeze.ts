@@ -53,7 +53,7 @@ export async function openFreezer(
       });
       current = undefined;
     },
-    inspect: (work) => storage.transaction(work),
+    inspect: storage.snapshot,
     storage: {
       ...storage,
       transaction: (work) =>

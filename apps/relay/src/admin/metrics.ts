@@ -39,10 +39,13 @@ export function createMetrics(): RequestMetrics {
 /** Adds what is read from the relay at the moment of asking. */
 export function observeRelay(
   { registry }: RequestMetrics,
-  services: Pick<Services, "storage" | "connections" | "jobBoard" | "freezer">,
+  services: Pick<
+    Services,
+    "storage" | "connections" | "jobBoard" | "freezer" | "clock" | "reconciler"
+  >,
   draining: () => boolean,
 ): void {
-  const { storage, connections, jobBoard, freezer } = services;
+  const { storage, connections, jobBoard, freezer, clock, reconciler } = services;
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -60,6 +63,22 @@ export function observeRelay(
     freezer.frozen() === undefined ? 0 : 1,
   );
   gauge("draining", "1 while the relay shuts down.", () => (draining() ? 1 : 0));
+  gauge(
+    "clock_offset_seconds",
+    "What the wall clock differs by while it is not believed after a jump, else 0.",
+    () => (clock.jump()?.offset ?? 0) / 1_000,
+  );
+  new Gauge({
+    name: "agent_relay_books_faults",
+    help: "Rows that break a rule of the books, by check, when they were last reconciled.",
+    labelNames: ["check"],
+    registers,
+    collect() {
+      for (const { name, count } of reconciler.latest()?.books.checks ?? []) {
+        this.labels(name).set(count);
+      }
+    },
+  });
   new Gauge({
     name: "agent_relay_job_age_seconds",
     help: "Time since a background job last succeeded.",

@@ -1,12 +1,20 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
+import type { RelayClock } from "../clock/relay-clock.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
+import { booksLine } from "./reconciler.ts";
 import { countMigrations, ping } from "./store.ts";
 
 /** Whether work may be sent here: what an orchestrator and an operator look at. */
 export async function readiness(
-  { storage, jobBoard, freezer }: Pick<Services, "storage" | "jobBoard" | "freezer">,
+  {
+    storage,
+    jobBoard,
+    freezer,
+    clock,
+    reconciler,
+  }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock" | "reconciler">,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {
@@ -28,12 +36,23 @@ export async function readiness(
       })),
     ];
     if (draining) return refuse("server.draining");
+    const all = [...checks, clockLine(clock), booksLine(reconciler.latest())];
     const failing = checks.filter(({ ok }) => !ok);
-    if (failing.length === 0) return { status: 200, body: { status: "ready", checks } };
+    if (failing.length === 0) return { status: 200, body: { status: "ready", checks: all } };
     const names = failing.map(({ check }) => check).join(", ");
-    return { ...refuse("server.not_ready", names), members: { checks } };
+    return { ...refuse("server.not_ready", names), members: { checks: all } };
   } catch (error) {
     if (error instanceof StorageUnavailable) return refuse("server.unavailable");
     throw error;
   }
+}
+
+/** The operator is told of a clock that jumped; requests go on, so the relay stays ready. */
+function clockLine(clock: RelayClock) {
+  const jump = clock.jump();
+  const detail =
+    jump === null
+      ? "follows the wall clock"
+      : `the wall clock differs by ${Math.round(jump.offset / 1_000)} s and is not believed`;
+  return { check: "clock", ok: jump === null, detail };
 }

@@ -1,64 +1,54 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { Answer, Operations, Result } from "@agent/wire";
 import type { Services } from "../services.ts";
-import type { Reader } from "../storage/storage.ts";
-import {
-  accountTotals,
-  brokenAccounts,
-  movedOutside,
-  owingAccounts,
-  strayHolds,
-  strayWithdrawals,
-} from "./store.ts";
+import { accountChecks } from "./books/account-checks.ts";
+import { accountTotals, totalReversed, totalsMovedOutside } from "./books/account-store.ts";
+import { runCheck, type Books as BooksToCheck, type Check, type Finding } from "./books/check.ts";
+import { readPages } from "./books/scan.ts";
+import { taskChecks } from "./books/task-checks.ts";
 
 /** What the accounts hold together, and which rules they keep. */
 export type Books = Result<Operations["reconcile"]>;
 
-/** Proves from the postings that no money was made or lost, and that every hold has its open task. */
+/** Every rule of the books; each reads its rows page by page and on its own. */
+const CHECKS: readonly Check[] = [...accountChecks, ...taskChecks];
+
+/** Checks everything now, for the operator who asks. */
 export async function reconcile({
-  freezer,
-}: Pick<Services, "freezer">): Promise<Answer<Operations["reconcile"]>> {
-  return { status: 200, body: await freezer.inspect(booksOf) };
+  reconciler,
+}: Pick<Services, "reconciler">): Promise<Answer<Operations["reconcile"]>> {
+  return { status: 200, body: await reconciler.checkAll() };
 }
 
-/** All questions are asked of one moment: `read` is a transaction. */
-export async function booksOf(read: Reader): Promise<Books> {
-  const totals = await accountTotals(read);
-  const outside = await movedOutside(read);
-  const kind = (name: string) => totals.find((row) => row.kind === name);
-  const balance = (name: string) => kind(name)?.balance ?? 0;
-  const moved = (type: string) => outside.find((row) => row.type === type)?.amount ?? 0;
-  const sum = totals.reduce((all, row) => all + row.balance, 0);
-  const { unexplained, reversed } = await owingAccounts(read);
-  const broken = await brokenAccounts(read);
-  const stray = await strayHolds(read);
-  const leaving = await strayWithdrawals(read);
-  const checks = [
-    { name: "all accounts together hold 0", ok: sum === 0, detail: `${sum} micro-units` },
+/**
+ * Proves from the postings that no money was made or lost, and that what must belong together does.
+ * A check that failed the last time (`failing`) reads everything again, so that what it found stays
+ * reported until it is mended.
+ */
+export async function checkBooks(
+  books: BooksToCheck,
+  failing: readonly string[] = [],
+): Promise<Books> {
+  const { kinds, outside, reversed } = await totalsOf(books);
+  const balance = (kind: string) => kinds.get(kind) ?? 0;
+  const moved = (type: string) => outside.get(type) ?? 0;
+  const sum = [...kinds.values()].reduce((all, amount) => all + amount, 0);
+  const checks: Finding[] = [
     {
-      name: "no agent owes, except by card_reversal",
-      ok: unexplained === 0,
-      detail: `${unexplained} accounts, card_reversal ${reversed} micro-units`,
-    },
-    {
-      name: "balances are the sums of their postings",
-      ok: broken === 0,
-      detail: `${broken} accounts`,
-    },
-    {
-      name: "every hold is that of an open task or withdrawal",
-      ok: stray === 0,
-      detail: `${stray} holds`,
-    },
-    {
-      name: "what agents take out is in pending withdrawals",
-      ok: leaving === 0,
-      detail: `${leaving} accounts`,
+      name: "all accounts together hold 0",
+      ok: sum === 0,
+      count: sum === 0 ? 0 : 1,
+      ids: [],
+      detail: `${sum} micro-units`,
     },
   ];
+  for (const check of CHECKS) {
+    const since = failing.includes(check.name) ? 0 : books.since;
+    checks.push(await runCheck(check, { ...books, since }));
+  }
   return {
     consistent: checks.every(({ ok }) => ok),
-    checks,
+    checks: checks.map((check) => ({ ...check, ids: [...check.ids] })),
     totals: {
       deposits: dollars(-moved("deposit")),
       withdrawals: dollars(moved("withdrawal")),
@@ -69,6 +59,19 @@ export async function booksOf(read: Reader): Promise<Books> {
       card_reversals: dollars(reversed),
     },
   };
+}
+
+/** All accounts of one moment: a sum over several moments would miss what moved in between. */
+function totalsOf({ snapshot }: BooksToCheck) {
+  return snapshot(async (read) => {
+    const kinds = new Map<string, number>();
+    await readPages(read, accountTotals, ({ totals }) => {
+      for (const [kind, amount] of JSON.parse(totals) as [string, number][]) {
+        kinds.set(kind, (kinds.get(kind) ?? 0) + amount);
+      }
+    });
+    return { kinds, outside: await totalsMovedOutside(read), reversed: await totalReversed(read) };
+  });
 }
 
 /** `-0` is no amount. */

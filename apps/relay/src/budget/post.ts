@@ -47,6 +47,7 @@ export async function post(
 > {
   const accounts = new Map<Account, { opening: AccountRow; now: AccountRow }>();
   const rows: PostingRow[] = [];
+  const time = runtime.now();
   for (const posting of postings) {
     const { account, type, amount } = posting;
     const known = accounts.get(account) ?? (await load(tx, account));
@@ -55,6 +56,8 @@ export async function post(
       balance: known.now.balance + amount,
       held: known.now.held + heldChange(account, type, amount),
       sequence: known.now.sequence + 1,
+      // Times grow with sequences even when the clock went back: statements search by them.
+      last_posted_at: Math.max(time, known.now.last_posted_at),
     };
     const covered = checkCovered({ before: known.opening.balance, after: now.balance });
     if (!covered.ok && !mayOwe(posting)) return refuse(covered.code);
@@ -71,11 +74,11 @@ export async function post(
       balance_after: now.balance,
       reference_id: entry.reference,
       description: entry.description,
-      created_at: runtime.now(),
+      created_at: now.last_posted_at,
     });
   }
   const { releaseAt } = entry;
-  const lots = lotsAfter(postings, accounts, { now: runtime.now(), releaseAt });
+  const lots = lotsAfter(postings, accounts, { now: time, releaseAt });
   if ("code" in lots) return lots;
   for (const [account, { opening, now }] of accounts) {
     const card_lots = lots.get(account) ?? null;
@@ -94,7 +97,14 @@ async function load(tx: Tx, account: Account): Promise<{ opening: AccountRow; no
   return { opening, now: opening };
 }
 
-const unopened = { balance: 0, held: 0, pending_withdrawals: 0, sequence: 0, card_lots: null };
+const unopened = {
+  balance: 0,
+  held: 0,
+  pending_withdrawals: 0,
+  sequence: 0,
+  last_posted_at: 0,
+  card_lots: null,
+};
 
 /** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
 function heldChange(account: Account, type: Posting["type"], amount: number): number {

@@ -3,6 +3,7 @@ import type { Statement } from "@agent/wire";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { buyer, delegate, seller } from "../../test/market.ts";
+import { DAY_MS, startJumpingRelay } from "../../test/jumping-relay.ts";
 import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -70,6 +71,34 @@ describe("a statement", () => {
       opening_balance: 3,
       closing_balance: 3,
     });
+  });
+
+  test("A10: closes at the balance after the clock went back, and times never fall", async () => {
+    const jumping = await startJumpingRelay();
+    const agent = await buyer(jumping, 1);
+    jumping.setAhead(-3 * DAY_MS);
+    await jumping.asMaster("POST", "/api/v1/admin/clock/accept");
+    await jumping.deposit(agent, 30);
+    const { body } = await jumping.asMaster("GET", of(agent));
+    const { closing_balance, transactions } = body as unknown as Statement;
+    expect([closing_balance, await jumping.balance(agent)]).toEqual([31, 31]);
+    const [first, second] = transactions.map(({ created_at }) => created_at);
+    expect(second).toBe(first);
+    // A period by times finds both, because the search relies on their order.
+    const { body: period } = await jumping.asMaster("GET", of(agent, `?from=${first}`));
+    expect(period).toMatchObject({ opening_balance: 0, closing_balance: 31 });
+    // Another account's times do not depend on it.
+    const other = await jumping.agent();
+    await jumping.deposit(other, 5);
+    const { body: own } = await jumping.asMaster("GET", of(other));
+    expect(own["transactions"]).toMatchObject([{ created_at: jumping.clock.now() - 3 * DAY_MS }]);
+    await jumping.close();
+  });
+
+  test("A10: without `to` holds what was moved in this very millisecond", async () => {
+    const agent = await buyer(t, 7);
+    expect(await statement(agent)).toMatchObject({ closing_balance: 7, to: t.clock.now() });
+    expect(await statement(agent, `?to=${t.clock.now()}`)).toMatchObject({ closing_balance: 0 });
   });
 
   test("adds up for any period, and periods next to each other meet", async () => {

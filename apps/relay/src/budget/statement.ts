@@ -20,12 +20,15 @@ type Get = Operations["getStatement"];
 export async function getStatement(
   { storage, identity, runtime }: Pick<Services, "storage" | "identity" | "runtime">,
   agentId: string,
-  { from = 0, to = runtime.now(), format }: QueryOf<Get>,
+  { from = 0, to, format }: QueryOf<Get>,
 ): Promise<Answer<Get>> {
   const account = accountFor(agentId, identity.relayId);
   const last = (await findAccount(storage.read, account))?.sequence ?? 0;
   const first = await firstSince(storage.read, { account, last, time: from });
-  const end = Math.max(first, await firstSince(storage.read, { account, last, time: to }));
+  // Without `to` it closes at the balance, whatever times the clock has given its last movements.
+  const bound =
+    to === undefined ? last + 1 : await firstSince(storage.read, { account, last, time: to });
+  const end = Math.max(first, bound);
   if (end - first > limits.statementRows) {
     return refuse("statement.too_long", `at most ${limits.statementRows} movements`);
   }
@@ -36,7 +39,7 @@ export async function getStatement(
     agent_id: agentId,
     currency: "USD",
     from,
-    to,
+    to: to ?? runtime.now(),
     opening_balance: dollars(opening),
     transactions: rows.map((row) => transactionOf(row, agentId)).toReversed(),
     closing_balance: dollars(rows[0]?.balance_after ?? opening),

@@ -18,6 +18,7 @@ const addAccount = prepare<AccountRow>()(
     pending_withdrawals: p("pending_withdrawals"),
     sequence: p("sequence"),
     card_lots: p("card_lots"),
+    last_posted_at: p("last_posted_at"),
   }),
 );
 
@@ -29,6 +30,7 @@ const changeAccount = prepare<Omit<AccountRow, "pending_withdrawals"> & { before
       held: p("held"),
       sequence: p("sequence"),
       card_lots: p("card_lots"),
+      last_posted_at: p("last_posted_at"),
     })
     .where("account", "=", p("account"))
     .where("sequence", "=", p("before")),

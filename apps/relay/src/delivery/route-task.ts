@@ -20,6 +20,7 @@ export type RouteParts = Pick<
   Services,
   | "storage"
   | "runtime"
+  | "clock"
   | "config"
   | "log"
   | "waiters"

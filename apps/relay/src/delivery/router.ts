@@ -34,10 +34,13 @@ const broughtAtOnce = 1_000;
 const triedInParallel = 8;
 
 export function createRouter(parts: RouteParts): Router {
-  const { runtime, storage, connections, log } = parts;
+  const { runtime, clock, storage, connections, log } = parts;
   const underWay = new Set<Promise<void>>();
   let stopped = false;
-  const backoff = createEndpointBackoff(runtime, bringWaiting);
+  const backoff = createEndpointBackoff(
+    { now: clock.elapsed, schedule: runtime.schedule },
+    bringWaiting,
+  );
   const closing = new AbortController();
   const services: RouteServices = { ...parts, backoff, closing: closing.signal };
 

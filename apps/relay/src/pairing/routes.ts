@@ -15,8 +15,8 @@ type PairingHandlers = Pick<
 >;
 
 export function pairingHandlers(services: Services): PairingHandlers {
-  const { runtime, config } = services;
-  const wrongCodes = createWrongCodes(runtime.now, config.agents.pairingTtlMs);
+  const { clock, config } = services;
+  const wrongCodes = createWrongCodes(clock.elapsed, config.agents.pairingTtlMs);
   return {
     initiatePairing({ body }, { caller }) {
       const agentId = actingAgent(caller, body.agent_id);

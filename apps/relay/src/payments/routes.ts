@@ -2,15 +2,18 @@ import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { createCardProcessor } from "./card-processor.ts";
 import { createCheckout } from "./create-checkout.ts";
+import { resolvePayment } from "./resolve-payment.ts";
 import { takeCardEvent } from "./take-card-event.ts";
 
-type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook">;
+type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook" | "resolvePayment">;
 
 export function paymentHandlers(services: Services): PaymentHandlers {
   const processor = createCardProcessor(services.config.payments);
   return {
     createCheckout: ({ params, body }, { keep }) =>
       createCheckout(services, processor, params.agentId, body, keep),
+    resolvePayment: ({ params, body }, { keep }) =>
+      resolvePayment(services, params.paymentId, body, keep),
     stripeWebhook: (_, { text, headers }) =>
       takeCardEvent(services, processor, { text, signature: headers.get("stripe-signature") }),
   };

@@ -73,6 +73,23 @@ export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> 
   return (await tx.run(end, payment)) === 1;
 }
 
+const resolve = prepare<Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">>()(
+  db
+    .updateTable("x402_payments")
+    .set({ state: p("state"), reason: p("reason"), settled_at: p("settled_at") })
+    .where("proof_hash", "=", p("proof_hash"))
+    .where("state", "=", "undecided")
+    .returningAll(),
+);
+
+/** Ends an undecided payment; undefined when it is none, so that it is credited once. */
+export function resolveUndecided(
+  tx: Tx,
+  payment: Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">,
+): Promise<X402PaymentRow | undefined> {
+  return tx.get(resolve, payment);
+}
+
 const unfinished = prepare<{ until: number; limit: number }>()(
   db
     .selectFrom("x402_payments")

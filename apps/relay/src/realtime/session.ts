@@ -223,7 +223,7 @@ export function openSession(
   return {
     async message(text) {
       if (over) return;
-      const verdict = mayTake(runtime.now());
+      const verdict = mayTake(services.clock.elapsed());
       if (verdict === "close") return end(socketClose.tooManyMessages, "too many messages");
       if (verdict === "refuse") return fail(refuseWith("rate.exceeded"));
       if (signedIn === undefined) await admitted;

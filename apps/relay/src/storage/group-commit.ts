@@ -179,6 +179,7 @@ function lost(cause: unknown): StorageUnavailable {
   return new StorageUnavailable("the database could not write", { cause });
 }
 
-function nextTurn(): Promise<void> {
+/** Resolves when the event loop had a turn for everything else. */
+export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

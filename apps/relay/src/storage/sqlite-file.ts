@@ -4,13 +4,14 @@ import Sqlite, { type Database } from "better-sqlite3";
 import { createDatabase } from "./create-database.ts";
 import { refusalOf, refuseDatabase } from "./database-refusal.ts";
 import { lockFile } from "./file-lock.ts";
-import { createGroupCommit, type Unit } from "./group-commit.ts";
+import { createGroupCommit, nextTurn, type Unit } from "./group-commit.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 import type { Opened } from "./open.ts";
+import { readDatabase } from "./read-database.ts";
 import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
-import type { Storage } from "./storage.ts";
+import type { Reader, Storage } from "./storage.ts";
 
 /**
  * Opens a database file that only its owner can read. It is locked against a second relay and
@@ -50,7 +51,7 @@ function openLocked(path: string, migrations: readonly Migration[], release: () 
       return refuseDatabase("database.unusable", `${path}: no write-ahead log on this file system`);
     }
     const migrated = migrate(db, migrations);
-    return { ok: true, migrated, storage: createStorage(db, release) };
+    return { ok: true, migrated, storage: createStorage(path, db, release) };
   } catch (error) {
     db.close();
     throw error;
@@ -71,18 +72,27 @@ function makeDurable(db: Database): boolean {
   return mode === "wal";
 }
 
-function createStorage(db: Database, release: () => void): Storage {
+function createStorage(path: string, db: Database, release: () => void): Storage {
   const statements = new Statements(db);
   const group = createGroupCommit(db, statements, createUnit(db));
   return {
     read: createReader(db, statements, group.between),
     transaction: group.transaction,
+    snapshot: (work) => readDatabase(path, (read) => work(inTurns(read))),
     scrub: () => group.between(() => void db.pragma("wal_checkpoint(TRUNCATE)")),
     async close() {
       await group.close();
       db.close();
       release();
     },
+  };
+}
+
+/** Gives everything else a turn after each statement. */
+function inTurns(read: Reader): Reader {
+  return {
+    get: (query, params) => read.get(query, params).finally(nextTurn),
+    all: (query, params) => read.all(query, params).finally(nextTurn),
   };
 }
 

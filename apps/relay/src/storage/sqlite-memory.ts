@@ -17,6 +17,7 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
     storage: {
       read: createReader(db, statements, group.between),
       transaction: group.transaction,
+      snapshot: group.transaction,
       scrub: () => Promise.resolve(),
       async close() {
         await group.close();

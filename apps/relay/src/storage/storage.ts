@@ -25,6 +25,11 @@ export interface Storage {
    * Rejects with `StorageUnavailable` when the database itself failed.
    */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /**
+   * Reads as of one moment while others go on writing, in steps between which the event loop has a
+   * turn. `work` awaits nothing but its reader. In memory it is a transaction without such turns.
+   */
+  snapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
   /** Takes out of the files what a committed transaction has replaced: a secret leaves no trace. */
   scrub(): Promise<void>;
   /** Finishes the transactions accepted so far; later calls are rejected. */

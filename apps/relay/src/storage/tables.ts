@@ -16,6 +16,7 @@ import type {
   SettlementRow,
   WithdrawalRow,
 } from "./tables/budget.ts";
+import type { ClockRow } from "./tables/clock.ts";
 import type { CredentialRow } from "./tables/credentials.ts";
 import type {
   FederationAgentKeyRow,
@@ -68,6 +69,7 @@ export interface Tables {
   ledgers: LedgerRow;
   withdrawals: WithdrawalRow;
   freeze: FreezeRow;
+  clock: ClockRow;
   webhooks: WebhookRow;
   webhook_deliveries: WebhookDeliveryRow;
   card_checkouts: CardCheckoutRow;

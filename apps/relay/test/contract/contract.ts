@@ -4,6 +4,7 @@ import { approvalsContract } from "./approvals.ts";
 import { budgetContract } from "./budget.ts";
 import { credentialsContract } from "./credentials.ts";
 import { cardsContract } from "./cards.ts";
+import { clockContract } from "./clock.ts";
 import { freezeContract } from "./freeze.ts";
 import { devicesContract } from "./devices.ts";
 import { federationAdminContract } from "./federation-admin.ts";
@@ -12,6 +13,7 @@ import { keysContract } from "./keys.ts";
 import { ledgerContract } from "./ledger.ts";
 import { marketContract } from "./market.ts";
 import type { Contract } from "./outcome.ts";
+import { paymentsContract } from "./payments.ts";
 import { pairingContract } from "./pairing.ts";
 import { receiptsContract } from "./receipts.ts";
 import { recordsContract } from "./records.ts";
@@ -35,7 +37,9 @@ export const contract: Contract<OperationName> = {
   ...withdrawalsContract,
   ...webhooksContract,
   ...cardsContract,
+  ...paymentsContract,
   ...freezeContract,
+  ...clockContract,
   ...marketContract,
   ...trustContract,
   ...credentialsContract,

@@ -1,6 +1,6 @@
 import type { Reply } from "../test-relay.ts";
 import { openX402, type X402Scene } from "../x402-scene.ts";
-import type { Case } from "./outcome.ts";
+import { edited, type Case, type Contract } from "./outcome.ts";
 
 /** A submission with a payment, on a relay of its own whose facilitator is there. */
 const paying =
@@ -44,3 +44,33 @@ export const paymentRefusals = {
     return submit({ headers });
   }),
 } as const satisfies Record<string, Case>;
+
+/** A payment of 2.00 whose end is not known, resolved `times` times. */
+const resolving = (outcome: "settled" | "failed", { balance = 0, times = 1 } = {}): Case =>
+  edited(
+    ({ agentId }) => `
+      INSERT INTO x402_payments (proof_hash, payer_id, wallet, amount, payload, requirements, state,
+          reason, created_at)
+        VALUES ('proof-1', '${agentId}', 'w', 2000000, '{}', '{}', 'undecided', 'refused', 1);
+      INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
+        VALUES ('agent:${agentId}', ${balance}, 0, 0, 1);`,
+    async (t) => {
+      const resolve = () =>
+        t.asMaster("POST", "/api/v1/admin/payments/proof-1/resolve", { outcome, reason: "seen" });
+      for (let i = 1; i < times; i += 1) await resolve();
+      return resolve();
+    },
+  );
+
+export const paymentsContract: Contract<"resolvePayment"> = {
+  resolvePayment: {
+    200: resolving("settled"),
+    "payment.not_found": (t) =>
+      t.asMaster("POST", "/api/v1/admin/payments/none/resolve", {
+        outcome: "failed",
+        reason: "not on the chain",
+      }),
+    "payment.resolved": resolving("failed", { times: 2 }),
+    "money.balance_limit": resolving("settled", { balance: 9e15 }),
+  },
+};

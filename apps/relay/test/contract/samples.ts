@@ -201,6 +201,8 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   stripeWebhook: { body: { id: "evt_1" } },
   freeze: { body: { reason: "an audit" } },
   unfreeze: {},
+  resolvePayment: { body: { outcome: "failed", reason: "not on the chain" } },
+  acceptClock: {},
   listCandidates: { query: "capability=summarise&max_budget=3&limit=10" },
   getVisibility: {},
   listDevices: { query: "limit=10" },

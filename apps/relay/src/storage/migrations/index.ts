@@ -17,8 +17,10 @@ import { capabilityCounts } from "./016-capability-counts.ts";
 import { webhooks } from "./017-webhooks.ts";
 import { federationEnds } from "./018-federation-ends.ts";
 import { tasksOfPeers } from "./019-tasks-of-peers.ts";
-import { cardReversals } from "./028-card-reversals.ts";
 import { federationGuards } from "./020-federation-guards.ts";
+import { clock } from "./023-clock.ts";
+import { reconciliation } from "./024-reconciliation.ts";
+import { cardReversals } from "./028-card-reversals.ts";
 import { traces } from "./030-traces.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
@@ -42,7 +44,9 @@ export const migrations = [
   webhooks,
   federationEnds,
   tasksOfPeers,
-  cardReversals,
   federationGuards,
+  clock,
+  reconciliation,
+  cardReversals,
   traces,
 ];

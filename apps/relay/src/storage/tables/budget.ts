@@ -6,6 +6,8 @@ export interface AccountRow {
   sequence: number;
   /** JSON array of [release time, amount]: money from a card; null for none. */
   card_lots: string | null;
+  /** The time of its last posting; 0 before the first. */
+  last_posted_at: number;
 }
 
 export interface PostingRow {

@@ -1,0 +1,271 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import Sqlite from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { buyer, delegate, seller, submit } from "../../../test/market.ts";
+import { receiptOf, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+import { commands } from "../../commands.ts";
+
+vi.setConfig({ testTimeout: 60_000 });
+
+const HOUR_MS = 3_600_000;
+const ADDRESS = "/api/v1/admin/reconciliation";
+
+interface Books {
+  readonly consistent: boolean;
+  readonly checks: readonly { name: string; ok: boolean; count: number; ids: string[] }[];
+}
+
+let folder: string;
+let path: string;
+let t: TestRelay;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-books-"));
+  path = join(folder, "relay.db");
+  t = await startTestRelay({ AGENT_DB_PATH: path });
+});
+afterEach(async () => {
+  await t.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** Restarts the relay with its database changed by hand in between. */
+async function edit(sql: string): Promise<void> {
+  const { clock } = t;
+  await t.close();
+  const db = new Sqlite(path);
+  db.exec(sql);
+  db.close();
+  t = await startTestRelay({ AGENT_DB_PATH: path }, 2, clock);
+}
+
+const failing = ({ checks }: Books) =>
+  Object.fromEntries(checks.filter(({ ok }) => !ok).map(({ name, ids }) => [name, ids]));
+
+const overHttp = async () => (await t.asMaster("GET", ADDRESS)).body as unknown as Books;
+
+async function byCommand() {
+  const { ok, text } = await commands["reconcile"]!.run({
+    arguments: [],
+    status: false,
+    path,
+    now: t.clock.now(),
+  });
+  return { ok, books: JSON.parse(text) as Books };
+}
+
+/** What the background job has found, as Prometheus reads it. */
+async function byMetric(): Promise<Record<string, number>> {
+  await t.relay.tick();
+  await t.relay.idle();
+  const { text } = await t.asMaster("GET", "/metrics");
+  const lines = text.matchAll(/^agent_relay_books_faults\{check="([^"]+)"\} (\d+)$/gm);
+  return Object.fromEntries([...lines].map(([, check, count]) => [check, Number(count)]));
+}
+
+const readyLine = async () => {
+  const { status, body } = await t.request("GET", "/health/ready");
+  const checks = body["checks"] as { check: string; ok: boolean; detail: string }[];
+  return { status, line: checks.find(({ check }) => check === "books") };
+};
+
+/** A settled task and an open one, with their parties. */
+async function trade() {
+  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  const task = await delegate(t, boss, worker);
+  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  await delegate(t, boss, worker);
+  return { boss, worker, task };
+}
+
+type Trade = Awaited<ReturnType<typeof trade>>;
+
+const RESERVE = `INSERT INTO federation_outbound
+    (task_id, relay_id, version, body, route, ended_at, payable)
+  VALUES ('t', 'far', 1, '{"state": "void", "terms": {"net": 5}}', '[]', 1, 5);`;
+
+const undecidedSince = (created: number) => `INSERT INTO x402_payments (proof_hash, payer_id,
+    wallet, amount, payload, requirements, state, reason, created_at)
+  VALUES ('proof-1', 'payer', 'w', 2000000, '{}', '{}', 'undecided', 'refused', ${created});`;
+
+const edits: [string, (traded: Trade) => string, string, (traded: Trade) => string][] = [
+  [
+    "a settlement record that differs from its postings",
+    () => "UPDATE settlements SET net = net + 1, fee = fee - 1;",
+    "settlement records say what their postings say",
+    ({ task }) => task.task_id,
+  ],
+  [
+    "a wrong held amount of an account",
+    ({ boss }) => `UPDATE accounts SET held = held + 1 WHERE account = 'agent:${boss.agentId}';`,
+    "what accounts hold is in holds of their tasks",
+    ({ boss }) => `agent:${boss.agentId}`,
+  ],
+  [
+    "a reserve of a peer for which nothing is open",
+    () => RESERVE,
+    "what is reserved for peers is open",
+    () => "far",
+  ],
+  [
+    "a completed priced task without settlement or outbox entry",
+    () => "DELETE FROM settlements;",
+    "completed priced tasks are settled or about to be",
+    ({ task }) => task.task_id,
+  ],
+  [
+    "an x402 payment that is undecided for an hour",
+    () => undecidedSince(t.clock.now() - HOUR_MS),
+    "x402 payments are decided within an hour",
+    () => "proof-1",
+  ],
+  [
+    "a wrong balance",
+    ({ worker }) => `UPDATE accounts SET balance = balance + 1
+      WHERE account IN ('agent:${worker.agentId}', 'world') AND balance > 0;`,
+    "balances are the sums of their postings",
+    ({ worker }) => `agent:${worker.agentId}`,
+  ],
+];
+
+describe("reconciliation", () => {
+  test.each(edits)(
+    "A7: finds %s, over HTTP, by command and by metric",
+    async (_, sql, name, id) => {
+      const traded = await trade();
+      expect(failing(await overHttp())).toEqual({});
+      await edit(sql(traded));
+      expect(await byMetric()).toMatchObject({ [name]: 1 });
+      expect(await readyLine()).toMatchObject({ status: 200, line: { ok: false } });
+      expect(t.logged("books.inconsistent")).toContainEqual(
+        expect.objectContaining({ level: "error", check: name, count: 1, ids: id(traded) }),
+      );
+      expect(failing(await overHttp())).toMatchObject({ [name]: [id(traded)] });
+      const { ok, books } = await byCommand();
+      expect(ok).toBe(false);
+      expect(failing(books)).toMatchObject({ [name]: [id(traded)] });
+    },
+  );
+
+  test("A7: finds a posting that was changed, and a settlement that names none", async () => {
+    const { task, worker } = await trade();
+    await edit(`UPDATE postings SET amount = amount + 1 WHERE account = 'agent:${worker.agentId}';
+      UPDATE settlements SET postings = '[]';`);
+    expect(failing(await overHttp())).toEqual({
+      "balances are the sums of their postings": [`agent:${worker.agentId}`],
+      "settlement records say what their postings say": [task.task_id],
+    });
+  });
+
+  test("A7: finds nothing in an honest trade, and a payment is left an hour to be decided", async () => {
+    await trade();
+    await edit(undecidedSince(t.clock.now() - HOUR_MS + 1));
+    expect(failing(await overHttp())).toEqual({});
+    expect(await byCommand()).toMatchObject({ ok: true, books: { consistent: true } });
+    expect(Object.values(await byMetric()).every((count) => count === 0)).toBe(true);
+    expect(await readyLine()).toMatchObject({
+      status: 200,
+      line: { ok: true, detail: "consistent" },
+    });
+  });
+
+  test("A7: names at most 20 rows and counts all of them", async () => {
+    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1201)
+      INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
+        SELECT 'agent:' || i, 0, 1, 0, 0 FROM n;`);
+    const found = (await overHttp()).checks.find(({ ok }) => !ok);
+    expect(found).toMatchObject({
+      name: "what accounts hold is in holds of their tasks",
+      count: 1201,
+    });
+    expect(found?.ids).toHaveLength(20);
+  });
+
+  test("A7: runs hourly on what is new, and reports an old fault until it is mended", async () => {
+    const { boss, worker } = await trade();
+    await edit("UPDATE settlements SET net = net + 1, fee = fee - 1;");
+    const name = "settlement records say what their postings say";
+    expect(await byMetric()).toMatchObject({ [name]: 1 });
+    for (let i = 0; i < 3; i += 1) {
+      await t.clock.advance(HOUR_MS);
+      expect(await byMetric()).toMatchObject({ [name]: 1 });
+    }
+    await edit("UPDATE settlements SET net = net - 1, fee = fee + 1;");
+    expect(await byMetric()).toMatchObject({ [name]: 0 });
+    await t.clock.advance(HOUR_MS);
+    const fresh = await delegate(t, boss, worker);
+    await t.as(worker, "POST", `${fresh.path}/result`, receiptOf(worker, fresh));
+    // The relay is up: this is a fault that came since the last run.
+    const db = new Sqlite(path);
+    db.prepare("UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?").run(
+      fresh.task_id,
+    );
+    db.close();
+    expect(await byMetric()).toMatchObject({ [name]: 1 });
+  });
+
+  test("A7: goes on while the relay is frozen, when it is asked for", async () => {
+    await trade();
+    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    expect(await overHttp()).toMatchObject({ consistent: true });
+  });
+
+  test("A7: finds nothing in 100 runs under load", async () => {
+    const [boss, worker] = [await buyer(t, 10_000), await seller(t, 2)];
+    let done = false;
+    const load = async () => {
+      while (!done) {
+        await sleep(2);
+        const { body } = await submit(t, boss, worker);
+        const task_id = body["task_id"] as string;
+        const task = { task_id, prompt: "work", submitted_at: t.clock.now() };
+        const at = `/agent/${worker.agentId}/task/${task_id}/result`;
+        await t.as(worker, "POST", at, receiptOf(worker, task));
+      }
+    };
+    const loads = [load(), load()];
+    const found: object[] = [];
+    for (let i = 0; i < 100; i += 1) found.push(failing(await overHttp()));
+    done = true;
+    await Promise.all(loads);
+    expect(found.filter((faults) => Object.keys(faults).length > 0)).toEqual([]);
+    const { body } = await t.asMaster("GET", `/api/v1/agents/${boss.agentId}/settlements`);
+    expect((body["settlements"] as unknown[]).length).toBeGreaterThan(10);
+  });
+
+  test("A7: never holds up the event loop, and so the writer, for long", async () => {
+    const rows = 20_000;
+    await edit(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows})
+      INSERT INTO accounts (account, balance, held, pending_withdrawals, sequence)
+        SELECT iif(i % 2, 'agent:', 'held:') || i, 0, 0, 0, 2 FROM n;
+      INSERT INTO postings (account, sequence, transaction_id, type, amount, balance_after, created_at)
+        SELECT account, 1, 't', 'deposit', 5, 5, 1 FROM accounts;
+      INSERT INTO postings (account, sequence, transaction_id, type, amount, balance_after, created_at)
+        SELECT account, 2, 't', 'withdrawal', -5, 0, 1 FROM accounts;
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT ${rows})
+      INSERT INTO settlements (task_id, settlement_id, allocation_id, receipt_hash, amount_settled,
+          fee, net, payer_id, payee_id, status, settled_at)
+        SELECT i, i, i, 'h', 0, 0, 0, 'a', 'b', 'refunded', 1 FROM n;`);
+    await overHttp();
+    let longest = 0;
+    let turns = 0;
+    let done = false;
+    const watch = async () => {
+      for (let before = performance.now(); !done; turns += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        const now = performance.now();
+        longest = Math.max(longest, now - before);
+        before = now;
+      }
+    };
+    const watching = watch();
+    expect(await overHttp()).toMatchObject({ consistent: true });
+    done = true;
+    await watching;
+    // Pages take about 3 ms; other processes share the machine with this test.
+    expect(longest).toBeLessThan(100);
+    expect(turns).toBeGreaterThan(rows / 500);
+  });
+});

@@ -1,0 +1,109 @@
+import type { Log } from "../http/log.ts";
+import type { Runtime } from "../runtime.ts";
+import { StorageUnavailable, type Reader } from "../storage/storage.ts";
+import type { Books as Snapshots } from "./books/check.ts";
+import type { Freezer } from "./freeze.ts";
+import { checkBooks, type Books } from "./reconcile.ts";
+
+/** A result of a check of the books. */
+export interface Reconciled {
+  /** When it began, by the relay's clock. */
+  readonly at: number;
+  readonly books: Books;
+}
+
+/** Checks the books, by command and in the background. */
+export interface Reconciler {
+  /** Checks everything now. */
+  checkAll(): Promise<Books>;
+  /** Checks what is open and what came since the last time; everything at first and once a day. */
+  checkRecent(): Promise<void>;
+  /** The newest result of either; undefined before the first. */
+  latest(): Reconciled | undefined;
+  /** Breaks off what runs, so that the relay can close. */
+  stop(): void;
+}
+
+const DAY_MS = 86_400_000;
+/** What was under way when the last check began is checked again. */
+const OVERLAP_MS = 60_000;
+
+interface Parts {
+  readonly freezer: Pick<Freezer, "inspect">;
+  readonly runtime: Pick<Runtime, "now">;
+  readonly elapsed: () => number;
+  readonly log: Log;
+}
+
+export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Reconciler {
+  let latest: Reconciled | undefined;
+  let checkedAllAt: number | undefined;
+  let stopped = false;
+
+  function requireRunning(): void {
+    if (stopped) throw new StorageUnavailable("the relay is closing");
+  }
+
+  const snapshot: Snapshots["snapshot"] = (work) => {
+    requireRunning();
+    return freezer.inspect((read) => work(stopping(read, requireRunning)));
+  };
+
+  async function check(since: number): Promise<Books> {
+    const [at, began] = [runtime.now(), elapsed()];
+    const failing = latest?.books.checks.filter(({ ok }) => !ok).map(({ name }) => name);
+    const books = await checkBooks({ snapshot, now: at, since }, failing);
+    if (since === 0) checkedAllAt = began;
+    latest = { at, books };
+    for (const { name, ok, count, ids } of books.checks) {
+      if (!ok) log.error("books.inconsistent", { check: name, count, ids: ids.join(" ") });
+    }
+    return books;
+  }
+
+  return {
+    checkAll: () => check(0),
+    async checkRecent() {
+      const isDue = checkedAllAt === undefined || elapsed() - checkedAllAt >= DAY_MS;
+      try {
+        await check(isDue || latest === undefined ? 0 : Math.max(1, latest.at - OVERLAP_MS));
+      } catch (error) {
+        // A check that was broken off by the end of the relay has not failed.
+        if (!stopped) throw error;
+      }
+    },
+    latest: () => latest,
+    stop() {
+      stopped = true;
+    },
+  };
+}
+
+/** A reader that asks before each statement whether it may go on. */
+function stopping(read: Reader, requireRunning: () => void): Reader {
+  return {
+    get(query, params) {
+      requireRunning();
+      return read.get(query, params);
+    },
+    all(query, params) {
+      requireRunning();
+      return read.all(query, params);
+    },
+  };
+}
+
+/** The line of readiness about the books, which never makes the relay unready. */
+export function booksLine(latest: Reconciled | undefined): {
+  check: string;
+  ok: boolean;
+  detail: string;
+} {
+  if (latest === undefined) return { check: "books", ok: true, detail: "not checked yet" };
+  const failing = latest.books.checks.filter(({ ok }) => !ok);
+  const detail =
+    failing.length === 0
+      ? "consistent"
+      : failing.map(({ name, count }) => `not true of ${count}: ${name}`).join("; ");
+  return { check: "books", ok: failing.length === 0, detail };
+}

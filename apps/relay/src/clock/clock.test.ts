@@ -1,0 +1,199 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/jumping-relay.ts";
+import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
+import { endRelays, linesOf, plainEnv, startRelay } from "../../test/relay-process.ts";
+import { masterToken } from "../../test/test-relay.ts";
+
+let t: JumpingRelay;
+afterEach(async () => {
+  await t.close();
+  await endRelays();
+});
+
+const ready = async () => {
+  const { status, body } = await t.request("GET", "/health/ready");
+  const checks = body["checks"] as { check: string; ok: boolean; detail: string }[];
+  return { status, clock: checks.find(({ check }) => check === "clock") };
+};
+
+const accept = () => t.asMaster("POST", "/api/v1/admin/clock/accept");
+
+describe("a wall clock that jumps three days ahead and back", () => {
+  test("A5: the same bytes do not withdraw twice after the clock was ahead for 1.5 s", async () => {
+    t = await startJumpingRelay();
+    const boss = await buyer(t, 10);
+    // The job that forgets spent tokens comes due while the clock is ahead.
+    await t.run(59_000);
+    const token = await t.token(boss);
+    const path = `/api/v1/agents/${boss.agentId}/withdrawals`;
+    const withdraw = () =>
+      t.request("POST", path, { token, body: { amount: 3, destination: "IBAN 1" } });
+    expect(await withdraw()).toMatchObject({ status: 201 });
+    t.setAhead(3 * DAY_MS);
+    await t.run(1_500);
+    t.setAhead(0);
+    await t.run(1_000);
+    expect(await withdraw()).toMatchObject({ status: 401, body: { code: "auth.token_used" } });
+    expect(await t.balance(boss)).toBe(7);
+    await expectConsistentBooks(t, { holds: 3 });
+  });
+
+  test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
+    t = await startJumpingRelay();
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const submit = () =>
+      t.request("POST", `/agent/${worker.agentId}/task`, {
+        token: masterToken,
+        body: { prompt: "work", submitted_by: boss.agentId },
+        headers: { "idempotency-key": "k-1" },
+      });
+    const first = await submit();
+    t.setAhead(3 * DAY_MS);
+    await t.run(1_500);
+    const second = await submit();
+    expect([second.status, second.body["task_id"]]).toEqual([201, first.body["task_id"]]);
+    t.setAhead(0);
+    await t.run(61_000);
+    expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
+    expect(await t.balance(boss)).toBe(7.6);
+  });
+
+  test("A5: no task expires early, tokens count as ever, and new tasks are taken", async () => {
+    t = await startJumpingRelay();
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    t.setAhead(3 * DAY_MS);
+    await t.run(5_000);
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await delegate(t, boss, worker);
+    expect(await t.balance(boss)).toBe(5.2);
+  });
+
+  test.each([3, -3])("A5: expiry goes on while the clock is wrong by %i days", async (days) => {
+    t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker);
+    t.setAhead(days * DAY_MS);
+    await t.run(59_000);
+    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await t.run(2_000);
+    expect(await t.asMaster("GET", task.path)).toMatchObject({ status: 404 });
+    expect(await t.balance(boss)).toBe(10);
+  });
+});
+
+describe("a jump of the wall clock", () => {
+  test("A5: is logged once, and is a line of readiness that stays 200", async () => {
+    t = await startJumpingRelay();
+    expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
+    t.setAhead(3 * DAY_MS);
+    await t.run(5_000);
+    expect(t.logged("clock.jumped")).toMatchObject([{ level: "error", offset_ms: 3 * DAY_MS }]);
+    expect(await ready()).toMatchObject({
+      status: 200,
+      clock: { ok: false, detail: "the wall clock differs by 259200 s and is not believed" },
+    });
+    const { text } = await t.asMaster("GET", "/metrics");
+    expect(text).toContain("agent_relay_clock_offset_seconds 259200");
+    t.setAhead(0);
+    await t.run(1_000);
+    expect(t.logged("clock.settled")).toMatchObject([{ level: "warn", moved_ms: 0 }]);
+    expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
+  });
+
+  test("A5: is accepted after 10 minutes, and not before", async () => {
+    t = await startJumpingRelay();
+    t.setAhead(3 * DAY_MS);
+    await t.run(600_000);
+    expect((await ready()).clock).toMatchObject({ ok: false });
+    await t.run(1_000);
+    expect((await ready()).clock).toMatchObject({ ok: true });
+    expect(t.logged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
+    expect((await accept()).body).toEqual({ now: t.clock.now() + 3 * DAY_MS, moved_ms: 0 });
+  });
+
+  test("A5: is accepted at once by the operator, also while the relay is frozen", async () => {
+    t = await startJumpingRelay();
+    const agent = await t.agent();
+    t.setAhead(-3 * DAY_MS);
+    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "a wrong clock" });
+    const path = "/api/v1/admin/clock/accept";
+    expect(await t.as(agent, "POST", path)).toMatchObject({ status: 403 });
+    expect(t.logged("clock.settled")).toEqual([]);
+    expect(await accept()).toMatchObject({
+      status: 200,
+      body: { now: t.clock.now() - 3 * DAY_MS, moved_ms: -3 * DAY_MS },
+    });
+    expect((await ready()).clock).toMatchObject({ ok: true });
+  });
+
+  test("A5: a clock that was set back and accepted stops no background job", async () => {
+    t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
+    t.setAhead(-3 * DAY_MS);
+    await t.run(1_000);
+    await accept();
+    const task = await t.asMaster("POST", `/agent/${t.stranger().agentId}/task`, { prompt: "x" });
+    expect(task.status).toBe(201);
+    await t.run(62_000);
+    expect(t.logged("task.expired")).toHaveLength(1);
+    expect((await ready()).status).toBe(200);
+  });
+
+  test("A5: a small step of the wall clock is followed without a word", async () => {
+    t = await startJumpingRelay();
+    t.setAhead(60_000);
+    await t.run(1_000);
+    expect(t.logged("clock.jumped")).toEqual([]);
+    expect((await accept()).body).toEqual({ now: t.clock.now() + 60_000, moved_ms: 0 });
+  });
+});
+
+describe("a start", () => {
+  test("A5: before the newest stored time begins there", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
+    const env = { AGENT_DB_PATH: join(folder, "relay.db") };
+    const before = await startJumpingRelay(env, { ahead: 3 * DAY_MS });
+    await before.run(1_000);
+    const { clock } = before;
+    await before.close();
+    t = await startJumpingRelay(env, { seed: 2, clock });
+    expect(t.logged("clock.jumped")).toMatchObject([{ offset_ms: -3 * DAY_MS + 1_000 }]);
+    const { body } = await t.asMaster("POST", `/agent/${t.stranger().agentId}/task`, {
+      prompt: "work",
+    });
+    expect(body["expires_at"]).toBeGreaterThan(clock.now() + 3 * DAY_MS);
+    await t.run(601_000);
+    expect((await accept()).body).toMatchObject({ now: clock.now(), moved_ms: 0 });
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe("a relay in a process of its own", () => {
+  test("A5: does not believe its wall clock while that is three days ahead", async () => {
+    // SIGUSR2 sets the wall clock of the process three days ahead, and the next one back.
+    const settable = `const real = Date.now; let ahead = 0; Date.now = () => real() + ahead;
+      process.on("SIGUSR2", () => { ahead = ahead === 0 ? ${3 * DAY_MS} : 0; });`;
+    const preload = `--import data:text/javascript,${encodeURIComponent(settable)}`;
+    const relay = startRelay({ ...plainEnv, NODE_OPTIONS: preload });
+    const url = await relay.baseUrl;
+    const isClockOk = async () => {
+      const { checks } = (await (await fetch(`${url}/health/ready`)).json()) as {
+        checks: { check: string; ok: boolean }[];
+      };
+      return checks.find(({ check }) => check === "clock")?.ok;
+    };
+    expect(await isClockOk()).toBe(true);
+    relay.kill("SIGUSR2");
+    await vi.waitFor(async () => expect(await isClockOk()).toBe(false));
+    relay.kill("SIGUSR2");
+    await vi.waitFor(async () => expect(await isClockOk()).toBe(true));
+    relay.kill("SIGTERM");
+    expect(await relay.ended).toEqual({ code: 0, signal: null });
+    expect(linesOf(relay.stderr()).map(({ msg }) => msg)).toEqual(
+      expect.arrayContaining(["clock.jumped"]),
+    );
+  }, 30_000);
+});

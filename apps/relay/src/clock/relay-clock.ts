@@ -1,0 +1,79 @@
+import {
+  acceptWallClock,
+  readClock,
+  startClock,
+  type ClockJump,
+  type ClockReading,
+} from "@agent/federation-protocol";
+
+/** The one clock of a relay, which does not believe a wall clock that jumped (docs/decisions.md, 11). */
+export interface RelayClock {
+  /** The accepted time in milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  /** Milliseconds that only ever pass: for intervals in memory, which no accepted jump may stretch. */
+  readonly elapsed: () => number;
+  /** Present while the wall clock is not believed. */
+  readonly jump: () => ClockJump | null;
+  /** Accepts what the wall clock shows, and answers by how many milliseconds the time moved. */
+  readonly accept: () => number;
+  /** Goes on from the newest stored time if the wall clock is before it, and reports from now on. */
+  readonly begin: (newestStored: number | undefined, reports: ClockReports) => void;
+}
+
+export interface ClockReports {
+  /** The wall clock differs by `offset` milliseconds; called once per jump. */
+  readonly jumped: (offset: number) => void;
+  /** The wall clock is believed again: it came back, or was accepted, and the time moved by `moved`. */
+  readonly settled: (moved: number) => void;
+}
+
+/** Both sources in milliseconds. */
+export interface ClockSources {
+  readonly wall: () => number;
+  readonly monotonic: () => number;
+}
+
+export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock {
+  // Times are stored as whole milliseconds.
+  const elapsed = () => Math.floor(monotonic());
+  const reading = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
+  let state = startClock(reading());
+  let reports: ClockReports | undefined;
+
+  function read(): number {
+    const before = state;
+    state = readClock(before, reading());
+    if (state.jump !== null && state.jump !== before.jump) reports?.jumped(state.jump.offset);
+    if (state.jump === null && before.jump !== null) {
+      reports?.settled(state.now - (before.now + state.monotonic - before.monotonic));
+    }
+    return state.now;
+  }
+
+  return {
+    now: read,
+    elapsed,
+    jump: () => {
+      read();
+      return state.jump;
+    },
+    accept() {
+      const before = read();
+      if (state.jump === null) return 0;
+      state = acceptWallClock(reading());
+      const moved = state.now - before;
+      reports?.settled(moved);
+      return moved;
+    },
+    begin(newestStored, given) {
+      reports = given;
+      state = startClock(reading(), newestStored);
+      read();
+    },
+  };
+}
+
+/** The clock of a relay whose time is set by others, in tests for example: all that it shows counts. */
+export function trustedClock(now: () => number): RelayClock {
+  return { now, elapsed: now, jump: () => null, accept: () => 0, begin() {} };
+}

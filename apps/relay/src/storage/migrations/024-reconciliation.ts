@@ -1,0 +1,7 @@
+/** Finds payments that wait for the operator without reading all that ever came. */
+export const reconciliation = {
+  id: "024-reconciliation",
+  sql: `
+CREATE INDEX x402_payments_undecided ON x402_payments (proof_hash) WHERE state = 'undecided';
+`,
+};

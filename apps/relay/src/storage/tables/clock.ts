@@ -1,0 +1,5 @@
+/** There is one row: the time that the relay has reached. */
+export interface ClockRow {
+  one: 1;
+  at: number;
+}

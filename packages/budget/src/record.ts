@@ -1,0 +1,40 @@
+import { accountOf, FEES, type Account } from "./account.ts";
+import { isBalanced, type Posting, type TransactionType } from "./posting.ts";
+
+/** What a settlement record says, in micro-units. */
+export interface RecordedSettlement {
+  readonly amount: number;
+  readonly fee: number;
+  readonly net: number;
+  /** An agent id, or `relay:<relay id>`. */
+  readonly payerId: string;
+  readonly payeeId: string;
+}
+
+/**
+ * Whether the postings of a settlement say what its record says: they sum to zero, the fee and the net
+ * amount arrived, and a payer of this relay was charged the whole. What a task passed to another relay
+ * pays lies in that relay's account instead of the payee's.
+ */
+export function matchesPostings(
+  { amount, fee, net, payerId, payeeId }: RecordedSettlement,
+  postings: readonly Posting[],
+): boolean {
+  const sum = (type: TransactionType, counts: (posting: Posting) => boolean) =>
+    postings.reduce((all, posting) => {
+      return posting.type === type && counts(posting) ? all + posting.amount : all;
+    }, 0);
+  const payer = accountOf.party(payerId);
+  const isPayee = (account: Account) =>
+    account === accountOf.party(payeeId) || account.startsWith("peer:");
+  const charge = payer.startsWith("agent:") ? amount : 0;
+  return (
+    isBalanced(postings) &&
+    amount === fee + net &&
+    sum("fee", ({ account }) => account === FEES) === fee &&
+    sum("settlement_credit", ({ account, amount: moved }) => moved > 0 && isPayee(account)) ===
+      net &&
+    sum("settlement_debit", ({ account }) => account === payer) === 0 - charge &&
+    sum("settlement_debit", ({ account }) => account !== payer) === 0
+  );
+}
