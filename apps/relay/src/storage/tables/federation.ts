@@ -52,6 +52,8 @@ export interface FederationInboundRow {
   settlement: string | null;
   /** By when it came to nothing; null while it has not, and once it is settled. */
   ended_at: number | null;
+  /** JSON: its forward as it came, without `task_payload`; null unless it goes on to another relay. */
+  relayed: string | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
