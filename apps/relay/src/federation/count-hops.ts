@@ -10,6 +10,13 @@ import { getListing } from "../agents/listing.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { findPeer } from "./peer-store.ts";
+import type { Via } from "./remote-candidates.ts";
+
+/** Whom a forward is for; only an agent of this relay has its listing here. */
+interface Priced {
+  readonly known: { readonly price: Micro };
+  readonly via: Via | undefined;
+}
 
 /**
  * By how many relays' fees the payment of a forward may be less than the price. Only a payment that is
@@ -18,23 +25,14 @@ import { findPeer } from "./peer-store.ts";
 export async function countHops(
   { storage, config }: Pick<Services, "storage" | "config">,
   from: Pick<FederationPeerRow, "relay_id">,
-  {
-    message,
-    body,
-    price,
-    isLocal,
-  }: {
-    readonly message: TaskForward;
-    readonly body: unknown;
-    readonly price: Micro;
-    /** Whether the worker is an agent of this relay, so that its listing counts. */
-    readonly isLocal: boolean;
-  },
+  { message, body, worker }: { message: TaskForward; body: unknown; worker: Priced | undefined },
 ): Promise<number> {
   const paid = toMicro(message.budget.amount);
-  if (paid >= leastPayment(price, config.payments.platformFeeRate, 1)) return 1;
+  const { platformFeeRate } = config.payments;
+  if (worker === undefined || paid >= leastPayment(worker.known.price, platformFeeRate, 1))
+    return 1;
   const [listing, ...peers] = await Promise.all([
-    isLocal ? getListing(storage.read, message.target_agent) : undefined,
+    worker.via === undefined ? getListing(storage.read, message.target_agent) : undefined,
     ...earlierRelays(message, from.relay_id).map((id) => findPeer(storage.read, id)),
   ]);
   const keys = new Map(peers.flatMap((peer) => (peer ? [[peer.relay_id, pinnedKey(peer)]] : [])));

@@ -58,12 +58,7 @@ export async function takeTask(
   if (!signed.ok) return passOn(signed);
   const { task_id, target_agent, task_payload } = message;
   const worker = await findWorker(services, message);
-  const hops = await countHops(services, from, {
-    message,
-    body,
-    price: worker?.known.price ?? asMicro(0),
-    isLocal: worker?.via === undefined,
-  });
+  const hops = await countHops(services, from, { message, body, worker });
   const taken = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
