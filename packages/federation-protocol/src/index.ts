@@ -129,6 +129,12 @@ export {
 } from "./messages/task.ts";
 export { OnceWithin } from "./once-within.ts";
 export {
+  countPassedHops,
+  countPassedHopsAsync,
+  earlierRelays,
+  type HopContext,
+} from "./passed-hops.ts";
+export {
   beginForward,
   concludeRelayed,
   endForward,

@@ -1,11 +1,11 @@
 import { fromMicro, type Micro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
 import { type ClearingLine, mayBeOwed } from "./clearing.ts";
-import { relaysOf } from "./discovery/route.ts";
 import { leastPayment } from "./fee.ts";
 import { isFresh } from "./freshness.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { TaskForward, TaskPayload } from "./messages/task.ts";
+import { relaysPassed } from "./passed-hops.ts";
 import { type FederationRefusal, type ForwardCode, refuse } from "./refusals.ts";
 
 /** What a relay asks of the next one. */
@@ -23,6 +23,8 @@ export interface ForwardOrder {
   readonly composite: number;
   readonly path: readonly string[];
   readonly expiresAt: number;
+  /** Of a relay in the middle: the forward that it got, as it came, without `task_payload`. */
+  readonly relayed?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The signed body of task/forward at `now` (ms). */
@@ -42,6 +44,7 @@ export function createForward(
       expires_at: order.expiresAt,
       timestamp: now,
       to: order.to,
+      ...(order.relayed !== undefined && { relayed: order.relayed }),
     },
     secretKey,
   );
@@ -63,6 +66,8 @@ export interface ForwardContext {
     /** The listed price for the asked capabilities; null where the agent does not sell them. */
     readonly price: Micro | null;
   } | null;
+  /** By how many fees the payment may be less than the price (`countPassedHops`). */
+  readonly hops: number;
   /** This relay's own rate, by which the payment is judged. */
   readonly feeRate: number;
   readonly clearing: Pick<ClearingLine, "balance" | "limit">;
@@ -84,8 +89,7 @@ export function judgeForward(
   if (forward.origin_relay !== context.from) return refuse("federation.wrong_sender");
   if (context.isKnown) return refuse("forward.duplicate");
   if (!isFresh(timestamp, now, lifetimeMs)) return refuse("federation.timestamp_expired");
-  const passed = relaysPassed(forward, context.from);
-  if (passed.includes(context.self)) return refuse("forward.looped");
+  if (relaysPassed(forward, context.from).includes(context.self)) return refuse("forward.looped");
   if (expires_at <= now) return refuse("forward.expired");
   if (worker === null) return refuse("forward.agent_not_found");
   if (public_key !== undefined && worker.publicKeys?.includes(public_key) === false) {
@@ -93,15 +97,9 @@ export function judgeForward(
   }
   if (worker.price === null) return refuse("forward.not_offered");
   const amount = toMicro(budget.amount);
-  if (amount < leastPayment(worker.price, context.feeRate, passed.length)) {
+  if (amount < leastPayment(worker.price, context.feeRate, context.hops)) {
     return refuse("forward.underpaid");
   }
   const credit = mayBeOwed(context.clearing, amount);
   return credit.ok ? { ok: true, amount } : credit;
-}
-
-/** The relays that a task came through, the sender last, as far as its path tells. */
-function relaysPassed({ routing_choice }: TaskForward, from: string): readonly string[] {
-  const relays = relaysOf(routing_choice?.path ?? []);
-  return relays.slice(0, relays.lastIndexOf(from) + 1);
 }

@@ -18,6 +18,7 @@ import { answerToProposal } from "./handshake/responder.ts";
 import { judgeHeartbeat } from "./heartbeat.ts";
 import { SettlementForwardSchema } from "./messages/settlement.ts";
 import { TaskForwardSchema } from "./messages/task.ts";
+import { countPassedHops } from "./passed-hops.ts";
 import { judgeRemoval } from "./removal.ts";
 import { readClaim, verifyRequest } from "./request-signature.ts";
 import { judgeSettlement } from "./settlement-forward.ts";
@@ -91,6 +92,12 @@ const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
       now: NOW,
       isKnown: false,
       worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
+      // Beta has pinned the key of gamma and has met no relay else.
+      hops: countPassedHops(body, read.message, {
+        from: alpha.id,
+        keyOf: (relayId) => (relayId === gamma.id ? gamma.publicKey : undefined),
+        federationHops: 3,
+      }),
       feeRate: 0.05,
       clearing,
     });

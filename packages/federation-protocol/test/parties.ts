@@ -40,24 +40,26 @@ export const introductionOf = ({ id, publicKey }: Party, name = "relay") => ({
 /** 1.00 at alpha's rate of 5 percent: 0.95 for the relay after it. */
 export const TERMS = termsOf(asMicro(1_000_000), 0.05);
 
+type Order = Parameters<typeof createForward>[0];
+
+/** What alpha asks of beta. */
+export const orderOf = (change: Partial<Order> = {}): Order => ({
+  taskId: TASK,
+  self: alpha.id,
+  to: beta.id,
+  agentId: worker.id,
+  publicKey: worker.publicKey,
+  payload: { prompt: "add 1 and 2" },
+  amount: TERMS.net,
+  composite: 0.5,
+  path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
+  expiresAt: NOW + 900_000,
+  ...change,
+});
+
 /** Alpha's forward to beta; `change` is signed too. */
-export function forwardOf(change: Partial<Parameters<typeof createForward>[0]> = {}) {
-  return createForward(
-    {
-      taskId: TASK,
-      self: alpha.id,
-      to: beta.id,
-      agentId: worker.id,
-      publicKey: worker.publicKey,
-      payload: { prompt: "add 1 and 2" },
-      amount: TERMS.net,
-      composite: 0.5,
-      path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
-      expiresAt: NOW + 900_000,
-      ...change,
-    },
-    { secretKey: alpha.secretKey, now: NOW },
-  );
+export function forwardOf(change: Partial<Order> = {}) {
+  return createForward(orderOf(change), { secretKey: alpha.secretKey, now: NOW });
 }
 
 /** The task as alpha sent it to beta. */

@@ -8,6 +8,7 @@ import { termsOf } from "../src/fee.ts";
 import { createHeartbeat } from "../src/heartbeat.ts";
 import { createRemoval } from "../src/removal.ts";
 import { signRequest } from "../src/request-signature.ts";
+import { createForward } from "../src/task-forward.ts";
 import { createSettlement } from "../src/settlement-forward.ts";
 import { openSettlement } from "../src/settlement-outbox.ts";
 import {
@@ -17,6 +18,7 @@ import {
   gamma,
   introductionOf,
   NOW,
+  orderOf,
   type Party,
   receiptOf,
   resultOf,
@@ -50,6 +52,7 @@ export interface RefusalVector {
 }
 
 const SETTLEMENT = "0199c800-0000-7000-8000-000000000002";
+const RELAYED_TASK = "0199c800-0000-7000-8000-000000000004";
 const QUERY = "0199c800-0000-7000-8000-000000000003";
 const nonceA = new Uint8Array(32).fill(0xaa);
 const nonceB = new Uint8Array(32).fill(0xbb);
@@ -188,6 +191,27 @@ const discovered = {
   hop_distance: 0,
 };
 
+/** Gamma's forward to alpha, and how alpha passes it on to beta. */
+const came = createForward(
+  {
+    ...orderOf(),
+    taskId: RELAYED_TASK,
+    self: gamma.id,
+    to: alpha.id,
+    path: ["self", ...[gamma, alpha, beta].map(({ id }) => `relay:${id}`), worker.id],
+  },
+  { secretKey: gamma.secretKey, now: NOW },
+);
+const { task_payload: _, ...relayed } = came;
+const passedOn = (change: Parameters<typeof forwardOf>[0] = {}) =>
+  forwardOf({
+    taskId: RELAYED_TASK,
+    amount: asMicro(902_500),
+    path: came.routing_choice?.path ?? [],
+    relayed,
+    ...change,
+  });
+
 function work(): RequestVector[] {
   const query = beginQuery({ capability: "sum", limit: 50 }, { self: alpha.id, queryId: QUERY });
   const forward = forwardOf();
@@ -205,6 +229,14 @@ function work(): RequestVector[] {
       inner: { member: "body.signature", text: withoutSignature(forward) },
       status: 202,
       answer: { task_id: TASK, status: "pending" },
+    }),
+    request(alpha, beta, {
+      name: "pass a task on",
+      path: "task/forward",
+      body: passedOn(),
+      inner: { member: "body.signature", text: withoutSignature(passedOn()) },
+      status: 202,
+      answer: { task_id: RELAYED_TASK, status: "pending" },
     }),
     request(beta, alpha, {
       name: "return a result",
@@ -325,6 +357,24 @@ function refused(): RefusalVector[] {
       "less than the price",
       "task/forward",
       forwardOf({ amount: asMicro(949_999) }),
+      "forward.underpaid",
+    ],
+    [
+      "less than the price, because of a relay that has not signed",
+      "task/forward",
+      passedOn({ relayed: undefined }),
+      "forward.underpaid",
+    ],
+    [
+      "less than the price, because of a relay that has signed another prompt",
+      "task/forward",
+      passedOn({ payload: { prompt: "add 2 and 3" } }),
+      "forward.underpaid",
+    ],
+    [
+      "less than the price, because of a relay that has signed another task",
+      "task/forward",
+      passedOn({ taskId: TASK }),
       "forward.underpaid",
     ],
     [

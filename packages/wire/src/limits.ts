@@ -79,6 +79,8 @@ export const limits = {
 
   forwardTimeoutMs: 330_000,
   outboundBytes: 2_097_152,
+  /** Of the forward that a relay in the middle shows the next one, its task left out. */
+  relayedBytes: 16_384,
 
   federationRequests: 30,
   federationProposals: 100,

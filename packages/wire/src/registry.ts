@@ -102,6 +102,15 @@ export const ListingBody = v.object({
     ),
   ),
   description: v.optional(longText, ""),
+  /** How many relays may have taken their fee of a task from relays that this one never met; 3 if absent. */
+  federation_hops: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer("has to be a whole number"),
+      v.minValue(1, "has to be within 1 and 3"),
+      v.maxValue(3, "has to be within 1 and 3"),
+    ),
+  ),
   pay_to_address: v.optional(
     v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{40}$/, "has to be 0x and 40 hex digits")),
   ),

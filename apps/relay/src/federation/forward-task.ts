@@ -19,8 +19,9 @@ import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/view.ts";
 import { callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
+import { findInbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
-import { claimOf } from "./parties.ts";
+import { claimOf, isFromPeer } from "./parties.ts";
 import { changePeer } from "./peer-life.ts";
 import { findPeer } from "./peer-store.ts";
 import type { Via } from "./remote-candidates.ts";
@@ -148,6 +149,7 @@ async function send(
   const choice =
     task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
   const required = JSON.parse(task.required_capabilities) as string[];
+  const relayed = isFromPeer(task) && (await findInbound(storage.read, taskId))?.relayed;
   const body = createForward(
     {
       taskId,
@@ -164,6 +166,7 @@ async function send(
       composite: choice?.composite_score ?? 0,
       path: outbound.route,
       expiresAt: task.expires_at,
+      relayed: relayed ? (JSON.parse(relayed) as Record<string, unknown>) : undefined,
     },
     { secretKey: identity.secretKey, now: runtime.now() },
   );

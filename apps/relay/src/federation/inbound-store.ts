@@ -11,20 +11,25 @@ export interface Inbound {
   readonly publicKey: string | null;
   /** The record that it was settled by. */
   readonly settlement: SettlementForward | null;
+  /** JSON of its forward as it came, without `task_payload`, for the relay that it goes on to. */
+  readonly relayed: string | null;
   /** Of the row; 0 before it is stored. */
   readonly version: number;
 }
 
-function read({ body, public_key, settlement, version }: FederationInboundRow): Inbound {
+function read(row: FederationInboundRow): Inbound {
+  const { body, public_key, settlement, relayed, version } = row;
   return {
     task: JSON.parse(body) as InboundTask,
     publicKey: public_key,
     settlement: settlement === null ? null : (JSON.parse(settlement) as SettlementForward),
+    relayed,
     version,
   };
 }
 
-function write({ task, publicKey, settlement, version }: Inbound): FederationInboundRow {
+function write(inbound: Inbound): FederationInboundRow {
+  const { task, publicKey, settlement, relayed, version } = inbound;
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -36,6 +41,7 @@ function write({ task, publicKey, settlement, version }: Inbound): FederationInb
     settlement: settlement === null ? null : JSON.stringify(settlement),
     ended_at: isOver(task) ? task.holdUntil : null,
     trace: storedTrace(),
+    relayed,
   };
 }
 
@@ -73,10 +79,11 @@ const add = prepare<FederationInboundRow>()(
     settlement: p("settlement"),
     ended_at: p("ended_at"),
     trace: p("trace"),
+    relayed: p("relayed"),
   }),
 );
 
-const change = prepare<FederationInboundRow & { before: number }>()(
+const change = prepare<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
   db
     .updateTable("federation_inbound")
     .set({

@@ -11,7 +11,7 @@ import {
   type ForwardContext,
   type TaskForward,
 } from "@agent/federation-protocol";
-import type { Answer, Operations, Refusal } from "@agent/wire";
+import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { visibleProfile } from "../agents/profile-store.ts";
 import { signingKeysOf } from "../agents/key-store.ts";
 import { clearingBalance, postClearing } from "../budget/clearing.ts";
@@ -24,6 +24,7 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { takePlace } from "../tasks/counters.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask, insertTask } from "../tasks/store.ts";
+import { countHops } from "./count-hops.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { payerOf } from "./parties.ts";
@@ -58,6 +59,7 @@ export async function takeTask(
   if (!signed.ok) return passOn(signed);
   const { task_id, target_agent, task_payload } = message;
   const worker = await findWorker(services, message);
+  const hops = await countHops(services, from, { message, body, worker });
   const taken = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
@@ -71,6 +73,7 @@ export async function takeTask(
         // Of a task that both of them have forgotten.
         (await findReceipt(tx, task_id)) !== undefined,
       worker: worker?.known ?? null,
+      hops,
       feeRate: config.payments.platformFeeRate,
       clearing: {
         balance: await clearingBalance(tx, peer.relay_id),
@@ -89,6 +92,7 @@ export async function takeTask(
       task: opened,
       publicKey: message.public_key ?? worker?.known.publicKeys?.[0] ?? null,
       settlement: null,
+      relayed: worker?.via === undefined ? null : relayedText(body),
       version: 0,
     });
     await postClearing(tx, runtime, inboundHold({ ...inbound, amount }), {
@@ -119,6 +123,13 @@ export async function takeTask(
   });
   route(taken.row);
   return { status: 202, body: { task_id, status: "pending" } };
+}
+
+/** What the next relay is shown of a forward; one that carries too much beside it is not shown. */
+function relayedText(body: unknown): string | null {
+  const { task_payload: _, ...relayed } = body as Record<string, unknown>;
+  const text = JSON.stringify(relayed);
+  return Buffer.byteLength(text) <= limits.relayedBytes ? text : null;
 }
 
 /** The agent here, if peers may know of it, else the way to it that is known or that its path names. */

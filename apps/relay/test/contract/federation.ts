@@ -391,7 +391,7 @@ function crowded(sql: string): Case {
 }
 
 /** A task that this relay passed on from one peer to another, and the other's result. */
-export async function relayed(t: TestRelay, originUrl?: string) {
+export async function relayed(t: TestRelay, originUrl?: string, change: object = {}) {
   const worker = t.stranger();
   const origin = await fakePeer(t, originUrl).befriend();
   const listening = await answering(({ path, body }) =>
@@ -403,6 +403,7 @@ export async function relayed(t: TestRelay, originUrl?: string) {
     target_agent: worker.agentId,
     public_key: worker.publicKey,
     routing_choice: { composite: 0.5, path: ["self", ...relays, worker.agentId] },
+    ...change,
   });
   const taken = await origin.post(`${base}/task/forward`, body);
   if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));

@@ -43,6 +43,8 @@ export const TaskForwardSchema = v.object({
   ),
   public_key: v.optional(hex32),
   expires_at: v.optional(time),
+  /** The forward that the sender got itself, as it came, without its `task_payload`. */
+  relayed: v.optional(signedObject),
   ...envelope,
   signature,
 });

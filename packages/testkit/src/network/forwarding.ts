@@ -3,19 +3,23 @@ import {
   asMicro,
   holdPostings,
   lockAmount,
+  type Micro,
   releasePostings,
   toMicro,
 } from "@agent/budget";
 import {
   beginForward,
+  countPassedHops,
   createForward,
   endForward,
   expireInbound,
   expireOutbound,
+  FEDERATION_LIMITS,
   inboundHold,
   inboundRelease,
   isForwardDue,
   judgeForward,
+  leastPayment,
   mayOwe,
   meaningOf,
   movePeer,
@@ -73,6 +77,7 @@ export function takeForward(relay: SimRelay, from: string, body: TaskForward): R
     lifetimeMs: relay.world.schedule.lifetimeMs,
     isKnown: relay.store.inbound.has(taskId) || relay.store.own.has(taskId),
     worker: target ?? null,
+    hops: hopsOf(relay, from, body, target?.price ?? asMicro(0)),
     feeRate: relay.feeRate,
     clearing: relay.lineWith(from),
   });
@@ -91,8 +96,21 @@ export function takeForward(relay: SimRelay, from: string, body: TaskForward): R
     booked: null,
   });
   if (worker) relay.world.work(relay, taskId);
-  else route(relay, { ...taken, payload, path: pathUpTo(relay, path, from), tried: [] });
+  else {
+    const { task_payload: _, ...relayed } = body;
+    route(relay, { ...taken, payload, path: pathUpTo(relay, path, from), tried: [], relayed });
+  }
   return { status: 202, body: { task_id: taskId, status: "pending" } };
+}
+
+/** The signatures of earlier relays are looked at only where the payment is less than one fee allows. */
+function hopsOf(relay: SimRelay, from: string, body: TaskForward, price: Micro): number {
+  if (toMicro(body.budget.amount) >= leastPayment(price, relay.feeRate, 1)) return 1;
+  const keyOf = (relayId: string) => {
+    const peer = relay.peer(relayId);
+    return peer && (peer.life.state === "removed" ? null : peer.publicKey);
+  };
+  return countPassedHops(body, body, { from, keyOf, federationHops: FEDERATION_LIMITS.maxHops });
 }
 
 /** What time does: forwards leave, tasks expire, holds lapse. Yields when it has to look again. */
@@ -141,6 +159,7 @@ interface Wanted {
   readonly payload: Outbound["payload"];
   readonly path: readonly string[];
   readonly tried: readonly string[];
+  readonly relayed?: Outbound["relayed"];
 }
 
 /** Opens the forward by the best way that is left; without one the task waits for its end. */
@@ -155,7 +174,8 @@ function route(relay: SimRelay, wanted: Wanted): void {
   const order = { taskId, agentId, expiresAt, terms };
   const task = openOutbound({ ...order, peerId: way.via, publicKey: way.public_key }, relay.now);
   const path = [...wanted.path, relayNode(way.via)];
-  relay.store.outbound.set(taskId, { task, path, payload: wanted.payload, tried });
+  const { payload, relayed } = wanted;
+  relay.store.outbound.set(taskId, { task, path, payload, tried, relayed });
 }
 
 function sendForward(relay: SimRelay, row: Outbound): void {
@@ -175,6 +195,7 @@ function sendForward(relay: SimRelay, row: Outbound): void {
       composite: 0.5,
       path: [...row.path, agentId],
       expiresAt,
+      relayed: row.relayed,
     },
     { secretKey: relay.secretKey, now: relay.now },
   );

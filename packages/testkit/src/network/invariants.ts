@@ -7,6 +7,7 @@ export function brokenRules(relays: readonly SimRelay[], deposited: number): str
     ...moneyIsConserved(relays, deposited),
     ...accountsMirrorEachOther(relays),
     ...holdsHaveEnded(relays),
+    ...reservationsHaveEnded(relays),
     ...tasksArePaidOnce(relays),
     ...tasksHaveOneState(relays),
     ...peersAgree(relays),
@@ -55,6 +56,17 @@ function* holdsHaveEnded(relays: readonly SimRelay[]): Iterable<string> {
       if (resolution !== "paid" && resolution !== "refunded") {
         yield `${relay.name}: settlement of ${taskId} is ${resolution ?? "pending"}`;
       }
+    }
+  }
+}
+
+/** What stays reserved for a peer keeps honest tasks from it. */
+function* reservationsHaveEnded(relays: readonly SimRelay[]): Iterable<string> {
+  for (const relay of relays) {
+    for (const { relayId } of relay.store.peers.values()) {
+      const { payable } = relay.lineWith(relayId);
+      if (payable !== 0)
+        yield `${relay.name} still reserves ${payable} for ${relay.nameOf(relayId)}`;
     }
   }
 }

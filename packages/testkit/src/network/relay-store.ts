@@ -24,6 +24,8 @@ export interface OwnTask {
 
 /** What has to be known to send a task on, again or to another peer. */
 export interface Outbound {
+  /** The forward that the relay got itself, without `task_payload`. */
+  readonly relayed?: Readonly<Record<string, unknown>> | undefined;
   readonly task: OutboundTask;
   readonly path: readonly string[];
   readonly payload: TaskPayload;

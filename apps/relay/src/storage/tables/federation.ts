@@ -56,6 +56,8 @@ export interface FederationInboundRow {
   ended_at: number | null;
   /** JSON: the trace of the latest request that changed it; null without one. */
   trace: string | null;
+  /** JSON: its forward as it came, without `task_payload`; null unless it goes on to another relay. */
+  relayed: string | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
