@@ -39,6 +39,7 @@ describe("the operation table", () => {
       "failWithdrawal",
       "freeze",
       "giveUpOutbox",
+      "listAccounts",
       "listAllWithdrawals",
       "listFederationPeers",
       "listOutbox",
