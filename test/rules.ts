@@ -211,6 +211,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "agents/listing-store.ts": ["a2a", "routing", "visibility"],
   "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],
+  "payments/x402-store.ts": ["federation"],
   "tasks/store.ts": ["delivery", "federation", "ledger", "realtime"],
   "tasks/receipt-store.ts": ["federation", "ledger"],
   "tasks/postpone-store.ts": ["admin"],

@@ -86,9 +86,9 @@ describe("A plan of several agents", () => {
 
   test("has one allocation per participant, by its steps at their price", () => {
     expect(allocatePlan({ steps, budget: toMicro("5.5") })).toEqual([
-      { agentId: "ann", steps: 2, amount: toMicro(5) },
-      { agentId: "bob", steps: 1, amount: toMicro("0.5") },
-      { agentId: "cid", steps: 1, amount: toMicro(0) },
+      { agentId: "ann", steps: [steps[0], steps[2]], amount: toMicro(5) },
+      { agentId: "bob", steps: [steps[1]], amount: toMicro("0.5") },
+      { agentId: "cid", steps: [steps[3]], amount: toMicro(0) },
     ]);
   });
 
@@ -115,7 +115,7 @@ describe("A plan of several agents", () => {
         const total = plan.reduce((sum, { cost }) => sum + cost, 0);
         const allocations = allocatePlan({ steps: plan, budget: asMicro(total) });
         expect(allocations.reduce((sum, { amount }) => sum + amount, 0)).toBe(total);
-        expect(allocations.reduce((sum, each) => sum + each.steps, 0)).toBe(plan.length);
+        expect(allocations.reduce((sum, each) => sum + each.steps.length, 0)).toBe(plan.length);
         expect(new Set(allocations.map(({ agentId }) => agentId)).size).toBe(allocations.length);
       }),
     );

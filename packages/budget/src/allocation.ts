@@ -31,10 +31,10 @@ export interface PlanStep {
   readonly cost: Micro;
 }
 
-/** One participant's share of a plan: its steps and their cost in micro-units. */
-export interface PlanAllocation {
+/** One participant's share of a plan: its steps and their cost together, in micro-units. */
+export interface PlanAllocation<Step extends PlanStep = PlanStep> {
   readonly agentId: string;
-  readonly steps: number;
+  readonly steps: readonly Step[];
   readonly amount: Micro;
 }
 
@@ -42,17 +42,17 @@ export interface PlanAllocation {
  * One allocation per participant of a plan, by its assigned steps at their price per task, in order
  * of first appearance; none at all when the total exceeds the budget (specification, "Market").
  */
-export function allocatePlan({
+export function allocatePlan<Step extends PlanStep>({
   steps,
   budget,
 }: {
-  readonly steps: readonly PlanStep[];
+  readonly steps: readonly Step[];
   readonly budget: Micro;
-}): readonly PlanAllocation[] {
+}): readonly PlanAllocation<Step>[] {
   if (saturatingSum(steps.map(({ cost }) => cost)) > budget) return [];
   return [...Map.groupBy(steps, ({ agentId }) => agentId)].map(([agentId, own]) => ({
     agentId,
-    steps: own.length,
+    steps: own,
     amount: saturatingSum(own.map(({ cost }) => cost)),
   }));
 }

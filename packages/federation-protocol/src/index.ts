@@ -205,6 +205,7 @@ export {
   redrive,
   type Resolution,
   type SettlementState,
+  type X402Reference,
 } from "./settlement-outbox.ts";
 export { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
 export {

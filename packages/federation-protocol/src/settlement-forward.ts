@@ -17,7 +17,7 @@ export function createSettlement(
   settlement: OutgoingSettlement,
   { self, secretKey }: { readonly self: string; readonly secretKey: Uint8Array },
 ): SettlementForward {
-  const { terms } = settlement;
+  const { terms, x402 } = settlement;
   return signJson(
     {
       settlement_id: settlement.settlementId,
@@ -31,6 +31,7 @@ export function createSettlement(
       amount: fromMicro(terms.net),
       currency: "USD" as const,
       settled_at: settlement.settledAt,
+      ...(x402 !== undefined && { x402_tx_hash: x402.txHash, x402_network: x402.network }),
       timestamp: settlement.lastAttemptAt ?? settlement.settledAt,
       to: settlement.peerId,
     },

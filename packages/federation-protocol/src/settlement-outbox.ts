@@ -41,6 +41,14 @@ export interface OutgoingSettlement {
   readonly phase: "forwarding" | "asking";
   readonly asks: number;
   readonly dueAt: number | null;
+  /** The payment that the task came with where it began. */
+  readonly x402?: X402Reference;
+}
+
+/** A payment on a chain: its transaction, and the chain as CAIP-2. */
+export interface X402Reference {
+  readonly txHash: string;
+  readonly network: string;
 }
 
 /** The settlement of a completed task, to be sent at once. */
@@ -50,7 +58,13 @@ export function openSettlement(
     settlementId,
     now,
     refundable,
-  }: { readonly settlementId: string; readonly now: number; readonly refundable: boolean },
+    x402,
+  }: {
+    readonly settlementId: string;
+    readonly now: number;
+    readonly refundable: boolean;
+    readonly x402?: X402Reference | undefined;
+  },
 ): OutgoingSettlement {
   return {
     settlementId,
@@ -71,6 +85,7 @@ export function openSettlement(
     phase: "forwarding",
     asks: 0,
     dueAt: now,
+    ...(x402 !== undefined && { x402 }),
   };
 }
 

@@ -42,6 +42,9 @@ export const Settlement = v.object({
   payee_id: v.string(),
   status: extensibleEnum(["completed", "partial", "refunded"]),
   settled_at: v.number(),
+  /** The payment by x402 that the task came with, and the chain that it was made on. */
+  x402_tx_hash: v.optional(v.string()),
+  x402_network: v.optional(v.string()),
   issuer: v.string(),
   suite: v.string(),
   signature: v.string(),

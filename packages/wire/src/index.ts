@@ -40,7 +40,7 @@ export { FederationPeer, OutboxEntry } from "./federation-admin.ts";
 export { federationPrefix } from "./federation.ts";
 export { KeyHistory } from "./keys.ts";
 export { AgentState, AuditEntry, Goal } from "./agent-state.ts";
-export { Plan } from "./plans.ts";
+export { Plan, type StepAllocation } from "./plans.ts";
 export { Conversation, Message } from "./conversations.ts";
 export type { NewMessage } from "./conversations.ts";
 export { AgentEvent } from "./events.ts";

@@ -51,6 +51,8 @@ export const limits = {
   probeTimeoutMs: 2_000,
 
   planSteps: 500,
+  /** Different capabilities and budgets of one plan for which agents are looked for. */
+  planSearches: 10,
   recordBatch: 100,
   eventCharacters: 16_384,
   goalEvents: 10_000,

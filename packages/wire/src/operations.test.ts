@@ -40,6 +40,7 @@ describe("the operation table", () => {
       "failWithdrawal",
       "freeze",
       "giveUpOutbox",
+      "listAccounts",
       "listAllWithdrawals",
       "listFederationPeers",
       "listOutbox",

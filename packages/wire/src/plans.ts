@@ -1,14 +1,18 @@
 import { LEDGER_STATUSES, STEP_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
 import {
+  agentId,
   capabilities,
+  capability,
   count,
   extensibleEnum,
   hash,
   id,
   longText,
+  money,
   nextCursor,
   page,
+  price,
   timestamp,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
@@ -26,13 +30,28 @@ const StepBody = v.object({
   started_at: when,
   completed_at: when,
   delegation: v.optional(v.object({ receipt_hash: hash })),
+  /** Who is to do it; without, the best agent with `capability`. */
+  agent_id: v.optional(agentId),
+  /** What is asked of the agent, and so its price. */
+  capability: v.optional(capability),
+  /** What this step may cost. */
+  max_budget: v.optional(price),
 });
+type StepBody = v.InferOutput<typeof StepBody>;
+
+/** Steps that look for an agent alike are looked for once. */
+function searchesOf(steps: readonly StepBody[]): number {
+  const searching = steps.filter((step) => step.agent_id === undefined && step.capability);
+  return new Set(searching.map((step) => JSON.stringify([step.capability, step.max_budget]))).size;
+}
 
 const PlanBody = v.object({
   plan_id: v.optional(id),
   goal_id: id,
   title: longText,
   status: v.optional(v.picklist(LEDGER_STATUSES), "active"),
+  /** What the steps may cost together. */
+  max_budget: v.optional(price),
   steps: v.optional(
     v.pipe(
       v.array(StepBody),
@@ -40,6 +59,10 @@ const PlanBody = v.object({
       v.check(
         (steps) => new Set(steps.map(({ step_id }) => step_id)).size === steps.length,
         "has to name each step once",
+      ),
+      v.check(
+        (steps) => searchesOf(steps) <= limits.planSearches,
+        `has to look for agents by at most ${limits.planSearches} different capabilities and budgets`,
       ),
     ),
     [],
@@ -60,18 +83,29 @@ export const Plan = v.object({
 export type Plan = Omit<v.InferOutput<typeof Plan>, "status" | "steps"> &
   Pick<v.InferOutput<typeof PlanBody>, "status" | "steps">;
 
+/** Who does a step at which price. */
+const StepAllocation = v.object({ step_id: v.string(), agent_id: v.string(), amount: money });
+export type StepAllocation = v.InferOutput<typeof StepAllocation>;
+
+const PutPlanAnswer = v.object({
+  ...Plan.entries,
+  /** Of a plan with agents, capabilities or a budget; empty when it cannot be paid as it stands. */
+  allocation: v.optional(v.array(StepAllocation)),
+});
+
 export const plans = {
   putPlan: operation({
     method: "POST",
     path: "/api/v1/agents/:agentId/plans",
-    summary: "Record a plan, or how far one has come: under its id it takes the older one's place.",
+    summary:
+      "Record a plan, or how far one has come, and learn who would do its steps at which price.",
     section: "Records",
     auth: "bearer",
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
     body: PlanBody,
-    ok: { 200: Plan, 201: Plan },
+    ok: { 200: PutPlanAnswer, 201: PutPlanAnswer },
     refusals: ["agent.not_found"],
   }),
   listPlans: operation({

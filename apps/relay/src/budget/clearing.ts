@@ -1,7 +1,7 @@
 import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
 import { post, type PostedRow } from "./post.ts";
 import { findAccount, insertSettlement } from "./store.ts";
 
@@ -27,7 +27,7 @@ export async function postClearing(
 /** Notes what was paid for a task that passed between relays. */
 export async function recordSettlement(
   tx: Tx,
-  settlement: Omit<SettlementRow, "postings">,
+  settlement: Omit<NewSettlement, "postings">,
   rows: readonly PostedRow[],
 ): Promise<void> {
   await insertSettlement(tx, { ...settlement, postings: JSON.stringify(rows) });

@@ -3,7 +3,7 @@ import { findLedgerCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { post, type PostRefusal } from "./post.ts";
 import { insertSettlement } from "./store.ts";
@@ -22,7 +22,7 @@ export async function settle(
   { runtime, config }: Pick<Services, "runtime" | "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
   { receiptHash, payeeId, status }: Settleable,
-): Promise<{ readonly ok: true; readonly settlement: SettlementRow | undefined } | PostRefusal> {
+): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
   const locked = asMicro(task.locked);
@@ -48,7 +48,7 @@ export async function settle(
     { reference: task_id, description: decision.status },
   );
   if (!posted.ok) return posted;
-  const settlement: SettlementRow = {
+  const settlement: NewSettlement = {
     task_id,
     settlement_id: newId(runtime),
     allocation_id,

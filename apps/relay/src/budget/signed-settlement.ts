@@ -5,7 +5,7 @@ import type { SettlementRow } from "../storage/tables/budget.ts";
 
 /** Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. */
 export function signedSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
-  const { amount_settled, fee, net, postings: _, ...rest } = row;
+  const { amount_settled, fee, net, postings: _, x402_tx_hash, x402_network, ...rest } = row;
   return signSettlementRecord(
     {
       ...rest,
@@ -13,6 +13,9 @@ export function signedSettlement(row: SettlementRow, identity: RelayIdentity): S
       fee: dollars(fee),
       net: dollars(net),
       issuer: identity.did,
+      // A member that is not there must not be signed as null.
+      ...(x402_tx_hash !== null && { x402_tx_hash }),
+      ...(x402_network !== null && { x402_network }),
     },
     identity.secretKey,
   );

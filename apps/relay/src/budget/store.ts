@@ -1,6 +1,11 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { AccountRow, PostingRow, SettlementRow } from "../storage/tables/budget.ts";
+import type {
+  AccountRow,
+  NewSettlement,
+  PostingRow,
+  SettlementRow,
+} from "../storage/tables/budget.ts";
 
 const accountByName = prepare<{ account: string }>()(
   db.selectFrom("accounts").selectAll().where("account", "=", p("account")),
@@ -117,6 +122,12 @@ export async function takeReference(
   return (await tx.run(addReference, row)) === 1;
 }
 
+/** What is known of the payment by x402 that a task came with. */
+function paymentOfTask(what: ReturnType<typeof sql>) {
+  return sql<string | null>`(select ${what} from x402_payments
+    where task_id = ${p("task_id")} and state = 'settled')`;
+}
+
 const addSettlement = prepare<SettlementRow>()(
   db.insertInto("settlements").values({
     task_id: p("task_id"),
@@ -132,11 +143,21 @@ const addSettlement = prepare<SettlementRow>()(
     status: p("status"),
     settled_at: p("settled_at"),
     postings: p("postings"),
+    x402_tx_hash: sql`coalesce(${p("x402_tx_hash")}, ${paymentOfTask(sql`tx_hash`)})`,
+    x402_network: sql`coalesce(${p("x402_network")},
+      ${paymentOfTask(sql`requirements ->> '$.network'`)})`,
   }),
 );
 
-export async function insertSettlement(tx: Tx, settlement: SettlementRow): Promise<void> {
-  await tx.run(addSettlement, settlement);
+export async function insertSettlement(
+  tx: Tx,
+  { x402, ...settlement }: NewSettlement,
+): Promise<void> {
+  await tx.run(addSettlement, {
+    ...settlement,
+    x402_tx_hash: x402?.txHash ?? null,
+    x402_network: x402?.network ?? null,
+  });
 }
 
 const settlementByTask = prepare<{ task_id: string }>()(

@@ -8,6 +8,7 @@ import {
   SettlementForwardSchema,
   type AcceptedSettlement,
   type SettlementForward,
+  type X402Reference,
 } from "@agent/federation-protocol";
 import { type Answer, type Operations, type Refusal } from "@agent/wire";
 import { clearingBalance, postClearing, recordSettlement } from "../budget/clearing.ts";
@@ -65,7 +66,7 @@ export async function bookSettlement(
     if (inbound === undefined || judged.repeated) return { ...judged, standings: [] };
     await putInbound(tx, { ...inbound, task: judged.task, settlement: message });
     if (onward !== undefined) {
-      await payOn(tx, services, judged, onward);
+      await payOn(tx, services, judged, onward, message);
       return { ...judged, standings: [] };
     }
     const standings = await payAgent(tx, services, judged, message);
@@ -127,6 +128,7 @@ async function payAgent(
       payee_id: agentId,
       status: "completed",
       settled_at: runtime.now(),
+      x402: x402In(message),
     },
     rows,
   );
@@ -139,6 +141,7 @@ async function payOn(
   { runtime }: FederationServices,
   { task, booked, held }: AcceptedSettlement,
   onward: Outbound,
+  message: SettlementForward,
 ): Promise<void> {
   const { taskId, peerId } = task;
   const now = runtime.now();
@@ -155,7 +158,7 @@ async function payOn(
   await putOutbox(tx, {
     settlement: openSettlement(
       { ...onward.task, receiptHash },
-      { settlementId: newId(runtime), now, refundable: false },
+      { settlementId: newId(runtime), now, refundable: false, x402: x402In(message) },
     ),
     payerId: payerOf(peerId),
     locked: booked.net,
@@ -167,4 +170,10 @@ async function payOn(
     version: 0,
   });
   await keepHold(tx, { task_id: taskId, amount: booked.net });
+}
+
+/** The payment that the task came with where it began, as that relay says. */
+function x402In({ x402_tx_hash, x402_network }: SettlementForward): X402Reference | undefined {
+  if (x402_tx_hash === undefined || x402_network === undefined) return undefined;
+  return { txHash: x402_tx_hash, network: x402_network };
 }

@@ -178,6 +178,7 @@ async function pay(
       payee_id: settlement.agentId,
       status: "completed",
       settled_at: runtime.now(),
+      x402: settlement.x402,
     },
     [...feePostings, ...rows],
   );

@@ -1,6 +1,7 @@
 import { openSettlement } from "@agent/federation-protocol";
 import { releaseHold } from "../budget/hold.ts";
 import type { Settleable } from "../budget/settle.ts";
+import { findPaymentOfTask } from "../payments/x402-store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -31,7 +32,12 @@ export async function settleThroughPeer(
   const now = runtime.now();
   const settlement = openSettlement(
     { ...outbound.task, receiptHash },
-    { settlementId: newId(runtime), now, refundable: true },
+    {
+      settlementId: newId(runtime),
+      now,
+      refundable: true,
+      x402: await findPaymentOfTask(tx, task_id),
+    },
   );
   const { locked } = task;
   await putOutbox(tx, {

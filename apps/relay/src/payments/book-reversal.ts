@@ -1,8 +1,7 @@
-import { accountOf, asMicro, fromMicro, reversalPostings, reversedAmount } from "@agent/budget";
+import { asMicro, fromMicro, reversedAmount } from "@agent/budget";
 import type { Refusal } from "@agent/wire";
 import { credit } from "../budget/credit.ts";
-import { post } from "../budget/post.ts";
-import { findAccount } from "../budget/store.ts";
+import { reverseDeposit } from "../budget/reverse-deposit.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -14,7 +13,8 @@ export interface Reversed {
   readonly sessionId: string;
   readonly agentId: string;
   readonly amount: number;
-  readonly balance: number;
+  /** After money was taken. */
+  readonly balance: number | null;
 }
 
 /**
@@ -41,43 +41,31 @@ export async function bookReversal(
   });
   const change = owed - reversal.booked;
   if (change === 0) return { ok: true };
-  const entry = { reference: `stripe:${sessionId}`, releaseAt: credited_at + cardHoldMs };
-  const posted =
-    change > 0
-      ? await takeFrom(tx, runtime, agentId, change, entry.reference)
-      : await credit(tx, runtime, {
-          agentId,
-          amount: asMicro(-change),
-          description: "card payment given back",
-          ...entry,
-        });
-  if (!posted.ok) return posted;
   await putBooked(tx, { payment_id: paymentId, agent_id: agentId, owed, before: reversal.booked });
-  const account = await findAccount(tx, accountOf.agent(agentId));
-  const balance = account?.balance ?? 0;
-  return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
-}
-
-async function takeFrom(
-  tx: Tx,
-  runtime: Pick<Runtime, "now" | "randomBytes">,
-  agentId: string,
-  amount: number,
-  reference: string,
-): Promise<{ readonly ok: true }> {
-  const postings = reversalPostings({ agentId, amount: asMicro(amount) });
-  const description = "card payment taken back";
-  const posted = await post(tx, runtime, postings, { reference, description });
-  // It need not be covered, so anything else is a fault of the program.
-  if (!posted.ok) throw new Error(`a card payment cannot be taken back: ${posted.code}`);
-  return posted;
+  const reference = `stripe:${sessionId}`;
+  if (change > 0) {
+    const description = "card payment taken back";
+    const taken = { agentId, amount: asMicro(change), reference, description };
+    const { balance } = await reverseDeposit(tx, runtime, taken);
+    return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
+  }
+  const given = await credit(tx, runtime, {
+    agentId,
+    amount: asMicro(-change),
+    reference,
+    description: "card payment given back",
+    releaseAt: credited_at + cardHoldMs,
+  });
+  if (!given.ok) return given;
+  return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };
 }
 
 /** An account below 0 is the operator's loss until it is paid, so it is told apart. */
 export function logReversal(log: Services["log"], reversed: Reversed): void {
   const { sessionId: correlationId, agentId: agent_id } = reversed;
   const amount = fromMicro(asMicro(reversed.amount));
+  log.warn("card.reversed", { correlationId, agent_id, amount });
+  if (reversed.balance === null || reversed.balance >= 0) return;
   const balance = fromMicro(asMicro(reversed.balance));
-  log.warn("card.reversed", { correlationId, agent_id, amount, balance });
-  if (balance < 0) log.error("account.overdrawn", { correlationId, agent_id, balance });
+  log.error("account.overdrawn", { correlationId, agent_id, balance });
 }

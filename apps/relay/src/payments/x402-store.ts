@@ -1,4 +1,4 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { X402PaymentRow } from "../storage/tables/payments.ts";
 
@@ -10,7 +10,10 @@ export function findPayment(read: Reader, proof_hash: string): Promise<X402Payme
   return read.get(byProof, { proof_hash });
 }
 
-export type NewPayment = Omit<X402PaymentRow, "state" | "tx_hash" | "reason" | "settled_at">;
+export type NewPayment = Omit<
+  X402PaymentRow,
+  "state" | "tx_hash" | "reason" | "settled_at" | "task_id"
+>;
 
 const begin = prepare<NewPayment>()(
   db
@@ -24,6 +27,7 @@ const begin = prepare<NewPayment>()(
       requirements: p("requirements"),
       state: "settling",
       tx_hash: null,
+      task_id: null,
       reason: null,
       created_at: p("created_at"),
       settled_at: null,
@@ -106,4 +110,34 @@ export function unfinishedPayments(
   query: { until: number; limit: number },
 ): Promise<X402PaymentRow[]> {
   return read.all(unfinished, query);
+}
+
+const nameTask = prepare<{ proof_hash: string; task_id: string }>()(
+  db
+    .updateTable("x402_payments")
+    .set({ task_id: p("task_id") })
+    .where("proof_hash", "=", p("proof_hash"))
+    .where("task_id", "is", null),
+);
+
+const ofTask = prepare<{ task_id: string }>()(
+  sql<{ txHash: string; network: string }>`
+    select tx_hash as "txHash", requirements ->> '$.network' as network from x402_payments
+    where task_id = ${p("task_id")} and state = 'settled'`,
+);
+
+/** The payment that a task came with, for the relay that is paid for it. */
+export function findPaymentOfTask(
+  read: Reader,
+  task_id: string,
+): Promise<{ txHash: string; network: string } | undefined> {
+  return read.get(ofTask, { task_id });
+}
+
+/** Notes the task that a payment came with. */
+export async function linkTask(
+  tx: Tx,
+  link: { proof_hash: string; task_id: string },
+): Promise<void> {
+  await tx.run(nameTask, link);
 }

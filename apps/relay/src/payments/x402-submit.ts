@@ -6,7 +6,7 @@ import { submit, type Submission } from "../tasks/submit.ts";
 import { parseProof, proofHash, type PaymentProof } from "./x402-proof.ts";
 import { requiredHeader, settledHeader, type Facilitator } from "./x402-facilitator.ts";
 import { closePayment, creditPayment } from "./x402-settle.ts";
-import { beginPayment, findPayment } from "./x402-store.ts";
+import { beginPayment, findPayment, linkTask } from "./x402-store.ts";
 
 type Submitted = Answer<Operations["submitTask"]>;
 type Paying = Services & { readonly facilitator: Facilitator };
@@ -81,7 +81,20 @@ async function submitWith(
     return ask(refuse("payment.not_settled", settling.reason));
   }
   await creditPayment(services, payment, settling);
-  return receipted(await submit(services, router.route, payer.submission), settling.response);
+  const linked = linkedTo(proof_hash, payer.submission);
+  return receipted(await submit(services, router.route, linked), settling.response);
+}
+
+/** The submission, whose task is noted with the payment in the transaction that takes it. */
+function linkedTo(proof_hash: string, submission: Submission): Submission {
+  return {
+    ...submission,
+    async keep(tx, answer) {
+      const { task_id } = answer.body as { readonly task_id: string };
+      await linkTask(tx, { proof_hash, task_id });
+      await submission.keep?.(tx, answer);
+    },
+  };
 }
 
 /** What a payment that was seen before is refused with. */

@@ -1,3 +1,8 @@
+import { canonicalize } from "@agent/crypto";
+import { verifySettlementRecord } from "@agent/receipts";
+import { receiptOf } from "@agent/testkit";
+import { verifyArtifact } from "@agent/verify";
+import type { Settlement } from "@agent/wire";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -145,6 +150,53 @@ describe("a paid submission", () => {
     const body = { prompt: "work", max_budget: 1 };
     expect(await s.submit({ headers, body })).toMatchObject(code(402, "budget.max_exceeded"));
     expect(settledCount()).toBe(0);
+  });
+});
+
+describe("B11: the settlement of a task that a payment came with", () => {
+  const settle = async ({ body }: { readonly body: Record<string, unknown> }) => {
+    const { t, boss, worker } = s;
+    const task_id = String(body["task_id"]);
+    const path = `/agent/${worker.agentId}/task/${task_id}`;
+    const receipt = receiptOf(worker, { task_id, prompt: "work", submitted_at: t.clock.now() });
+    expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
+    const list = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/settlements`);
+    const settlements = list.body["settlements"] as Settlement[];
+    const settlement = settlements.find((each) => each.task_id === task_id);
+    const evidence = await t.as(boss, "GET", `${path}/evidence`);
+    return { settlement, evidence: canonicalize(evidence.body) };
+  };
+
+  const relayKey = async () =>
+    String((await s.t.request("GET", "/.well-known/agent-relay.json")).body["public_key"]);
+
+  test("B11: names transaction and network under the relay's signature, in the evidence too", async () => {
+    const reply = await s.submit({ headers: await pay() });
+    const { transaction } = decodePaymentResponseHeader(
+      reply.headers.get("payment-response") ?? "",
+    );
+    const { settlement, evidence } = await settle(reply);
+    expect(settlement).toMatchObject({
+      x402_tx_hash: transaction,
+      x402_network: "eip155:84532",
+      amount_settled: 2,
+    });
+    const publicKey = await relayKey();
+    expect(verifySettlementRecord(settlement, { publicKey })).toMatchObject({ valid: true });
+    const forged = { ...settlement, x402_tx_hash: "0x00" };
+    expect(verifySettlementRecord(forged, { publicKey })).toMatchObject({ valid: false });
+    expect(evidence).toContain(transaction);
+    expect(verifyArtifact(evidence, { publicKey })).toMatchObject({ valid: true });
+  });
+
+  test("B11: and that of a task that the account paid names none", async () => {
+    await s.t.deposit(s.boss, 10);
+    const { settlement } = await settle(await s.submit());
+    expect(settlement).toMatchObject({ amount_settled: 2 });
+    expect(settlement).not.toHaveProperty("x402_tx_hash");
+    expect(settlement).not.toHaveProperty("x402_network");
+    const publicKey = await relayKey();
+    expect(verifySettlementRecord(settlement, { publicKey })).toMatchObject({ valid: true });
   });
 });
 

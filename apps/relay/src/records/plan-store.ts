@@ -25,6 +25,7 @@ const addPlan = prepare<PlanRow>()(
     title: p("title"),
     status: p("status"),
     steps: p("steps"),
+    max_budget: p("max_budget"),
     created_at: p("created_at"),
     updated_at: p("updated_at"),
   }),
@@ -38,6 +39,7 @@ const changePlan = prepare<PlanRow>()(
       title: p("title"),
       status: p("status"),
       steps: p("steps"),
+      max_budget: p("max_budget"),
       updated_at: p("updated_at"),
     })
     .where("agent_id", "=", p("agent_id"))

@@ -6,23 +6,26 @@ import {
   type Plan,
   type QueryOf,
 } from "@agent/wire";
+import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import { findAgent } from "../agents/store.ts";
 import { answerPage, textDown } from "../http/page.ts";
 import { newId } from "../runtime.ts";
-import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
+import { allocateSteps, type AllocateServices } from "./allocate-steps.ts";
 import { findPlan, plansOf, writePlan } from "./plan-store.ts";
 
 /** Records a plan as it stands; under a known id it takes the place of what was known before. */
 export async function putPlan(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  services: AllocateServices,
   agent_id: string,
   body: BodyOf<Operations["putPlan"]>,
 ): Promise<Answer<Operations["putPlan"]>> {
+  const { storage, runtime } = services;
   const now = runtime.now();
   const sequence = newId(runtime);
-  const { plan_id = sequence, goal_id, title, status, steps } = body;
+  const { plan_id = sequence, goal_id, title, status, steps, max_budget } = body;
+  const allocation = await allocateSteps(services, agent_id, body);
   return storage.transaction(async (tx) => {
     if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
     const known = await findPlan(tx, { agent_id, plan_id });
@@ -34,11 +37,12 @@ export async function putPlan(
       title,
       status,
       steps: JSON.stringify(steps),
+      max_budget: max_budget === undefined ? null : toMicro(max_budget),
       created_at: known?.created_at ?? now,
       updated_at: now,
     };
     await writePlan(tx, row, known === undefined);
-    const body = planOf(row);
+    const body = { ...planOf(row), ...(allocation !== undefined && { allocation }) };
     return known === undefined ? { status: 201 as const, body } : { status: 200 as const, body };
   });
 }
@@ -65,6 +69,7 @@ export async function listPlans(
   });
 }
 
-export function planOf({ steps, sequence: _order, ...row }: PlanRow): Plan {
-  return { ...row, steps: JSON.parse(steps) as Plan["steps"] };
+export function planOf({ steps, max_budget, sequence: _order, ...row }: PlanRow): Plan {
+  const budget = max_budget === null ? {} : { max_budget: fromMicro(asMicro(max_budget)) };
+  return { ...row, ...budget, steps: JSON.parse(steps) as Plan["steps"] };
 }

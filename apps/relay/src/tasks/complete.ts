@@ -9,7 +9,7 @@ import { finishForPeer } from "../federation/finish-inbound.ts";
 import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tellOfEnd } from "../webhooks/tell-of-task.ts";
 import { countTask, type Standing } from "./count-task.ts";
@@ -32,7 +32,7 @@ export interface Verified {
 export interface Completed {
   readonly ok: true;
   readonly task: TaskRow;
-  readonly settlement: SettlementRow | undefined;
+  readonly settlement: NewSettlement | undefined;
   readonly standing: Standing;
 }
 

@@ -5,7 +5,7 @@ import { issueForTask } from "../credentials/issue-for-task.ts";
 import type { NewCredential } from "../credentials/store.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
 
@@ -19,7 +19,7 @@ export interface Standing {
 interface Result {
   readonly executorId: string;
   readonly status: ReceiptStatus;
-  readonly settlement?: SettlementRow | undefined;
+  readonly settlement?: NewSettlement | undefined;
 }
 
 /** Counts how a task went for its executor, and issues what follows from that. */

@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { SettlementRow } from "../storage/tables/budget.ts";
+import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tell } from "./tell.ts";
 
@@ -22,7 +22,7 @@ export function tellOfAssignment(
 export interface Ended {
   readonly executorId: string;
   readonly status: "completed" | "failed" | "denied";
-  readonly settlement: SettlementRow | undefined;
+  readonly settlement: NewSettlement | undefined;
   readonly credentials: readonly Issued[];
 }
 

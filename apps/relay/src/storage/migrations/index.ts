@@ -21,6 +21,7 @@ import { federationGuards } from "./020-federation-guards.ts";
 import { clock } from "./023-clock.ts";
 import { reconciliation } from "./024-reconciliation.ts";
 import { cardReversals } from "./028-card-reversals.ts";
+import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
@@ -48,5 +49,6 @@ export const migrations = [
   clock,
   reconciliation,
   cardReversals,
+  paymentReferences,
   traces,
 ];

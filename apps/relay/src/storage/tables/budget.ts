@@ -42,6 +42,14 @@ export interface SettlementRow {
   settled_at: number;
   /** JSON array: account and sequence of each row of the movement. */
   postings: string;
+  /** The payment on a chain that the task came with, and of which chain; null without one. */
+  x402_tx_hash: string | null;
+  x402_network: string | null;
+}
+
+/** A settlement to be recorded: its payment is known by the task, or from the relay that settles. */
+export interface NewSettlement extends Omit<SettlementRow, "x402_tx_hash" | "x402_network"> {
+  readonly x402?: { readonly txHash: string; readonly network: string } | undefined;
 }
 
 export interface WithdrawalRow {

@@ -48,6 +48,8 @@ export interface X402PaymentRow {
   /** `undecided`: asked again after no answer, the facilitator refused; the operator looks at the chain. */
   state: "settling" | "settled" | "failed" | "undecided";
   tx_hash: string | null;
+  /** The task that it came with; null while that is not taken. */
+  task_id: string | null;
   reason: string | null;
   created_at: number;
   settled_at: number | null;

@@ -8,6 +8,8 @@ export interface PlanRow {
   status: "active" | "completed" | "failed" | "paused";
   /** JSON array. */
   steps: string;
+  /** Micro-units; null where no limit was given. */
+  max_budget: number | null;
   created_at: number;
   updated_at: number;
 }

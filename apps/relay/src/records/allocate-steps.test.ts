@@ -1,0 +1,121 @@
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { list, seller } from "../../test/market.ts";
+import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+
+let t: TestRelay;
+let boss: TestAgent;
+let ann: TestAgent;
+let bob: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, ann, bob] = [await t.agent(), await seller(t, { draw: 2, paint: 5 }), await t.agent()];
+  await list(t, bob, { write: 0.5 });
+});
+afterEach(() => t.close());
+
+const path = (plan = "") => `/api/v1/agents/${boss.agentId}/plans${plan}`;
+
+function put(steps: readonly object[], plan: object = {}): Promise<Reply> {
+  const numbered = steps.map((step, ordinal) => ({ step_id: `s${ordinal}`, ordinal, ...step }));
+  const body = { plan_id: "p", goal_id: "g", title: "a plan", steps: numbered, ...plan };
+  return t.as(boss, "POST", path(), body);
+}
+
+const allocationOf = async (steps: readonly object[], plan: object = {}) => {
+  const { status, body } = await put(steps, plan);
+  expect(status).toBe(201);
+  return body["allocation"];
+};
+
+describe("B11: a plan is allocated to those who would do its steps", () => {
+  test("B11: by agent or capability, in the order of the plan, at the price of each task", async () => {
+    const steps = [
+      { agent_id: ann.agentId, capability: "draw" },
+      { capability: "write" },
+      {},
+      { agent_id: ann.agentId, capability: "paint" },
+    ];
+    expect(await allocationOf(steps, { max_budget: 7.5 })).toEqual([
+      { step_id: "s0", agent_id: ann.agentId, amount: 2 },
+      { step_id: "s1", agent_id: bob.agentId, amount: 0.5 },
+      { step_id: "s3", agent_id: ann.agentId, amount: 5 },
+    ]);
+    expect(await t.balance(boss)).toBe(0);
+  });
+
+  test("B11: of an agent without a capability at the price that a task without one has", async () => {
+    const steps = [{ agent_id: bob.agentId }, { agent_id: boss.agentId }];
+    expect(await allocationOf(steps)).toEqual([
+      { step_id: "s0", agent_id: bob.agentId, amount: 0.5 },
+      { step_id: "s1", agent_id: boss.agentId, amount: 0 },
+    ]);
+  });
+
+  test("B11: to nobody when the total is a micro-unit above the budget", async () => {
+    const steps = [{ capability: "draw" }, { capability: "write" }];
+    expect(await allocationOf(steps, { max_budget: 2.499999 })).toEqual([]);
+    expect((await put(steps, { max_budget: 2.5 })).body["allocation"]).toHaveLength(2);
+  });
+
+  test.each<[string, () => object]>([
+    [
+      "costs more than it may",
+      () => ({ agent_id: ann.agentId, capability: "draw", max_budget: 1 }),
+    ],
+    ["finds nobody within its budget", () => ({ capability: "draw", max_budget: 1.999999 })],
+    ["asks for what nobody offers", () => ({ capability: "dance" })],
+  ])("B11: to nobody when a step %s", async (_, step) => {
+    expect(await allocationOf([{ capability: "write" }, step()])).toEqual([]);
+  });
+
+  test("B11: to the best agent that a step can pay, never to the planner itself", async () => {
+    await list(t, boss, { draw: 0 });
+    const dear = await seller(t, { draw: 9 });
+    const steps = [
+      { capability: "draw", max_budget: 3 },
+      { agent_id: dear.agentId, capability: "draw" },
+    ];
+    expect(await allocationOf(steps)).toEqual([
+      { step_id: "s0", agent_id: ann.agentId, amount: 2 },
+      { step_id: "s1", agent_id: dear.agentId, amount: 9 },
+    ]);
+  });
+
+  test("B11: at most by 10 different searches; the eleventh is refused and nothing is stored", async () => {
+    const searching = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ capability: "write", max_budget: at + 1 }));
+    const refused = await put(searching(11));
+    expect(refused).toMatchObject({ status: 400, body: { issues: [{ path: "steps" }] } });
+    expect(await t.as(boss, "GET", path("/p"))).toMatchObject({ status: 404 });
+    expect(await allocationOf(searching(10))).toHaveLength(10);
+  });
+
+  test("B11: and keeps its budgets, agents and capabilities as it was recorded", async () => {
+    const steps = [{ agent_id: ann.agentId, capability: "draw", max_budget: 3 }];
+    await put(steps, { max_budget: 10 });
+    const { body } = await t.as(boss, "GET", path("/p"));
+    expect(body).toMatchObject({ max_budget: 10, steps });
+    expect(body).not.toHaveProperty("allocation");
+  });
+});
+
+test("B11: a plan that names no agent, capability or budget is answered as before", async () => {
+  const { status, body } = await put([{}]);
+  expect(status).toBe(201);
+  expect(body).not.toHaveProperty("allocation");
+  expect(body).not.toHaveProperty("max_budget");
+});
+
+test("B11: a plan with a bad budget is refused, and the answer names the field", async () => {
+  for (const change of [{ max_budget: -1 }, { max_budget: 0.0000001 }]) {
+    expect(await put([{}], change)).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "max_budget" }] },
+    });
+    expect(await put([change])).toMatchObject({
+      status: 400,
+      body: { issues: [{ path: "steps.0.max_budget" }] },
+    });
+  }
+});

@@ -1,0 +1,16 @@
+/**
+ * Which task a payment by x402 came with, and by which payment a settled task was paid; and what a
+ * plan may cost in all.
+ */
+export const paymentReferences = {
+  id: "029-payment-references",
+  sql: `
+ALTER TABLE x402_payments ADD COLUMN task_id TEXT;
+CREATE INDEX x402_payments_task ON x402_payments (task_id) WHERE task_id IS NOT NULL;
+
+ALTER TABLE settlements ADD COLUMN x402_tx_hash TEXT;
+ALTER TABLE settlements ADD COLUMN x402_network TEXT;
+
+ALTER TABLE plans ADD COLUMN max_budget INTEGER;
+`,
+};
