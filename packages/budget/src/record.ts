@@ -35,6 +35,6 @@ export function matchesPostings(
     sum("settlement_credit", ({ account, amount: moved }) => moved > 0 && isPayee(account)) ===
       net &&
     sum("settlement_debit", ({ account }) => account === payer) === 0 - charge &&
-    sum("settlement_debit", ({ account }) => account !== payer) === 0
+    postings.every(({ type, account }) => type !== "settlement_debit" || account === payer)
   );
 }

@@ -53,7 +53,7 @@ export async function openFreezer(
       });
       current = undefined;
     },
-    inspect: storage.snapshot,
+    inspect: (work) => storage.snapshot(work),
     storage: {
       ...storage,
       transaction: (work) =>

@@ -91,8 +91,16 @@ function createStorage(path: string, db: Database, release: () => void): Storage
 /** Gives everything else a turn after each statement. */
 function inTurns(read: Reader): Reader {
   return {
-    get: (query, params) => read.get(query, params).finally(nextTurn),
-    all: (query, params) => read.all(query, params).finally(nextTurn),
+    async get(query, params) {
+      const row = await read.get(query, params);
+      await nextTurn();
+      return row;
+    },
+    async all(query, params) {
+      const rows = await read.all(query, params);
+      await nextTurn();
+      return rows;
+    },
   };
 }
 

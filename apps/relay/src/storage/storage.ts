@@ -1,5 +1,7 @@
 import type { Query } from "./prepared.ts";
 
+export type { Query };
+
 /**
  * Reads what is committed; a `Tx` also sees what its own transaction has written. Rejects with
  * `StorageUnavailable` when the database itself failed.

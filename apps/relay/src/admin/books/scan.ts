@@ -1,5 +1,4 @@
-import type { Query } from "../../storage/prepared.ts";
-import type { Reader } from "../../storage/storage.ts";
+import type { Query, Reader } from "../../storage/storage.ts";
 import type { Books } from "./check.ts";
 
 /** Few enough that no page takes the event loop for more than a few milliseconds. */

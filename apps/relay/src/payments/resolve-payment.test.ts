@@ -1,0 +1,61 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { openEdited, type Edited } from "../../test/edited-relay.ts";
+import { expectConsistentBooks } from "../../test/market.ts";
+
+let scene: Edited;
+beforeEach(async () => {
+  scene = await openEdited(
+    ({ agentId }) => `
+      INSERT INTO x402_payments (proof_hash, payer_id, wallet, amount, payload, requirements, state,
+          reason, created_at)
+        VALUES ('proof-1', '${agentId}', 'w', 2000000, '{}', '{}', 'undecided', 'refused', 1);`,
+  );
+});
+afterEach(() => scene.close());
+
+const resolve = (outcome: string, reason = "seen on the chain") =>
+  scene.t.asMaster("POST", "/api/v1/admin/payments/proof-1/resolve", { outcome, reason });
+
+const isUndecided = async () => {
+  const { body } = await scene.t.asMaster("GET", "/api/v1/admin/reconciliation");
+  return body["consistent"] === false;
+};
+
+test("A7: an undecided payment that the operator found on the chain is credited once", async () => {
+  expect(await isUndecided()).toBe(true);
+  const answers = await Promise.all([resolve("settled"), resolve("settled"), resolve("failed")]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 409, 409]);
+  expect(answers[0]?.body).toEqual({
+    payment_id: "proof-1",
+    payer_id: scene.agent.agentId,
+    amount: 2,
+    status: "settled",
+    reason: "seen on the chain",
+  });
+  expect(await scene.t.balance(scene.agent)).toBe(2);
+  await expectConsistentBooks(scene.t, { deposits: 2 });
+});
+
+test("A7: an undecided payment that never came is closed and credits nothing", async () => {
+  expect(await resolve("failed")).toMatchObject({ status: 200, body: { status: "failed" } });
+  expect(await scene.t.balance(scene.agent)).toBe(0);
+  await expectConsistentBooks(scene.t, { deposits: 0 });
+});
+
+test.each([
+  ["an outcome that is none", "lost", "seen", "outcome"],
+  ["an empty reason", "settled", "", "reason"],
+])("A7: %s is refused, names its field and leaves the payment undecided", async (...given) => {
+  const [, outcome, reason, field] = given;
+  const { status, body } = await resolve(outcome, reason);
+  expect([status, body["issues"]]).toMatchObject([400, [{ path: field }]]);
+  expect(await isUndecided()).toBe(true);
+  expect(await scene.t.balance(scene.agent)).toBe(0);
+});
+
+test("A7: an agent does not resolve its own payment", async () => {
+  const path = "/api/v1/admin/payments/proof-1/resolve";
+  const body = { outcome: "settled", reason: "mine" };
+  expect(await scene.t.as(scene.agent, "POST", path, body)).toMatchObject({ status: 403 });
+  expect(await isUndecided()).toBe(true);
+});
