@@ -19,6 +19,7 @@ export {
   DelegationTokenSchema,
   signDelegationToken,
 } from "./delegation-token.ts";
+export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
 export { receiptHash } from "./hash.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";

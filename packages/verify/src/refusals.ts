@@ -30,7 +30,8 @@ export type BundleRefusal =
   | "bundle.routing_mismatch"
   | "bundle.credential_foreign"
   | "bundle.settlement_mismatch"
-  | "bundle.postings_mismatch";
+  | "bundle.postings_mismatch"
+  | "bundle.erased";
 
 /** Every reason for which an artifact is not valid. */
 export type ArtifactRefusal =

@@ -18,6 +18,7 @@ import { webhooks } from "./017-webhooks.ts";
 import { federationEnds } from "./018-federation-ends.ts";
 import { tasksOfPeers } from "./019-tasks-of-peers.ts";
 import { traces } from "./030-traces.ts";
+import { erasedTexts } from "./031-erased-texts.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -41,4 +42,5 @@ export const migrations = [
   federationEnds,
   tasksOfPeers,
   traces,
+  erasedTexts,
 ];
