@@ -28,6 +28,7 @@ export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
     delegation_token: null,
     trace: null,
     events: "[]",
+    erased_at: null,
     ...change,
   };
 }

@@ -40,7 +40,7 @@ export interface Expected {
 
 /**
  * Verifies a finished task's receipt: made by the task's target or executor with a key of its own, for
- * this task, this prompt and this result. Refused with `task.cancelled`, `receipt.missing`,
+ * this task, this prompt and this result. Refused with `task.cancelled`, `task.erased`, `receipt.missing`,
  * `receipt.wrong_agent`, the code of `@agent/receipts`, or as a key's lookup is refused. Nested receipts
  * are judged each by itself in `verdict.nested`.
  */
@@ -50,6 +50,9 @@ export async function checkResult(
   expected: Expected,
   patience: Patience,
 ): Promise<CheckedResult> {
+  if (task.erased_at !== undefined) {
+    return refusal("task.erased", "The texts of the task were replaced by their hashes");
+  }
   if (received === null) {
     const code = task.status === "cancelled" ? "task.cancelled" : "receipt.missing";
     return refusal(code, `Task is ${task.status} without a receipt`);

@@ -476,6 +476,12 @@ describe("a delegation ends without a receipt", () => {
     expect(delegated).toMatchObject({ ok: false, code: "task.cancelled", taskId: TASK });
   });
 
+  test("B13: when the texts of the task were erased", async () => {
+    const polls = [{ status: "completed", erased_at: 1 }] as const;
+    const { delegated } = await run({ polls, receipt: receiptOf(worker) });
+    expect(delegated).toMatchObject({ ok: false, code: "task.erased", taskId: TASK });
+  });
+
   test("at the deadline, after one last look", async () => {
     let now = NOW;
     const { delegated, received } = await run(

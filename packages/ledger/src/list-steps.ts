@@ -25,8 +25,10 @@ export function listSteps(
 
 function receiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
-  for (const { step_id, receipt } of tasks) {
-    if (step_id && receipt) hashes.set(step_id, sha256Hex(canonicalize(receipt)));
+  for (const { step_id, receipt, receipt_hash } of tasks) {
+    if (step_id && receipt) {
+      hashes.set(step_id, receipt_hash ?? sha256Hex(canonicalize(receipt)));
+    }
   }
   return hashes;
 }

@@ -35,6 +35,8 @@ export interface DelegatedTask {
   readonly step_id?: string | null | undefined;
   readonly submitted_at: number;
   readonly receipt?: SignedReceipt | null | undefined;
+  /** Of a receipt whose texts were erased: the hash of the receipt as it was signed. */
+  readonly receipt_hash?: string | undefined;
 }
 
 export interface EventRecord {

@@ -19,11 +19,17 @@ export {
   DelegationTokenSchema,
   signDelegationToken,
 } from "./delegation-token.ts";
+export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
 export { receiptHash } from "./hash.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
+export {
+  parseResultReference,
+  type ReferenceRefusal,
+  type ResultReference,
+} from "./result-reference.ts";
 export { type ExecutionReceipt, ExecutionReceiptSchema } from "./schema.ts";
 export {
   type SettlementRecord,

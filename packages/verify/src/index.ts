@@ -12,8 +12,14 @@ export { bundleText, type Evidence, signBundle, type Voucher } from "./bundle/si
 export { verifyBundle } from "./bundle/verify.ts";
 export type { ArtifactKind } from "./kind.ts";
 export { recognise } from "./recognise.ts";
-export type { ArtifactRefusal, BundleRefusal, GeneralRefusal } from "./refusals.ts";
+export type {
+  ArtifactRefusal,
+  BundleRefusal,
+  GeneralRefusal,
+  ResultFileRefusal,
+} from "./refusals.ts";
 export { reportOf } from "./report.ts";
+export { type FileDigest, verifyResultFile } from "./result-file.ts";
 export { type Rung, type RungName, RUNGS } from "./rungs.ts";
 export type { Check, Verdict } from "./verdict.ts";
 export { verifyArtifact } from "./verify-artifact.ts";

@@ -30,12 +30,17 @@ export type BundleRefusal =
   | "bundle.routing_mismatch"
   | "bundle.credential_foreign"
   | "bundle.settlement_mismatch"
-  | "bundle.postings_mismatch";
+  | "bundle.postings_mismatch"
+  | "bundle.erased";
+
+/** Why a file is not the one that the result of a receipt refers to. */
+export type ResultFileRefusal = "result.no_reference" | "result.file_mismatch";
 
 /** Every reason for which an artifact is not valid. */
 export type ArtifactRefusal =
   | GeneralRefusal
   | BundleRefusal
+  | ResultFileRefusal
   | ReceiptRefusal
   | CredentialRefusal
   | PresentationRefusal

@@ -96,6 +96,10 @@ export const errors = {
   "task.not_submitter": { status: 403, text: "Only the task's submitter may do this" },
   "routing.not_found": { status: 404, text: "No scored routing of this task was kept" },
   "task.already_finished": { status: 409, text: "Task is already finished" },
+  "task.not_finished": {
+    status: 409,
+    text: "Task is open, or its result is still on its way to another relay",
+  },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
   "task.no_receipt": { status: 409, text: "Task has no receipt" },
   "task.no_candidate": {

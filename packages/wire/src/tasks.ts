@@ -62,6 +62,8 @@ export const Task = v.object({
   event_id: v.optional(v.number()),
   /** Only where the task came with one. */
   delegation_token: v.optional(looseObject),
+  /** Only where the texts were erased: when `prompt`, result and notes became their hashes. */
+  erased_at: v.optional(v.number()),
 });
 export type Task = v.InferInput<typeof Task>;
 
@@ -238,6 +240,25 @@ export const tasks = {
     keyed: true,
     ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
+  }),
+  eraseTaskTexts: operation({
+    method: "DELETE",
+    path: "/api/v1/admin/tasks/:taskId/texts",
+    summary:
+      "Replace the prompt, the result and the notes of a finished task by their hashes, for its submitter or the operator.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:submit",
+    tier: "write",
+    ok: {
+      200: v.object({
+        task_id: v.string(),
+        erased_at: v.number(),
+        /** Receipts of others' tasks that still carry this task's receipt with its result. */
+        copies_left: v.number(),
+      }),
+    },
+    refusals: ["task.not_found", "task.not_submitter", "task.not_finished"],
   }),
   postResult: operation({
     method: "POST",

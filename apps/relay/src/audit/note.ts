@@ -15,6 +15,7 @@ export type AuditAction =
   | "key.bound"
   | "key.rotated"
   | "listing.changed"
+  | "task.texts_erased"
   | "tokens.revoked"
   | "webhook.added"
   | "webhook.removed"

@@ -1,4 +1,5 @@
 import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
+import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
@@ -12,6 +13,7 @@ import {
   work,
   type Site,
 } from "../../test/network.ts";
+import { masterToken } from "../../test/test-relay.ts";
 
 let clock: ManualClock;
 let fate: (path: string) => Fate;
@@ -213,4 +215,28 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
     expect(await known()).toEqual({ ofWorker: success, ofPeer: success, rate: 1 });
   });
+});
+
+test("B13: the texts of a peer's task are erased only after its result was brought back", async () => {
+  fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
+  await submitFor(a, boss);
+  const task = await taskFor(b, worker);
+  expect(await work(b, worker, task)).toMatchObject({ status: 200 });
+  const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
+  expect(await b.asMaster("DELETE", texts)).toMatchObject({
+    status: 409,
+    body: { code: "task.not_finished" },
+  });
+  fate = () => "pass";
+  await letTimePass(async () => (await b.balance(worker)) > 0);
+  expect(await b.asMaster("DELETE", texts)).toMatchObject({ status: 200 });
+  expect(await a.as(boss, "DELETE", texts)).toMatchObject({ status: 200 });
+  for (const [site, agent] of [
+    [a, boss],
+    [b, worker],
+  ] as const) {
+    const path = `/agent/${agent.agentId}/task/${task.task_id}/evidence`;
+    const { text } = await site.request("GET", path, { token: masterToken });
+    expect(verifyArtifact(text)).toMatchObject({ code: "bundle.erased" });
+  }
 });

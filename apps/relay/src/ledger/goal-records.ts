@@ -67,7 +67,8 @@ async function delegatedTasks(
       const [task, row] = await Promise.all([findTask(read, id), findReceipt(read, id)]);
       if (task?.submitted_by !== agentId) return [];
       const { task_id, step_id, submitted_at } = task;
-      return [{ task_id, step_id, submitted_at, receipt: row && receiptIn(row) }];
+      const receipt_hash = row?.receipt_hash;
+      return [{ task_id, step_id, submitted_at, receipt: row && receiptIn(row), receipt_hash }];
     }),
   );
   return found.flat();

@@ -68,6 +68,8 @@ const pagesPerCheckpoint = 8_192;
 function makeDurable(db: Database): boolean {
   const mode = db.pragma("journal_mode = WAL", { simple: true });
   db.pragma("synchronous = FULL");
+  // What was erased or forgotten is overwritten, not only given free.
+  db.pragma("secure_delete = ON");
   db.pragma(`wal_autocheckpoint = ${pagesPerCheckpoint}`);
   return mode === "wal";
 }

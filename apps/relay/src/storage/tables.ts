@@ -41,6 +41,7 @@ import type { AgentEventRow, ConversationRow, MessageRow, PlanRow } from "./tabl
 import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
   DelegationBudgetRow,
+  NestedReceiptRow,
   ReceiptRow,
   StoredTaskRow,
   TaskCounterRow,
@@ -59,6 +60,7 @@ export interface Tables {
   tasks: StoredTaskRow;
   task_counters: TaskCounterRow;
   receipts: ReceiptRow;
+  nested_receipts: NestedReceiptRow;
   accounts: AccountRow;
   postings: PostingRow;
   deposit_references: DepositReferenceRow;

@@ -1,5 +1,5 @@
 import type { EndedBy } from "@agent/federation-protocol";
-import type { ExecutionReceipt } from "@agent/receipts";
+import { nestedSignatures, type ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
 import { touchAgent } from "../agents/store.ts";
 import { settle } from "../budget/settle.ts";
@@ -57,13 +57,9 @@ export async function complete(
     now,
   });
   if (!finished) return refuse("task.already_finished");
-  await archiveReceipt(tx, {
-    task_id: task.task_id,
-    receipt_hash: hash,
-    agent_id: receipt.agent_id,
-    body: text,
-    received_at: now,
-  });
+  const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
+  const nested = nestedSignatures(receipt);
+  await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
   // Between relays money moves when both have it on their books, not with the receipt.
   const settleNow = settleTask === settle && isFromPeer(task) ? finishForPeer : settleTask;
   const settled = await settleNow(tx, services, task, {

@@ -55,7 +55,7 @@ export async function showEvidence(
 async function collect(
   services: EvidenceServices,
   task: TaskRow,
-  { body, received_at }: ReceiptRow,
+  { body, received_at, receipt_hash, erased_at }: ReceiptRow,
   caller: Caller,
 ): Promise<Evidence> {
   const { read } = services.storage;
@@ -73,6 +73,7 @@ async function collect(
     task: { ...facts, status: receipt.status },
     routing: { choice, executors: executorsOf(task), ...routing },
     receipt,
+    ...(erased_at !== null && { erased: { erased_at, receipt_hash } }),
     signers,
     ...(from !== undefined && { peer: from.peer }),
     ...money,

@@ -4,6 +4,7 @@ import { submitPaid } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
+import { eraseTaskTexts } from "./erase-texts.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
 import { showRouting } from "./show-routing.ts";
@@ -19,6 +20,7 @@ type TaskHandlers = Pick<
   | "getRouting"
   | "listTasks"
   | "cancelTask"
+  | "eraseTaskTexts"
   | "postResult"
   | "listReceipts"
   | "getReceipt"
@@ -66,6 +68,7 @@ export function taskHandlers(services: Services): TaskHandlers {
     listReceipts: ({ params, query }) => listReceipts(services, params.agentId, query),
     getReceipt: ({ params }) => getReceipt(services, params),
     cancelTask: ({ params }, { caller, keep }) => cancel(services, { ...params, caller, keep }),
+    eraseTaskTexts: ({ params }, { caller }) => eraseTaskTexts(services, { ...params, caller }),
     postResult: ({ params, body }, { caller, text, keep }) =>
       text === ""
         ? refuse("receipt.malformed", "body is empty")

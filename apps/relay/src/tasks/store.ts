@@ -137,6 +137,23 @@ export function expiredTasks(read: Reader, now: number, limit: number) {
   return read.all(expired, { now, limit });
 }
 
+const eraseTexts = prepare<{ task_id: string; prompt: string; events: string; now: number }>()(
+  db
+    .updateTable("tasks")
+    .set({ prompt: p("prompt"), events: p("events"), erased_at: p("now") })
+    .where("task_id", "=", p("task_id"))
+    .where("erased_at", "is", null)
+    .where(sql<boolean>`not ${open}`),
+);
+
+/** Replaces the texts of a task that has ended; false when it has not, or they are erased already. */
+export async function replaceTexts(
+  tx: Tx,
+  texts: { task_id: string; prompt: string; events: string; now: number },
+): Promise<boolean> {
+  return (await tx.run(eraseTexts, texts)) === 1;
+}
+
 const removeOpen = prepare<{ task_id: string; now: number }>()(
   db
     .deleteFrom("tasks")

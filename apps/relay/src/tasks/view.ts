@@ -6,7 +6,7 @@ import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
 
 /** A task as its participants see it. */
-export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events">>): Task {
+export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at">>): Task {
   return {
     task_id: row.task_id,
     agent_id: row.agent_id,
@@ -27,6 +27,7 @@ export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events">>): T
     ...(row.delegation_token !== null && {
       delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
     }),
+    ...(typeof row.erased_at === "number" && { erased_at: row.erased_at }),
   };
 }
 

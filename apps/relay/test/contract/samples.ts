@@ -161,6 +161,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getTaskEvents: { query: "after=0" },
   listTasks: { query: "status=pending&submitted_by=me" },
   cancelTask: {},
+  eraseTaskTexts: {},
   postResult: {
     body: {
       task_id: unknownId,

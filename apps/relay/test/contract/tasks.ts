@@ -10,6 +10,7 @@ import { cardEnv, overdraw } from "../card-processor.ts";
 import { configured, edited, type Case, type Contract } from "./outcome.ts";
 import { paymentRefusals } from "./payments.ts";
 
+const textsOf = (taskId: string) => `/api/v1/admin/tasks/${taskId}/texts`;
 const tasks = ({ agentId }: TestAgent) => `/agent/${agentId}/task`;
 
 /** A paid task that waits for its receipt. */
@@ -55,6 +56,7 @@ export const tasksContract: Contract<
   | "getEvidence"
   | "listTasks"
   | "cancelTask"
+  | "eraseTaskTexts"
   | "postResult"
 > = {
   submitTask: {
@@ -190,6 +192,23 @@ export const tasksContract: Contract<
     "request.invalid": (t) => t.asMaster("GET", `${tasks(t.stranger())}s?cursor=%20`),
   },
 
+  eraseTaskTexts: {
+    200: async (t) => {
+      const { boss, worker, task } = await openTask(t);
+      await deliver(t, worker, task, receiptOf(worker, task));
+      return t.as(boss, "DELETE", textsOf(task.task_id));
+    },
+    "task.not_found": async (t) => t.as(await t.agent(), "DELETE", textsOf("unknown")),
+    "task.not_submitter": async (t) => {
+      const { worker, task } = await openTask(t);
+      await deliver(t, worker, task, receiptOf(worker, task));
+      return t.as(worker, "DELETE", textsOf(task.task_id));
+    },
+    "task.not_finished": async (t) => {
+      const { boss, task } = await openTask(t);
+      return t.as(boss, "DELETE", textsOf(task.task_id));
+    },
+  },
   cancelTask: {
     200: async (t) => {
       const { boss, task } = await openTask(t);

@@ -58,6 +58,8 @@ const bundleRules = {
     executors: listOf(objectOf({ agent_id: text, price: amount })),
   }),
   receipt: object,
+  // Only where the texts were erased: `receipt_hash` is that of the receipt as it was signed.
+  erased: v.optional(objectOf({ erased_at: time, receipt_hash: hex32 })),
   signers: listOf(
     objectOf({
       agent_id: uuid,
@@ -133,7 +135,9 @@ export interface EvidenceBundle extends Pick<
     /** Whom the task could have come to, in turn, and at which price. */
     readonly executors: readonly { readonly agent_id: string; readonly price: number }[];
   };
+  /** Where the texts were erased, with their hashes in the place of the texts. */
   readonly receipt: ExecutionReceipt;
+  readonly erased?: Erasure;
   readonly signers: readonly Signer[];
   /** The relay whose agent did the task, where that is another one. */
   readonly peer?: Peer;
@@ -141,6 +145,12 @@ export interface EvidenceBundle extends Pick<
   /** One movement of money whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
   readonly credential: VerifiableCredential | null;
+}
+
+/** When the texts became their hashes, in ms, and the hash of the receipt as it was signed. */
+export interface Erasure {
+  readonly erased_at: number;
+  readonly receipt_hash: string;
 }
 
 /** Another relay: its key in hex, and its own word on the receipt that it handed over. */

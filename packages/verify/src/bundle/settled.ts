@@ -1,13 +1,15 @@
-import { receiptHash, verifySettlementRecord } from "@agent/receipts";
+import { verifySettlementRecord } from "@agent/receipts";
 import type { ArtifactRefusal } from "../refusals.ts";
+import { hashOfReceipt } from "./hash-of-receipt.ts";
 import type { EvidenceBundle, Posting } from "./schema.ts";
 
 /** The first rule of money that a bundle breaks; undefined when it breaks none. */
 export function faultOfMoney(
-  { task, receipt, settlements, postings }: EvidenceBundle,
+  bundle: EvidenceBundle,
   relayKey: string,
 ): ArtifactRefusal | undefined {
-  const hash = receiptHash(receipt);
+  const { task, receipt, settlements, postings } = bundle;
+  const hash = hashOfReceipt(bundle);
   for (const record of settlements) {
     const verdict = verifySettlementRecord(record, { publicKey: relayKey });
     if (!verdict.valid) return verdict.code;

@@ -1,11 +1,20 @@
 import { canonicalize, hexToBytes, publicKeyToDidKey, signJson, SUITE } from "@agent/crypto";
-import { receiptHash, signAttestation } from "@agent/receipts";
+import { signAttestation } from "@agent/receipts";
+import { hashOfReceipt } from "./hash-of-receipt.ts";
 import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
 
 /** What a relay knows of a finished task; the rest of the bundle follows from it. */
 export interface Evidence extends Pick<
   EvidenceBundle,
-  "task" | "routing" | "receipt" | "signers" | "peer" | "settlements" | "postings" | "credential"
+  | "task"
+  | "routing"
+  | "receipt"
+  | "erased"
+  | "signers"
+  | "peer"
+  | "settlements"
+  | "postings"
+  | "credential"
 > {
   /** When the relay took the receipt, in ms. */
   readonly received_at: number;
@@ -33,7 +42,7 @@ export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
     {
       relay_id: relayId,
       task_id: parts.task.task_id,
-      receipt_hash: receiptHash(parts.receipt),
+      receipt_hash: hashOfReceipt(parts),
       received_at,
       // A clock that was set back in between must not make the relay contradict itself.
       attested_at: Math.max(now, received_at),

@@ -1,5 +1,5 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
-import { receiptHash, verifyAttestation } from "@agent/receipts";
+import { verifyAttestation } from "@agent/receipts";
 import { judgeCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { judgeReceipt } from "../artifacts/receipt.ts";
@@ -8,6 +8,7 @@ import { mergeChecks } from "../place-checks.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
 import type { RungName } from "../rungs.ts";
 import type { Check, Verdict } from "../verdict.ts";
+import { hashOfReceipt } from "./hash-of-receipt.ts";
 import { historiesHold, keysEver, keysInForce, type KeysOf } from "./keys.ts";
 import { readBundle } from "./read.ts";
 import { routingHolds } from "./routing.ts";
@@ -50,7 +51,8 @@ function* judgeParts(
     yield refusal("key_bound", "artifact.key_unbound");
   }
   if (!historiesHold(bundle.signers)) yield refusal("key_bound", "bundle.key_history_broken");
-  yield receiptPart(bundle);
+  // Without its texts the receipt is not what was signed; what else can be judged still is.
+  if (bundle.erased === undefined) yield receiptPart(bundle);
   const { task, receipt, settlements, postings } = bundle;
   if (taskId !== undefined && taskId !== task.task_id) {
     yield refusal("task_bound", "bundle.task_mismatch");
@@ -68,6 +70,7 @@ function* judgeParts(
     const fault = faultOfMoney(bundle, relayKey);
     yield fault === undefined ? holds("settled") : refusal("settled", fault);
   }
+  if (bundle.erased !== undefined) yield refusal("hashes_match", "bundle.erased");
 }
 
 /** The receipt and those nested in it, each by the keys that its agent had when it was completed. */
@@ -105,8 +108,8 @@ function credentialPart(
 
 /** By the relay that vouches and, where the task was done at another one, by that one too. */
 function attestedPart(bundle: EvidenceBundle, relayKey: string): Part {
-  const { relay_id, task, receipt, attestation, peer } = bundle;
-  const about = { taskId: task.task_id, receiptHash: receiptHash(receipt) };
+  const { relay_id, task, attestation, peer } = bundle;
+  const about = { taskId: task.task_id, receiptHash: hashOfReceipt(bundle) };
   const relay = { relay_id, public_key: relayKey, attestation };
   for (const each of peer === undefined ? [relay] : [relay, peer]) {
     const by = { publicKey: each.public_key, relayId: each.relay_id };

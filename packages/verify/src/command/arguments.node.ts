@@ -13,6 +13,8 @@ export type Request =
       readonly keys: readonly string[] | undefined;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
+      /** The file that the result of the one artifact has to refer to. */
+      readonly resultFile: string | undefined;
     };
 
 export const USAGE = `agent-verify [options] [FILE...]
@@ -24,6 +26,8 @@ something cannot be read or is none of these.
 
   --key KEY    the key that has to have signed: 64 hex digits or a did:key; may be given again
   --task ID    the task that a receipt, an attestation or a bundle has to be about
+  --file FILE  the file that the result of a receipt or a bundle refers to: its hash and its length
+               have to be those that were signed; for one artifact at a time
   --now TIME   the time to judge by instead of the clock: ISO 8601, or ms since 1970
   --json       one line of JSON for each file
   --help       this text
@@ -38,6 +42,7 @@ export function readArguments(args: readonly string[]): Request {
       options: {
         key: { type: "string", multiple: true },
         task: { type: "string" },
+        file: { type: "string" },
         now: { type: "string" },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
@@ -52,6 +57,9 @@ export function readArguments(args: readonly string[]): Request {
     if (now !== undefined && Number.isNaN(now)) {
       return refused("--now takes an ISO 8601 date or ms since 1970");
     }
+    if (values.file !== undefined && positionals.length > 1) {
+      return refused("--file takes one receipt or bundle at a time");
+    }
     return {
       ask: "verify",
       files: positionals.length > 0 ? positionals : ["-"],
@@ -59,6 +67,7 @@ export function readArguments(args: readonly string[]): Request {
       keys: keys?.filter((key) => key !== null),
       now,
       taskId: values.task,
+      resultFile: values.file,
     };
   } catch (error) {
     if (error instanceof TypeError) return refused(error.message);

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
+import { digestFile } from "./digest-file.node.ts";
 import { runCommand } from "./run.node.ts";
 
 const manifest = new URL("../../package.json", import.meta.url);
@@ -9,6 +10,7 @@ const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: str
 
 process.exitCode = await runCommand(process.argv.slice(2), {
   read: (file) => (file === "-" ? buffer(process.stdin) : readFile(file)),
+  digest: digestFile,
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
   now: () => Date.now(),

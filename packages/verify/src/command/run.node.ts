@@ -1,4 +1,8 @@
+import { parseJsonText } from "@agent/crypto";
+import type { VerifyOptions } from "../artifacts/options.ts";
 import { reportOf } from "../report.ts";
+import { type FileDigest, verifyResultFile } from "../result-file.ts";
+import type { Verdict } from "../verdict.ts";
 import { verifyArtifact } from "../verify-artifact.ts";
 import { readArguments, USAGE } from "./arguments.node.ts";
 
@@ -6,6 +10,8 @@ import { readArguments, USAGE } from "./arguments.node.ts";
 export interface Machine {
   /** The bytes of a file; `-` is the standard input. */
   readonly read: (file: string) => Promise<Uint8Array>;
+  /** The hash and the length of a file of any size. */
+  readonly digest: (file: string) => Promise<FileDigest>;
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   readonly now: () => number;
@@ -30,12 +36,13 @@ export async function runCommand(args: readonly string[], machine: Machine): Pro
       machine.err(`agent-verify: ${request.message}\n\n${USAGE}`);
       return UNREADABLE;
     case "verify": {
-      const { files, json, keys, taskId, now = machine.now() } = request;
+      const { files, json, keys, taskId, resultFile, now = machine.now() } = request;
       let worst = VALID;
       for (const file of files) {
         const text = await textOf(file, machine);
-        const verdict =
-          text === null ? null : verifyArtifact(text, { now, publicKey: keys, taskId });
+        const digest = await digestOf(resultFile, machine);
+        const options = { now, publicKey: keys, taskId };
+        const verdict = text === null || digest === null ? null : judge(text, options, digest);
         if (verdict !== null) {
           const name = file === "-" ? "standard input" : file;
           machine.out(
@@ -50,6 +57,33 @@ export async function runCommand(args: readonly string[], machine: Machine): Pro
   }
 }
 
+function judge(text: string, options: VerifyOptions, digest: FileDigest | undefined): Verdict {
+  const verdict = verifyArtifact(text, options);
+  return digest === undefined ? verdict : verifyResultFile(verdict, parsedOf(text), digest);
+}
+
+function parsedOf(text: string): unknown {
+  return parseJsonText(text)?.value;
+}
+
+/** Undefined where no file was named, null where it cannot be read. */
+async function digestOf(
+  file: string | undefined,
+  { digest, err }: Machine,
+): Promise<FileDigest | null | undefined> {
+  if (file === undefined) return undefined;
+  try {
+    return await digest(file);
+  } catch (error) {
+    err(`agent-verify: ${file}: ${messageOf(error)}\n`);
+    return null;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 // Strict, because a lenient decoder reads several files as one text, and only one of them was signed.
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -57,8 +91,7 @@ async function textOf(file: string, { read, err }: Machine): Promise<string | nu
   try {
     return utf8.decode(await read(file));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    err(`agent-verify: ${file}: ${reason}\n`);
+    err(`agent-verify: ${file}: ${messageOf(error)}\n`);
     return null;
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
 import { RUNGS, verifyArtifact } from "../index.ts";
+import { digestFile } from "./digest-file.node.ts";
 import { type Machine, runCommand } from "./run.node.ts";
 
 const { alice, bob, now } = made;
@@ -27,6 +28,7 @@ async function run(...args: string[]) {
       if (bytes === undefined) throw new Error("no such file");
       return Promise.resolve(bytes);
     },
+    digest: digestFile,
     out: (text) => (out += text),
     err: (text) => (err += text),
     now: () => now,

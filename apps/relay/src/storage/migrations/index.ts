@@ -23,6 +23,7 @@ import { reconciliation } from "./024-reconciliation.ts";
 import { cardReversals } from "./028-card-reversals.ts";
 import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
+import { erasedTexts } from "./031-erased-texts.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -51,4 +52,5 @@ export const migrations = [
   cardReversals,
   paymentReferences,
   traces,
+  erasedTexts,
 ];

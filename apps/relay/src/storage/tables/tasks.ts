@@ -37,6 +37,8 @@ export interface TaskRow {
 export interface StoredTaskRow extends TaskRow {
   /** JSON array. */
   events: string;
+  /** When its texts became their hashes; null while they are there. */
+  erased_at: number | null;
 }
 
 export interface TaskCounterRow {
@@ -51,6 +53,14 @@ export interface ReceiptRow {
   /** The receipt's text exactly as it arrived. */
   body: string;
   received_at: number;
+  /** When its texts became their hashes, or those of a receipt nested in it; null before. */
+  erased_at: number | null;
+}
+
+/** A receipt, by its signature, that the archived receipt of a task carries. */
+export interface NestedReceiptRow {
+  signature: string;
+  task_id: string;
 }
 
 /** Of a delegation token with a `max_budget`. */

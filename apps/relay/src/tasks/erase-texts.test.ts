@@ -1,0 +1,216 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { canonicalize, sha256Hex } from "@agent/crypto";
+import type { ExecutionReceipt } from "@agent/receipts";
+import { verifyArtifact } from "@agent/verify";
+import type { TestAgent } from "@agent/testkit";
+import type { Task } from "@agent/wire";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import {
+  masterToken,
+  receiptOf,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
+
+let folder: string;
+let t: TestRelay;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-erasure-"));
+  t = await startTestRelay({ AGENT_DB_PATH: join(folder, "relay.db") });
+});
+afterEach(async () => {
+  await t.close();
+  rmSync(folder, { recursive: true });
+});
+
+const prompt = `PROMPT-${"p".repeat(9_000)}-END`;
+const result = `RESULT-${"r".repeat(9_000)}-END`;
+const textsOf = ({ task_id }: Delegation) => `/api/v1/admin/tasks/${task_id}/texts`;
+
+/** How often a text stands in all files of the database together. */
+function occurrences(text: string): number {
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "latin1"));
+  return files.reduce((sum, file) => sum + file.split(text).length - 1, 0);
+}
+
+async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionReceipt) {
+  expect(await t.as(by, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
+}
+
+async function evidenceOf({ path }: Delegation): Promise<string> {
+  const answer = await t.request("GET", `${path}/evidence`, { token: masterToken });
+  expect(answer.status).toBe(200);
+  return answer.text;
+}
+
+const shown = async (by: TestAgent, { path }: Delegation) =>
+  (await t.as(by, "GET", path)).body as unknown as { task: Task; receipt: ExecutionReceipt };
+
+/** A finished task whose texts are long enough to lie on pages of their own. */
+async function finished() {
+  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  const task = await delegate(t, boss, worker, { prompt });
+  const receipt = receiptOf(worker, task, { result });
+  await deliver(worker, task, receipt);
+  return { boss, worker, task, receipt };
+}
+
+describe("B13: erasing the texts of a task", () => {
+  test("leaves no byte of prompt and result in the files of the database", async () => {
+    const { boss, task } = await finished();
+    expect(occurrences("PROMPT-")).toBeGreaterThan(0);
+    expect(occurrences("RESULT-")).toBeGreaterThan(0);
+    expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({
+      status: 200,
+      body: { task_id: task.task_id, erased_at: t.clock.now(), copies_left: 0 },
+    });
+    for (const text of ["PROMPT-", "RESULT-", "pppp", "rrrr", "-END"]) {
+      expect(occurrences(text)).toBe(0);
+    }
+  });
+
+  test("shows the hashes in their place, and keeps money, status and the receipt's hash", async () => {
+    const { boss, worker, task, receipt } = await finished();
+    const before = await shown(boss, task);
+    await t.as(boss, "DELETE", textsOf(task));
+    const after = await shown(worker, task);
+    expect(after.task).toEqual({
+      ...before.task,
+      prompt: sha256Hex(prompt),
+      erased_at: t.clock.now(),
+    });
+    expect(after.receipt).toEqual({ ...before.receipt, result: sha256Hex(result) });
+    const archive = await t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/receipts`);
+    expect(archive.body["receipts"]).toMatchObject([
+      { task_id: task.task_id, receipt_hash: sha256Hex(canonicalize(receipt)) },
+    ]);
+    expect(await t.balance(worker)).toBe(1.9);
+    const books = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    expect(books.body["consistent"]).toBe(true);
+  });
+
+  test("leaves evidence from before valid, and evidence from after says why it is not", async () => {
+    const { boss, task } = await finished();
+    const before = await evidenceOf(task);
+    await t.as(boss, "DELETE", textsOf(task));
+    expect(verifyArtifact(before)).toMatchObject({ kind: "bundle", valid: true });
+
+    const after = await evidenceOf(task);
+    expect(after).not.toMatch(/PROMPT-|RESULT-/);
+    expect(JSON.parse(after)).toMatchObject({ erased: { erased_at: t.clock.now() } });
+    const verdict = verifyArtifact(after);
+    expect(verdict).toMatchObject({ kind: "bundle", valid: false, code: "bundle.erased" });
+    const held = verdict.checks.filter(({ ok }) => ok).map(({ name }) => name);
+    expect(held).toEqual(expect.arrayContaining(["well_formed", "intact", "attested", "settled"]));
+    const changed = after.replace(sha256Hex(result), sha256Hex("another"));
+    expect(verifyArtifact(changed)).toMatchObject({ code: "bundle.signature_invalid" });
+  });
+
+  test("is done once, is told to the submitter's audit, and may be repeated", async () => {
+    const { boss, task } = await finished();
+    const first = await t.as(boss, "DELETE", textsOf(task));
+    const shownFirst = await shown(boss, task);
+    await t.clock.advance(1_000);
+    expect((await t.as(boss, "DELETE", textsOf(task))).body).toEqual(first.body);
+    expect(await shown(boss, task)).toEqual(shownFirst);
+    const audit = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/audit`);
+    const entries = audit.body["entries"] as { action: string; detail: string }[];
+    expect(entries.filter(({ action }) => action === "task.texts_erased")).toMatchObject([
+      { detail: task.task_id },
+    ]);
+  });
+
+  test("of a cancelled task erases the prompt", async () => {
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const task = await delegate(t, boss, worker, { prompt });
+    await t.as(boss, "POST", `${task.path}/cancel`);
+    expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
+    expect(occurrences("PROMPT-")).toBe(0);
+  });
+
+  test("is refused to its executor and to strangers, and of an open task; nothing changes", async () => {
+    const { boss, worker, task } = await finished();
+    const open = await delegate(t, boss, worker, { prompt: "still open" });
+    const before = [await shown(boss, task), await shown(boss, open)];
+    const refusals: [Reply, number, string][] = [
+      [await t.as(worker, "DELETE", textsOf(task)), 403, "task.not_submitter"],
+      [await t.as(await t.agent(), "DELETE", textsOf(task)), 403, "task.not_submitter"],
+      [await t.as(boss, "DELETE", textsOf(open)), 409, "task.not_finished"],
+      [await t.asMaster("DELETE", textsOf(open)), 409, "task.not_finished"],
+      [await t.asMaster("DELETE", textsOf({ ...open, task_id: "x" })), 404, "task.not_found"],
+    ];
+    for (const [reply, status, code] of refusals) {
+      expect(reply).toMatchObject({ status, body: { code } });
+    }
+    expect([await shown(boss, task), await shown(boss, open)]).toEqual(before);
+    await deliver(worker, open, receiptOf(worker, open));
+  });
+});
+
+describe("B13: a receipt that is nested in another task's receipt", () => {
+  async function chain() {
+    const [boss, middle, worker] = [await buyer(t, 10), await seller(t, 2), await seller(t, 1)];
+    await t.deposit(middle, 10);
+    const outer = await delegate(t, boss, middle, { prompt: "outer" });
+    const inner = await delegate(t, middle, worker, { prompt });
+    const nested = receiptOf(worker, inner, { result });
+    await deliver(worker, inner, nested);
+    await deliver(middle, outer, receiptOf(middle, outer, { delegation_receipts: [nested] }));
+    return { boss, middle, worker, outer, inner };
+  }
+
+  test("stays whole when its submitter erases it, which would else destroy what another paid for", async () => {
+    const { middle, outer, inner } = await chain();
+    const erased = await t.as(middle, "DELETE", textsOf(inner));
+    expect(erased).toMatchObject({ status: 200, body: { copies_left: 1 } });
+    expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ valid: true });
+    expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ code: "bundle.erased" });
+  });
+
+  test("is erased there too by the operator, and no byte of it is left", async () => {
+    const { middle, outer, inner } = await chain();
+    await t.as(middle, "DELETE", textsOf(inner));
+    const erased = await t.asMaster("DELETE", textsOf(inner));
+    expect(erased).toMatchObject({ status: 200, body: { copies_left: 0 } });
+    for (const text of ["PROMPT-", "RESULT-"]) expect(occurrences(text)).toBe(0);
+    expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
+  });
+
+  test("is erased with the texts of the outer task, whose own archive entry stays", async () => {
+    const { boss, outer, inner } = await chain();
+    await t.as(boss, "DELETE", textsOf(outer));
+    const { receipt } = await shown(boss, outer);
+    expect(JSON.stringify(receipt)).not.toContain("RESULT-");
+    expect(verifyArtifact(await evidenceOf(inner))).toMatchObject({ valid: true });
+  });
+});
+
+describe("B13: the notes of a task", () => {
+  let served: ServedRelay;
+  afterEach(() => served.close());
+
+  test("become their hashes in its events", async () => {
+    served = await serveTestRelay({ AGENT_DB_PATH: join(folder, "served.db") });
+    const [boss, worker] = [await buyer(served, 10), await seller(served, 2)];
+    const task = await delegate(served, boss, worker, { prompt });
+    const device = await served.device(worker);
+    await device.next("task_assigned");
+    device.say({ type: "claim", task_id: task.task_id });
+    await device.next("claimed");
+    device.say({ type: "progress", task_id: task.task_id, note: "a private note" });
+    const receipt = { ...receiptOf(worker, task) };
+    device.say({ type: "result", task_id: task.task_id, receipt });
+    await device.next("result_accepted");
+    const events = async () => (await served.as(boss, "GET", `${task.path}/events?after=0`)).text;
+    expect(await events()).toContain("a private note");
+    await served.as(boss, "DELETE", textsOf(task));
+    expect(await events()).not.toContain("a private note");
+    expect(await events()).toContain(sha256Hex("a private note"));
+    expect(occurrences("a private note")).toBe(0);
+  });
+});

@@ -1,0 +1,82 @@
+import { bytesToHex, publicKeyOf, sha256Hex } from "@agent/crypto";
+import { describe, expect, test } from "vitest";
+import { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
+import { parseReceipt } from "./parse.ts";
+import { signReceipt } from "./sign.ts";
+import type { ExecutionReceipt } from "./schema.ts";
+import { verifyReceipt } from "./verify.ts";
+
+const secretKey = new Uint8Array(32).fill(7);
+const publicKey = bytesToHex(publicKeyOf(secretKey));
+
+function receipt(result: string, nested?: readonly object[]): ExecutionReceipt {
+  return signReceipt(
+    {
+      task_id: `task of ${result.length}`,
+      agent_id: "019b7d21-53eb-7ccd-926c-000000000001",
+      device_id: "device",
+      submitted_at: 1_000,
+      completed_at: 2_000,
+      status: "completed",
+      result,
+      tools_used: ["sum"],
+      memories_formed: 0,
+      prompt_hash: sha256Hex("prompt"),
+      result_hash: sha256Hex(result),
+      ...(nested !== undefined && { delegation_receipts: nested as ExecutionReceipt[] }),
+    },
+    secretKey,
+  );
+}
+
+const deepest = receipt("the deepest secret");
+const middle = receipt("a middle secret", [deepest]);
+const other = receipt("another one's words");
+const outer = receipt("the outermost secret", [middle, other]);
+
+describe("B13: the texts of a receipt", () => {
+  test("become the hashes that were signed, at every depth", () => {
+    const erased = eraseTexts(outer);
+    expect(erased).toMatchObject({
+      result: sha256Hex("the outermost secret"),
+      result_hash: outer.result_hash,
+      signature: outer.signature,
+      delegation_receipts: [
+        { result: middle.result_hash, delegation_receipts: [{ result: deepest.result_hash }] },
+        { result: other.result_hash },
+      ],
+    });
+    expect(JSON.stringify(erased)).not.toMatch(/secret|words/);
+    expect(parseReceipt(erased).ok).toBe(true);
+    expect(verifyReceipt(outer, { publicKey }).valid).toBe(true);
+    expect(verifyReceipt(erased, { publicKey })).toMatchObject({
+      code: "receipt.signature_invalid",
+    });
+  });
+
+  test("are erased once, however often it is asked for", () => {
+    expect(eraseTexts(eraseTexts(outer))).toEqual(eraseTexts(outer));
+  });
+
+  test("do not survive in members without a name or in nested objects that are no receipts", () => {
+    const signed = { ...receipt("x", [{ signature: "s", result: "secret" }]), note: "secret" };
+    expect(JSON.stringify(eraseTexts(signed))).not.toContain("secret");
+  });
+
+  test("are erased in nested receipts of one signature alone", () => {
+    const erased = eraseNested(outer, middle.signature);
+    expect(erased).toEqual({ ...outer, delegation_receipts: [eraseTexts(middle), other] });
+    expect(eraseNested(outer, deepest.signature)).toEqual({
+      ...outer,
+      delegation_receipts: [{ ...middle, delegation_receipts: [eraseTexts(deepest)] }, other],
+    });
+    expect(eraseNested(outer, "unknown")).toEqual(outer);
+  });
+
+  test("are found by the signatures of all nested receipts", () => {
+    const signatures = [middle, deepest, other].map(({ signature }) => signature);
+    expect(nestedSignatures(outer).toSorted()).toEqual(signatures.toSorted());
+    expect(nestedSignatures(deepest)).toEqual([]);
+    expect(nestedSignatures(receipt("x", [{ signature: 1 }]))).toEqual([]);
+  });
+});

@@ -1,0 +1,73 @@
+import * as v from "valibot";
+import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
+
+/**
+ * A receipt without its texts: in the place of `result` stands its signed hash, in nested receipts too.
+ * Members without a name in the format are left out, and so is a nested receipt that is none, because
+ * they may hold copies. The signature stays as a name of the receipt; it no longer verifies. To erase
+ * twice is to erase once.
+ */
+export function eraseTexts(receipt: ExecutionReceipt): ExecutionReceipt {
+  const { delegation_receipts: nested } = receipt;
+  return {
+    ...namedMembers(receipt),
+    ...(nested !== undefined && {
+      delegation_receipts: nested.filter(isReceiptLike).map(eraseTexts),
+    }),
+  };
+}
+
+/**
+ * The same of those receipts nested in `receipt`, at any depth, that have this signature. Every other
+ * member stays as it is.
+ */
+export function eraseNested(receipt: ExecutionReceipt, signature: string): ExecutionReceipt {
+  const { delegation_receipts: nested } = receipt;
+  if (nested === undefined) return receipt;
+  return {
+    ...receipt,
+    delegation_receipts: nested.map((inner) => {
+      if (!isReceiptLike(inner)) return inner;
+      return inner.signature === signature ? eraseTexts(inner) : eraseNested(inner, signature);
+    }),
+  };
+}
+
+/** The signatures of all receipts nested in a receipt, at any depth, each once. */
+export function nestedSignatures(receipt: ExecutionReceipt): string[] {
+  const found = new Set<string>();
+  const waiting = [...(receipt.delegation_receipts ?? [])];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    if (!isReceiptLike(next)) continue;
+    found.add(next.signature);
+    waiting.push(...(next.delegation_receipts ?? []));
+  }
+  return [...found];
+}
+
+/** A nested receipt stands or falls alone, so an archived receipt may carry what is none. */
+function isReceiptLike(value: unknown): value is ExecutionReceipt {
+  return v.is(ReceiptMembersSchema, value);
+}
+
+function namedMembers(receipt: ExecutionReceipt): Omit<ExecutionReceipt, "delegation_receipts"> {
+  const { public_key, relay_task_id, delegated_scope } = receipt;
+  return {
+    task_id: receipt.task_id,
+    agent_id: receipt.agent_id,
+    device_id: receipt.device_id,
+    submitted_at: receipt.submitted_at,
+    completed_at: receipt.completed_at,
+    status: receipt.status,
+    result: receipt.result_hash,
+    tools_used: receipt.tools_used,
+    memories_formed: receipt.memories_formed,
+    prompt_hash: receipt.prompt_hash,
+    result_hash: receipt.result_hash,
+    suite: receipt.suite,
+    signature: receipt.signature,
+    ...(public_key !== undefined && { public_key }),
+    ...(relay_task_id !== undefined && { relay_task_id }),
+    ...(delegated_scope !== undefined && { delegated_scope }),
+  };
+}

@@ -1,0 +1,57 @@
+import { parseJsonText } from "@agent/crypto";
+import * as v from "valibot";
+import { hex32, whole } from "./fields.ts";
+
+/** A result that lies elsewhere: where, its SHA-256 in lowercase hex, and its length in bytes. */
+export interface ResultReference {
+  readonly uri: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/**
+ * Why a result is no reference. `reference.none`: it is an ordinary result. `reference.malformed`: it
+ * has the members of a reference, but one of them breaks its rule.
+ */
+export type ReferenceRefusal = "reference.none" | "reference.malformed";
+
+const MAX_URI_CHARACTERS = 2_048;
+
+/** Only schemes that are safe to show as a link: no `javascript:`, `data:` or `file:`. */
+const URI = /^(https?:\/\/[^\s/?#@\\]+([/?#][^\s\\]*)?|ipfs:\/\/[A-Za-z0-9]+(\/[^\s\\]*)?)$/;
+
+const members = {
+  uri: v.pipe(v.string(), v.maxLength(MAX_URI_CHARACTERS), v.regex(URI)),
+  sha256: hex32,
+  bytes: v.pipe(whole, v.minValue(0)),
+};
+
+const ReferenceSchema = v.strictObject(members);
+
+/**
+ * Reads a receipt's `result` as a reference to a file: the JSON text of an object with exactly the
+ * members `uri` (http, https or ipfs, without credentials, at most 2048 characters), `sha256` and
+ * `bytes`. The signature of the receipt covers it, so the file is proven by its hash alone.
+ */
+export function parseResultReference(
+  result: string,
+):
+  | { readonly ok: true; readonly reference: ResultReference }
+  | { readonly ok: false; readonly code: ReferenceRefusal } {
+  const parsed = parseJsonText(result);
+  if (parsed === null || !hasItsMembers(parsed.value)) return { ok: false, code: "reference.none" };
+  const read = v.safeParse(ReferenceSchema, parsed.value);
+  return read.success
+    ? { ok: true, reference: read.output }
+    : { ok: false, code: "reference.malformed" };
+}
+
+/** Exactly the members of a reference; anything else is a result in JSON that means something else. */
+function hasItsMembers(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const names = Object.keys(value);
+  return (
+    names.length === Object.keys(members).length &&
+    names.every((name) => Object.hasOwn(members, name))
+  );
+}
