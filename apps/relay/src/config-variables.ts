@@ -119,6 +119,11 @@ export const variables = {
     kind: whole(1, 7 * DAY_MS),
     default: String(limits.taskTtlMs),
   },
+  AGENT_TASK_TTL_MAX_MS: {
+    purpose: "Longest life in milliseconds that a submission may ask for (ttl_ms)",
+    kind: whole(limits.taskTtlMinMs, 7 * DAY_MS),
+    default: String(7 * DAY_MS),
+  },
   AGENT_REQUIRE_MAX_BUDGET: {
     purpose: "Whether a submission that costs something must name its max_budget",
     kind: flag,

@@ -42,7 +42,7 @@ test("with the two required variables alone, every other one has the default of 
     books: { reconcileIntervalMs: 3_600_000 },
     identity: { relayName: "agent-relay", keyPassphrase: undefined, issueCredentials: false },
     agents: { requireBootstrapProof: false, pairingTtlMs: 300_000, privateEndpoints: "auto" },
-    tasks: { ttlMs: 900_000, requireMaxBudget: false },
+    tasks: { ttlMs: 900_000, ttlMaxMs: 604_800_000, requireMaxBudget: false },
     payments: {
       platformFeeRate: 0.05,
       payToAddress: required.X402_PAY_TO_ADDRESS,
@@ -105,6 +105,8 @@ const accepted: readonly [VariableName, string, (config: Config) => unknown, unk
   ["AGENT_RELAY_ISSUE_CREDENTIALS", "true", (c) => c.identity.issueCredentials, true],
   ["AGENT_REQUIRE_BOOTSTRAP_PROOF", "true", (c) => c.agents.requireBootstrapProof, true],
   ["AGENT_TASK_TTL_MS", "1500", (c) => c.tasks.ttlMs, 1500],
+  ["AGENT_TASK_TTL_MAX_MS", "900000", (c) => c.tasks.ttlMaxMs, 900_000],
+  ["AGENT_REQUIRE_MAX_BUDGET", "true", (c) => c.tasks.requireMaxBudget, true],
   ["AGENT_PRIVATE_ENDPOINTS", "block", (c) => c.agents.privateEndpoints, "block"],
   ["AGENT_PLATFORM_FEE_RATE", "0.000001", (c) => c.payments.platformFeeRate, 0.000001],
   ["PAYMENT_SECRET_KEY", "sk_test_1", (c) => c.payments.cardSecretKey, "sk_test_1"],
@@ -158,6 +160,8 @@ test.each<[VariableName, ...string[]]>([
   ["AGENT_RELAY_ISSUE_CREDENTIALS", "yes", "1", "TRUE"],
   ["AGENT_REQUIRE_BOOTSTRAP_PROOF", "on"],
   ["AGENT_TASK_TTL_MS", "0", "1.5", "604800001"],
+  ["AGENT_TASK_TTL_MAX_MS", "59999", "90000.5", "604800001", "long"],
+  ["AGENT_REQUIRE_MAX_BUDGET", "yes"],
   ["AGENT_PRIVATE_ENDPOINTS", "deny"],
   ["AGENT_PLATFORM_FEE_RATE", "1", "1.1", "-0.05", "0.0000001", "5%"],
   ["PAYMENT_SECRET_KEY", "sk test"],
@@ -211,6 +215,14 @@ describe("readConfig", () => {
     const result = readConfig({ ...required, ...both });
     expect(result).toMatchObject({ ok: false, faults: [{ variable: "AGENT_DATABASE_URL" }] });
     expect(JSON.stringify(result)).toContain("AGENT_DB_PATH must not be set together");
+  });
+
+  test("B12: refuses a life of tasks above the longest one, which also bounds the default", () => {
+    const lives = { AGENT_TASK_TTL_MS: "900001", AGENT_TASK_TTL_MAX_MS: "900000" };
+    expect(faultsOf({ ...required, ...lives })).toEqual(["AGENT_TASK_TTL_MAX_MS"]);
+    expect(readConfig({ ...required, ...lives, AGENT_TASK_TTL_MS: "900000" }).ok).toBe(true);
+    const short = readConfig({ ...required, AGENT_TASK_TTL_MAX_MS: "60000" });
+    expect(short).toMatchObject({ config: { tasks: { ttlMs: 60_000, ttlMaxMs: 60_000 } } });
   });
 
   test("refuses a relay that is allowed and blocked, in whatever case it is written", () => {

@@ -36,6 +36,7 @@ export interface Config {
   };
   readonly tasks: {
     readonly ttlMs: number;
+    readonly ttlMaxMs: number;
     readonly requireMaxBudget: boolean;
   };
   readonly payments: {
@@ -133,6 +134,15 @@ function* contradictions(env: Environment): Iterable<ConfigFault> {
       message: "AGENT_DATABASE_URL and AGENT_DB_PATH must not be set together",
     };
   }
+  const [life, longest] = (["AGENT_TASK_TTL_MS", "AGENT_TASK_TTL_MAX_MS"] as const).map((name) =>
+    variables[name].kind.read(given(env, name) ?? ""),
+  );
+  if (life !== undefined && longest !== undefined && life > longest) {
+    yield {
+      variable: "AGENT_TASK_TTL_MAX_MS",
+      message: "AGENT_TASK_TTL_MAX_MS must not be below AGENT_TASK_TTL_MS",
+    };
+  }
   const allowed = idsIn(given(env, "AGENT_FEDERATION_ALLOWED_PEERS"));
   if (idsIn(given(env, "AGENT_FEDERATION_BLOCKED_PEERS")).some((id) => allowed.includes(id))) {
     yield {
@@ -174,7 +184,8 @@ function group(values: Values): Config {
       privateEndpoints: values.AGENT_PRIVATE_ENDPOINTS,
     },
     tasks: {
-      ttlMs: values.AGENT_TASK_TTL_MS,
+      ttlMs: Math.min(values.AGENT_TASK_TTL_MS, values.AGENT_TASK_TTL_MAX_MS),
+      ttlMaxMs: values.AGENT_TASK_TTL_MAX_MS,
       requireMaxBudget: values.AGENT_REQUIRE_MAX_BUDGET,
     },
     payments: {

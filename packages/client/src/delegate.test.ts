@@ -190,6 +190,7 @@ describe("a delegation", () => {
       maxBudget: 1.5,
       delegationToken: { token_id: "d" },
       excludeAgents: [stranger.agentId],
+      ttlMs: 7_200_000,
       submittedBy: delegator.agentId,
     });
     expect(JSON.parse(received[0]?.body ?? "")).toEqual({
@@ -198,6 +199,7 @@ describe("a delegation", () => {
       max_budget: 1.5,
       delegation_token: { token_id: "d" },
       exclude_agents: [stranger.agentId],
+      ttl_ms: 7_200_000,
       submitted_by: delegator.agentId,
     });
   });

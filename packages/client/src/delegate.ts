@@ -22,6 +22,8 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   readonly excludeAgents?: readonly string[];
   /** The paying agent; counts under the master token only. */
   readonly submittedBy?: string;
+  /** How long the relay keeps the task open, in ms from 60000; without it the relay's own time. */
+  readonly ttlMs?: number;
   /** Until the verified receipt is there; a task that is still open then stays open. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
@@ -87,11 +89,13 @@ function budgetOf(
 }
 
 function bodyOf(options: DelegateOptions, maxBudget: number | undefined) {
-  const { prompt, requiredCapabilities, delegationToken, excludeAgents, submittedBy } = options;
+  const { prompt, requiredCapabilities, delegationToken, excludeAgents } = options;
+  const { submittedBy, ttlMs } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
     ...(maxBudget !== undefined && { max_budget: maxBudget }),
+    ...(ttlMs !== undefined && { ttl_ms: ttlMs }),
     ...(delegationToken !== undefined && { delegation_token: { ...delegationToken } }),
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),

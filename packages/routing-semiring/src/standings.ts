@@ -89,10 +89,7 @@ export class Standings {
   isAffordable(place: number): boolean {
     const cost = this.#costs[place]!;
     const { maxBudget, priceCap } = this.#demand;
-    return (
-      cost < Infinity &&
-      [maxBudget, priceCap].every((most) => most === null || sumKey(cost) <= sumKey(most))
-    );
+    return cost < Infinity && isWithin(cost, maxBudget) && isWithin(cost, priceCap);
   }
 
   /** Whether the candidate may be chosen. */
@@ -163,4 +160,9 @@ export class Standings {
     }
     return count === 0 ? 0 : sum / count / 1e6;
   }
+}
+
+/** A bound that is no number covers nothing. */
+function isWithin(cost: number, most: number | null): boolean {
+  return most === null || sumKey(cost) <= sumKey(most);
 }

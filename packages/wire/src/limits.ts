@@ -32,6 +32,8 @@ export const limits = {
   webhooks: 20,
 
   taskTtlMs: 900_000,
+  /** The shortest life that a submission may ask for. */
+  taskTtlMinMs: 60_000,
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
   claimLeaseMs: 60_000,

@@ -79,6 +79,14 @@ export const SubmitTaskBody = v.object({
   submitted_by: v.optional(agentId),
   required_capabilities: v.optional(capabilities),
   wall_clock_ms: v.optional(v.pipe(finite, v.minValue(1, "has to be 1 or more"))),
+  /** How long the task lives; at most what the relay allows. */
+  ttl_ms: v.optional(
+    v.pipe(
+      v.number(),
+      v.safeInteger("must be a whole number"),
+      v.minValue(limits.taskTtlMinMs, `must be at least ${limits.taskTtlMinMs}`),
+    ),
+  ),
   step_id: v.optional(id),
   exploration_drive: v.optional(ratio),
   exclude_agents: v.optional(
@@ -150,6 +158,7 @@ export const tasks = {
       }),
     },
     refusals: [
+      "request.invalid",
       "task.no_candidate",
       "task.target_blocked",
       "budget.insufficient",

@@ -74,6 +74,15 @@ describe("a receipt", () => {
     expect(isSigned({ ...receipt, result: "GRÜSSE!" }, "r")).toBe(false);
   });
 
+  test("B12: of a task that waited for hours tells when the work began, and holds", async () => {
+    const now = Date.now();
+    const waited = await runner(shout)({ submittedAt: now - 7_200_000 });
+    expect(waited.submitted_at).toBeGreaterThanOrEqual(now);
+    expect(isSigned(waited)).toBe(true);
+    const prompt = await runner(shout)({ submittedAt: now - 3_000_000 });
+    expect(prompt.submitted_at).toBe(now - 3_000_000);
+  });
+
   test("does not name a relay task when there is none", async () => {
     expect(await runner(shout)()).not.toHaveProperty("relay_task_id");
   });

@@ -1,5 +1,5 @@
 import { sha256Hex } from "@agent/crypto";
-import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity.ts";
@@ -37,7 +37,8 @@ export type RunTask = (task: WorkTask, options: RunOptions) => Promise<Execution
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   const { identity, tools, callTool, executor, hire, runtime } = parts;
 
-  return async (task, { caller, cancel, refusal }) => {
+  return async (assigned, { caller, cancel, refusal }) => {
+    const task = { ...assigned, begunAt: runtime.now() };
     if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
@@ -64,21 +65,22 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
   }
 
   function signed(
-    task: WorkTask,
+    task: BegunTask,
     outcome: Outcome,
     toolsUsed: string[],
     nested: ExecutionReceipt[],
   ): ExecutionReceipt {
     // A lone surrogate has no UTF-8 form, so neither a hash nor a signature.
     const result = outcome.result.toWellFormed();
+    const completedAt = runtime.now();
     const receipt = signReceipt(
       {
         task_id: task.relayTaskId ?? task.taskId,
         agent_id: identity.agentId,
         public_key: identity.publicKey,
         device_id: parts.deviceId(),
-        submitted_at: task.submittedAt,
-        completed_at: runtime.now(),
+        submitted_at: startOf(task, completedAt),
+        completed_at: completedAt,
         status: outcome.status,
         result,
         tools_used: toolsUsed,
@@ -94,6 +96,13 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
     return signed(task, tooLarge, toolsUsed, []);
   }
+}
+
+type BegunTask = WorkTask & { readonly begunAt: number };
+
+/** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
+function startOf({ submittedAt, begunAt }: BegunTask, completedAt: number): number {
+  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? begunAt : submittedAt;
 }
 
 const tooLarge: Outcome = {

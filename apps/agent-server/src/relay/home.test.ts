@@ -226,9 +226,12 @@ describe("a relay that comes and goes", () => {
 });
 
 describe("a tool that hires another agent", () => {
-  const asking = (request: (prompt: string) => { agent_id?: string; capability?: string }) =>
+  const asking = (
+    request: (prompt: string) => { agent_id?: string; capability?: string },
+    budget: { max_budget?: number } = { max_budget: 1.2 },
+  ) =>
     textTool("asking", async (prompt, { delegate: hire }) => {
-      const answer = await hire?.({ ...request(prompt), prompt, max_budget: 1.2 });
+      const answer = await hire?.({ ...request(prompt), prompt, ...budget });
       if (answer === undefined) return { ok: false, error: "no relay" };
       return answer.ok ? { ok: true, data: `${answer.data}!` } : answer;
     });
@@ -260,6 +263,32 @@ describe("a tool that hires another agent", () => {
     expect([await balanceOf(bossId), await balanceOf(workerId)]).toEqual([4, 0.95]);
     await boss.stop();
     await worker.stop();
+  });
+
+  test("A12: without a budget pays for a capability up to the highest price that it found", async () => {
+    const offers = [0.5, 0.75].map((price) =>
+      startJoinedAgent({
+        relayUrl: relay.url,
+        tools: [textTool("hum", (text) => ({ ok: true, data: text }))],
+        file: { listing: priced("hum", price) },
+      }),
+    );
+    const workers = await Promise.all(offers);
+    const boss = await startJoinedAgent({
+      relayUrl: relay.url,
+      tools: [asking(() => ({ capability: "hum" }), {})],
+    });
+    const { agentId } = boss.agent.identity;
+    await relay.master.deposit({ params: { agentId }, body: { amount: 5 } });
+    const done = await delegate(relay.master, { agentId, prompt: "p", timeoutMs: 10_000 });
+    expect(done).toMatchObject({ ok: true, receipt: { status: "completed" } });
+    const query = { submitted_by: "me" } as const;
+    const listed = await relay.master.listTasks({ params: { agentId }, query });
+    const [task] = listed.ok ? listed.body.tasks : [];
+    if (task === undefined) throw new Error("nothing was submitted");
+    const params = { agentId: task.agent_id, taskId: task.task_id };
+    expect(await relay.master.getRouting({ params })).toMatchObject({ body: { price_cap: 0.75 } });
+    for (const each of [boss, ...workers]) await each.stop();
   });
 
   test.each<[string, { agent_id?: string; capability?: string }, string]>([

@@ -22,6 +22,7 @@ import { newId } from "../runtime.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { takePlace } from "../tasks/counters.ts";
+import { forwardedUntil } from "../tasks/lifetime.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask, insertTask } from "../tasks/store.ts";
 import { countHops } from "./count-hops.ts";
@@ -85,7 +86,7 @@ export async function takeTask(
     const full = await takePlace(tx, payer);
     if (full !== undefined) return full;
     const { amount } = judged;
-    const expiresAt = Math.min(message.expires_at ?? Infinity, now + config.tasks.ttlMs);
+    const expiresAt = forwardedUntil(message.expires_at, now, config.tasks);
     const inbound = { taskId: task_id, peerId: peer.relay_id, agentId: target_agent };
     const opened = openInbound({ ...inbound, amount, expiresAt }, federation.schedule);
     await putInbound(tx, {

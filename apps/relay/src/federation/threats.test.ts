@@ -479,6 +479,27 @@ describe("FE14 a forward", () => {
     expect(await forward(["summarise"], 0.95)).toMatchObject({ status: 202 });
   });
 
+  test("B12: ends with its origin's task, and at the longest time of this relay", async () => {
+    const bounded = await startTestRelay({ ...federated, AGENT_TASK_TTL_MAX_MS: "7200000" });
+    try {
+      const origin = await fakePeer(bounded).befriend();
+      const worker = await bounded.worker(0);
+      const now = bounded.clock.now();
+      const free = { target_agent: worker.agentId, budget: { amount: 0, currency: "USD" } };
+      const ends = [now + 3_600_000, now + 7_200_001, undefined];
+      for (const expires_at of ends) {
+        expect((await origin.forward({ ...free, expires_at })).status).toBe(202);
+      }
+      const listed = await bounded.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
+      const tasks = listed.body["tasks"] as { expires_at: number }[];
+      expect(tasks.map(({ expires_at }) => expires_at - now).toSorted((x, y) => x - y)).toEqual([
+        900_000, 3_600_000, 7_200_000,
+      ]);
+    } finally {
+      await bounded.close();
+    }
+  });
+
   test("whose id could be that of something else here is refused", async () => {
     const { agentId } = await t.worker(1);
     for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {

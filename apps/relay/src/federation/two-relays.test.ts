@@ -148,3 +148,22 @@ describe("B1: a priced agent of another relay", () => {
     expect((await work(b, worker, task)).status).toBe(200);
   });
 });
+
+test("B12: a task that lives longer than both relays' own time does so at the peer as well", async () => {
+  const [boss, worker] = [await a.agent(), await b.worker(0)];
+  const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, {
+    prompt: "work",
+    ttl_ms: 7_200_000,
+  });
+  const { expires_at, task_id } = submitted.body as { expires_at: number; task_id: string };
+  expect(expires_at).toBe(network.clock.now() + 7_200_000);
+  expect(await taskFor(b, worker, task_id)).toMatchObject({ expires_at });
+  await network.clock.advance(3_000_000);
+  await Promise.all([a, b].map((site) => site.relay.tick()));
+  const task = await taskFor(b, worker, task_id);
+  expect((await work(b, worker, task)).status).toBe(200);
+  await until(async () => {
+    const { body } = await a.as(boss, "GET", `/agent/${worker.agentId}/task/${task_id}`);
+    return (body["task"] as { status: string }).status === "completed";
+  }, "the result comes back");
+});

@@ -29,6 +29,29 @@ describe("a task that nobody finishes", () => {
     await expectConsistentBooks(t, { holds: 0 });
   });
 
+  test("B12: lives beyond the relay's own time when it asks for it, then its hold returns", async () => {
+    t = await startTestRelay();
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const long = await delegate(t, boss, worker, { ttl_ms: 7_200_000 });
+    const paid = await delegate(t, boss, worker, { ttl_ms: 7_200_000 });
+    await t.clock.advance(3_500_000);
+    await t.relay.tick();
+    const receipt = receiptOf(worker, paid);
+    expect(await t.as(worker, "POST", `${paid.path}/result`, receipt)).toMatchObject({
+      status: 200,
+    });
+    await t.clock.advance(3_699_999);
+    await t.relay.tick();
+    expect((await t.as(boss, "GET", long.path)).body).toMatchObject({
+      task: { status: "pending" },
+    });
+    await t.clock.advance(1_001);
+    await t.relay.tick();
+    expect((await t.as(boss, "GET", long.path)).status).toBe(404);
+    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    await expectConsistentBooks(t, { holds: 0 });
+  });
+
   test("RC20 is gone for a late receipt: 404, the hold back, nothing paid", async () => {
     t = await startTestRelay();
     const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];

@@ -36,6 +36,40 @@ describe("a submission", () => {
     expect(answer.body["task_id"]).toMatch(/^[0-9a-f-]{36}$/);
   });
 
+  test.each([60_000, 7_200_000, 604_800_000])(
+    "B12: that asks for %i ms lives as long, and says so",
+    async (ttl_ms) => {
+      const [boss, worker] = [await t.agent(), await seller(t, 0)];
+      const answer = await submit(t, boss, worker, { ttl_ms });
+      const expires_at = t.clock.now() + ttl_ms;
+      expect(answer).toMatchObject({ status: 201, body: { expires_at } });
+      const path = `/agent/${worker.agentId}/task/${String(answer.body["task_id"])}`;
+      expect(await taskAt(t, path)).toMatchObject({ expires_at });
+    },
+  );
+
+  test("B12: lives no longer than the operator allows", async () => {
+    await t.close();
+    t = await startTestRelay({
+      AGENT_TASK_TTL_MS: "60000",
+      AGENT_TASK_TTL_MAX_MS: "120000",
+    });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const before = await holdingsOf(t, [boss]);
+    expect(await submit(t, boss, worker, { ttl_ms: 120_001 })).toMatchObject({
+      status: 400,
+      body: {
+        code: "request.invalid",
+        issues: [{ path: "ttl_ms", message: "must be at most 120000" }],
+      },
+    });
+    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect((await submit(t, boss, worker, { ttl_ms: 120_000 })).status).toBe(201);
+    expect((await submit(t, boss, worker)).body).toMatchObject({
+      expires_at: t.clock.now() + 60_000,
+    });
+  });
+
   test("keeps what the executor needs to know, the prompt to the byte", async () => {
     const [boss, worker] = [await t.agent(), await seller(t, 0)];
     const prompt = ' \n\u{1f600} e\u0301 and \u00e9 \u0000 {"a": 1}\t ';
@@ -89,6 +123,10 @@ describe("a malformed submission is 400 and names the field", () => {
     ["101 capabilities", { required_capabilities: manyTexts(101) }, "required_capabilities"],
     ["no time at all", { wall_clock_ms: 0 }, "wall_clock_ms"],
     ["a time as text", { wall_clock_ms: "1000" }, "wall_clock_ms"],
+    ["B12: a life below a minute", { ttl_ms: 59_999 }, "ttl_ms"],
+    ["B12: a life above the longest one", { ttl_ms: 604_800_001 }, "ttl_ms"],
+    ["B12: a life that is no whole number", { ttl_ms: 60_000.5 }, "ttl_ms"],
+    ["B12: a life as text", { ttl_ms: "60000" }, "ttl_ms"],
     ["an empty step", { step_id: "" }, "step_id"],
     ["a drive above 1", { exploration_drive: 1.01 }, "exploration_drive"],
     ["a drive below 0", { exploration_drive: -0.01 }, "exploration_drive"],

@@ -18,6 +18,7 @@ import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { takePlace } from "./counters.ts";
 import { admitToken } from "./delegated.ts";
 import { placeDelegatedHold } from "./delegation-budget.ts";
+import { lifetimeOf } from "./lifetime.ts";
 import { insertTask } from "./store.ts";
 
 export interface Submission {
@@ -39,6 +40,8 @@ export async function submit(
   { targetId, body, caller, keep }: Submission,
 ): Promise<Answer<Submit>> {
   const { storage, runtime, config } = services;
+  const life = lifetimeOf(body.ttl_ms, config.tasks);
+  if (!life.ok) return life;
   const payerId = actingAgent(caller, body.submitted_by) ?? null;
   const given = body.delegation_token;
   const token =
@@ -64,7 +67,7 @@ export async function submit(
     prompt: body.prompt,
     required_capabilities: JSON.stringify(body.required_capabilities ?? []),
     submitted_at: now,
-    expires_at: now + config.tasks.ttlMs,
+    expires_at: now + life.lifetimeMs,
     wall_clock_ms: body.wall_clock_ms ?? null,
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),

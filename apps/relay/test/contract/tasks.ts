@@ -62,6 +62,8 @@ export const tasksContract: Contract<
   submitTask: {
     ...paymentRefusals,
     201: async (t) => submit(t, await t.agent(), t.stranger()),
+    "request.invalid": async (t) =>
+      submit(t, await t.agent(), t.stranger(), { ttl_ms: 604_800_001 }),
     "task.no_candidate": async (t) =>
       submit(t, await buyer(t, 10), await seller(t, 2), { required_capabilities: ["other"] }),
     "task.target_blocked": async (t) => {
