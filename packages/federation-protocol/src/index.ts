@@ -1,3 +1,4 @@
+export { type Accepted, AcceptedSchema, createAccepted, readAccepted } from "./accepted.ts";
 export {
   admitPeer,
   type AdmissionPolicy,
@@ -20,6 +21,7 @@ export {
   judgeOutsidePayment,
   mayBeOwed,
   mayOwe,
+  type PeerDebt,
 } from "./clearing.ts";
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
 export {
@@ -34,6 +36,7 @@ export {
 export { beginQuery, peersToAsk, planQuery, type QueryPlan } from "./discovery/query.ts";
 export { type CrossRelayRoute, relayNode, relaysOf, routeTo } from "./discovery/route.ts";
 export { type EnvelopeContext, judgeEnvelope } from "./envelope.ts";
+export { FEDERATION_FEATURES, type FederationFeature, supports } from "./features.ts";
 export { leastPayment, type Terms, termsOf } from "./fee.ts";
 export { isFresh } from "./freshness.ts";
 export {
@@ -50,17 +53,28 @@ export {
   judgeConfirmation,
   type PendingPeer,
 } from "./handshake/responder.ts";
-export { createHeartbeat, judgeHeartbeat, judgeNotice, type NoticeContext } from "./heartbeat.ts";
+export {
+  claimsOf,
+  createHeartbeat,
+  type HeartbeatClaims,
+  judgeHeartbeat,
+  judgeNotice,
+  type NoticeContext,
+} from "./heartbeat.ts";
 export {
   abandonReturn,
   acknowledged,
+  awaitLateSettlement,
   beginReturn,
   type BookedTerms,
+  clearDefault,
+  defaultedAmount,
   endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
   type InboundTask,
+  isHoldPending,
   isReturnDue,
   openInbound,
 } from "./inbound-task.ts";
@@ -99,6 +113,8 @@ export {
   type RemovalAnswer,
   RemovalAnswerSchema,
   RemovalSchema,
+  type StatedPosition,
+  StatedPositionSchema,
 } from "./messages/peer.ts";
 export {
   type BookedSettlement,
@@ -140,6 +156,13 @@ export {
   takeResult,
 } from "./outbound-task.ts";
 export { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";
+export {
+  comparePositions,
+  type OwnPosition,
+  type Position,
+  readPosition,
+  statePosition,
+} from "./position.ts";
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
@@ -156,9 +179,11 @@ export type {
 export { REFUSAL_STATUS } from "./refusal-status.ts";
 export { createRemoval, judgeRemoval } from "./removal.ts";
 export {
+  answerIsSigned,
   FEDERATION_HEADERS,
   readClaim,
   type RequestClaim,
+  signAnswer,
   type SignedRequest,
   signRequest,
   type VerifiedRequest,

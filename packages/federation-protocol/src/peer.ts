@@ -1,4 +1,5 @@
 import { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
+import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { PeerState } from "./messages/peer.ts";
 
@@ -13,17 +14,23 @@ export interface PeerLife {
   readonly lastHeartbeatAt: number | null;
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
+  /** What the peer named last under its signature (`supports`). */
+  readonly features: readonly string[];
+  /** The highest incarnation that the peer has named. */
+  readonly incarnation: number;
 }
 
 /** What happens to a peering. */
 export type PeerEvent =
-  | { readonly type: "confirmed" }
+  | { readonly type: "confirmed"; readonly features?: readonly string[] }
   /** A heartbeat of the peer's, or its answer to ours. */
   | {
       readonly type: "heartbeat";
       readonly timestamp: number;
       readonly agentCount: number;
       readonly now: number;
+      /** Null where nothing more of it may be believed; what is known then stays. */
+      readonly claims?: Pick<HeartbeatClaims, "features" | "incarnation"> | null;
     }
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
@@ -38,6 +45,8 @@ export const NEW_PEER: PeerLife = {
   lastHeartbeatAt: null,
   agentCount: 0,
   forwards: [],
+  features: [],
+  incarnation: 0,
 };
 
 /**
@@ -47,7 +56,9 @@ export const NEW_PEER: PeerLife = {
  */
 export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
   if (event.type === "confirmed") {
-    return { ...NEW_PEER, state: "active", lastTimestamp: peer.lastTimestamp };
+    const { lastTimestamp, incarnation } = peer;
+    const { features = [] } = event;
+    return { ...NEW_PEER, state: "active", lastTimestamp, features, incarnation };
   }
   if (event.type === "removal") {
     const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);
@@ -64,6 +75,8 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
         agentCount: event.agentCount,
         // A peer that comes back is judged by what it does from then on.
         forwards: peer.state === "suspended" ? [] : peer.forwards,
+        features: event.claims?.features ?? peer.features,
+        incarnation: Math.max(peer.incarnation, event.claims?.incarnation ?? 0),
       };
     case "heartbeat_missed":
       return { ...peer, missed: peer.missed + 1, state: stateAfterMisses(peer) };

@@ -1,6 +1,6 @@
 import { fromMicro, type Micro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { type ClearingLine, mayBeOwed } from "./clearing.ts";
+import { mayBeOwed, type PeerDebt } from "./clearing.ts";
 import { relaysOf } from "./discovery/route.ts";
 import { leastPayment } from "./fee.ts";
 import { isFresh } from "./freshness.ts";
@@ -65,7 +65,7 @@ export interface ForwardContext {
   } | null;
   /** This relay's own rate, by which the payment is judged. */
   readonly feeRate: number;
-  readonly clearing: Pick<ClearingLine, "balance" | "limit">;
+  readonly clearing: PeerDebt;
 }
 
 /**

@@ -34,6 +34,7 @@ describe("the operation table", () => {
   test("keeps deposits and the books to the operator", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
       "addPeer",
+      "clearPeerDefaults",
       "completeWithdrawal",
       "deposit",
       "failWithdrawal",

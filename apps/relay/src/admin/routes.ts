@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
@@ -41,7 +42,7 @@ function featuresOf({ payments, federation }: Config): string[] {
     "a2a",
     ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
     ...(payments.realPayments ? ["x402"] : []),
-    ...(federation.endpointUrl === undefined ? [] : ["federation"]),
+    ...(federation.endpointUrl === undefined ? [] : ["federation", ...OWN_FEATURES]),
   ];
 }
 
@@ -50,7 +51,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
   const alive = { status: 200, body: { status: "ok" } } as const;
   observeRelay(services.metrics, services, draining);
   return {
-    health: () => alive,
+    health: () => ({ status: 200, body: { status: "ok", incarnation: freezer.incarnation } }),
     live: () => alive,
     ready: () => readiness(services, draining()),
     async metrics() {
@@ -73,6 +74,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,
         features: featuresOf(config),
+        incarnation: freezer.incarnation,
         version,
       },
     }),

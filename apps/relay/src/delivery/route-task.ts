@@ -23,6 +23,7 @@ export type RouteParts = Pick<
   | "log"
   | "waiters"
   | "subscriptions"
+  | "freezer"
   | "trustGraph"
   | "connections"
   | "egress"

@@ -1,10 +1,12 @@
 import { canonicalize } from "@agent/crypto";
 import {
+  createAccepted,
   judgeResultOf,
   takeResult,
   verifyResultAsync,
   type OutboundTask,
   type TaskResult,
+  type TaskResultAnswer,
   type VerifiedResult,
 } from "@agent/federation-protocol";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
@@ -18,6 +20,7 @@ import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
 import { isFromPeer } from "./parties.ts";
+import { peerSupports } from "./peer-life.ts";
 import { changeReserved } from "./peer-store.ts";
 import { passOn } from "./refusal.ts";
 import { settleThroughPeer } from "./settle-through-peer.ts";
@@ -56,9 +59,22 @@ export async function acceptResult(
   }
   const stored = await store(services, from, outbound.task, verified);
   if ("code" in stored) return stored;
-  return stored.task.state === "relaying"
-    ? { status: 202, body: { status: "pending" } }
-    : { status: 200, body: { status: "accepted" } };
+  if (stored.task.state === "relaying") return { status: 202, body: { status: "pending" } };
+  return { status: 200, body: acceptance(services, from, verified) };
+}
+
+/** The acceptance, signed for a peer that can keep it. */
+function acceptance(
+  { identity, runtime }: FederationServices,
+  peer: FederationPeerRow,
+  { receipt, receiptHash }: VerifiedResult,
+): TaskResultAnswer {
+  if (!peerSupports(peer, "signed_accepted")) return { status: "accepted" };
+  const { relayId, secretKey } = identity;
+  return createAccepted(
+    { taskId: receipt.task_id, receiptHash, relayId },
+    { secretKey, now: runtime.now() },
+  );
 }
 
 async function store(

@@ -67,6 +67,8 @@ export async function activatePeer(
     last_heartbeat_at: null,
     agent_count: 0,
     forwards: "[]",
+    features: "[]",
+    incarnation: 0,
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(
@@ -78,7 +80,7 @@ export async function activatePeer(
       credit_limit:
         known === undefined || added ? Math.max(before.credit_limit, initial) : known.credit_limit,
     },
-    movePeer(life, { type: "confirmed" }),
+    movePeer(life, { type: "confirmed", features: peer.features ?? [] }),
   );
   await putPeer(tx, after);
   return after;

@@ -1,5 +1,12 @@
-import type { InboundTask, SettlementForward } from "@agent/federation-protocol";
-import { db, p, prepare } from "../storage/prepared.ts";
+import { asMicro, type Micro } from "@agent/budget";
+import {
+  defaultedAmount,
+  isHoldPending,
+  type Accepted,
+  type InboundTask,
+  type SettlementForward,
+} from "@agent/federation-protocol";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationInboundRow } from "../storage/tables/federation.ts";
 
@@ -10,20 +17,29 @@ export interface Inbound {
   readonly publicKey: string | null;
   /** The record that it was settled by. */
   readonly settlement: SettlementForward | null;
+  /** The order as the peer signed it, as JSON; null once it is forgotten. */
+  readonly forward: string | null;
+  /** The peer's signed acceptance of the result. */
+  readonly accepted: Accepted | null;
   /** Of the row; 0 before it is stored. */
   readonly version: number;
 }
 
-function read({ body, public_key, settlement, version }: FederationInboundRow): Inbound {
+function read(row: FederationInboundRow): Inbound {
+  const { body, public_key, settlement, forward, accepted, version } = row;
   return {
     task: JSON.parse(body) as InboundTask,
     publicKey: public_key,
     settlement: settlement === null ? null : (JSON.parse(settlement) as SettlementForward),
+    forward,
+    accepted: accepted === null ? null : (JSON.parse(accepted) as Accepted),
     version,
   };
 }
 
-function write({ task, publicKey, settlement, version }: Inbound): FederationInboundRow {
+function write(inbound: Inbound): FederationInboundRow {
+  const { task, publicKey, settlement, forward, accepted, version } = inbound;
+  const defaulted = defaultedAmount(task);
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -34,19 +50,28 @@ function write({ task, publicKey, settlement, version }: Inbound): FederationInb
     settlement_id: task.settlement?.settlementId ?? null,
     settlement: settlement === null ? null : JSON.stringify(settlement),
     ended_at: isOver(task) ? task.holdUntil : null,
+    forward,
+    accepted: accepted === null ? null : JSON.stringify(accepted),
+    defaulted: defaulted === 0 ? null : defaulted,
   };
 }
 
-/** A settled one never is: its sender may ask for years whether it was booked. */
-function isOver({ state, hold, settlement }: InboundTask): boolean {
-  const isOpen = state === "running" || state === "returning" || hold === "open";
+/**
+ * A settled one never is: its sender may ask for years whether it was booked. Neither is one that the
+ * peer has defaulted on, until the operator has cleared it.
+ */
+function isOver(task: InboundTask): boolean {
+  const { state, hold, settlement } = task;
+  const isRunning = state === "running" || state === "returning";
+  const isOpen = isRunning || isHoldPending(task) || hold === "defaulted";
   return !isOpen && settlement === null;
 }
 
 /** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
-function nextLook({ state, dueAt, hold, holdUntil }: InboundTask): number | null {
+function nextLook(task: InboundTask): number | null {
+  const { state, dueAt, holdUntil } = task;
   if (state === "running") return null;
-  const times = [dueAt, hold === "open" ? holdUntil : null].filter((time) => time !== null);
+  const times = [dueAt, isHoldPending(task) ? holdUntil : null].filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }
 
@@ -70,6 +95,9 @@ const add = prepare<FederationInboundRow>()(
     settlement_id: p("settlement_id"),
     settlement: p("settlement"),
     ended_at: p("ended_at"),
+    forward: p("forward"),
+    accepted: p("accepted"),
+    defaulted: p("defaulted"),
   }),
 );
 
@@ -83,6 +111,8 @@ const change = prepare<FederationInboundRow & { before: number }>()(
       settlement_id: p("settlement_id"),
       settlement: p("settlement"),
       ended_at: p("ended_at"),
+      accepted: p("accepted"),
+      defaulted: p("defaulted"),
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -133,6 +163,58 @@ export async function settledInbound(
   limit: number,
 ): Promise<Inbound[]> {
   return (await reader.all(settledBy, { relay_id, limit })).map(read);
+}
+
+const defaults = prepare<{ relay_id: string }>()(
+  db
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("relay_id", "=", p("relay_id"))
+    .where("defaulted", "is not", null),
+);
+
+/** The tasks whose results a peer has accepted and not settled in time. */
+export async function defaultedInbound(reader: Reader, relay_id: string): Promise<Inbound[]> {
+  return (await reader.all(defaults, { relay_id })).map(read);
+}
+
+const defaultedSum = prepare<{ relay_id: string }>()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where relay_id = ${p("relay_id")} and defaulted is not null`,
+);
+
+/** What a peer has defaulted on, in micro-units. */
+export async function defaultedBy(reader: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await reader.get(defaultedSum, { relay_id }))?.total ?? 0);
+}
+
+const defaultedTotal = prepare()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where defaulted is not null`,
+);
+
+/** What all peers together have defaulted on, in micro-units. */
+export async function defaultedByAll(reader: Reader): Promise<Micro> {
+  return asMicro((await reader.get(defaultedTotal, {}))?.total ?? 0);
+}
+
+const forgetOrders = prepare<{ until: number; limit: number }>()(
+  sql<never>`
+    update federation_inbound set forward = null where task_id in (
+      select task_id from federation_inbound
+      where body ->> '$.settlement.bookedAt' <= ${p("until")}
+        and forward is not null and settlement_id is not null
+      limit ${p("limit")})`,
+);
+
+/** Forgets the orders, and with them the prompts, of tasks that were settled by `until`. */
+export function forgetSettledOrders(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(forgetOrders, old);
 }
 
 const forget = prepare<{ until: number; limit: number }>()(

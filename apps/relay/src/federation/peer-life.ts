@@ -1,5 +1,7 @@
 import {
   movePeer,
+  supports,
+  type FederationFeature,
   type ForwardHistory,
   type PeerEvent,
   type PeerLife,
@@ -17,6 +19,8 @@ export function lifeOf(row: FederationPeerRow): PeerLife {
     lastHeartbeatAt: row.last_heartbeat_at,
     agentCount: row.agent_count,
     forwards: JSON.parse(row.forwards) as ForwardHistory,
+    features: featuresOf(row),
+    incarnation: row.incarnation,
   };
 }
 
@@ -29,7 +33,21 @@ export function rowWith(row: FederationPeerRow, life: PeerLife): FederationPeerR
     last_heartbeat_at: life.lastHeartbeatAt,
     agent_count: life.agentCount,
     forwards: JSON.stringify(life.forwards),
+    features: JSON.stringify(life.features),
+    incarnation: life.incarnation,
   };
+}
+
+function featuresOf({ features }: Pick<FederationPeerRow, "features">): readonly string[] {
+  return JSON.parse(features) as string[];
+}
+
+/** Whether a peer has named a feature; what it has not named must not be used with it. */
+export function peerSupports(
+  row: Pick<FederationPeerRow, "features">,
+  feature: FederationFeature,
+): boolean {
+  return supports({ features: featuresOf(row) }, feature);
 }
 
 /** Lets something happen to a peer, and tells the log when its state changed by that. */
@@ -52,6 +70,9 @@ export async function changePeer(
       relay_id: relayId,
       missed: after.missed_heartbeats,
     });
+  }
+  if (after.incarnation > before.incarnation) {
+    log.warn("federation.peer.restored", { relay_id: relayId, incarnation: after.incarnation });
   }
   if (after.state !== before.state) {
     const level = after.state === "active" ? "info" : "warn";

@@ -37,6 +37,8 @@ const addPeer = prepare<FederationPeerRow>()(
     last_timestamp: p("last_timestamp"),
     agent_count: p("agent_count"),
     forwards: p("forwards"),
+    features: p("features"),
+    incarnation: p("incarnation"),
   }),
 );
 
@@ -54,6 +56,8 @@ const changePeer = prepare<Omit<FederationPeerRow, "reserved">>()(
       last_timestamp: p("last_timestamp"),
       agent_count: p("agent_count"),
       forwards: p("forwards"),
+      features: p("features"),
+      incarnation: p("incarnation"),
     })
     .where("relay_id", "=", p("relay_id")),
 );

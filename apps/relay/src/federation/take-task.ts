@@ -14,7 +14,7 @@ import {
 import type { Answer, Operations, Refusal } from "@agent/wire";
 import { visibleProfile } from "../agents/profile-store.ts";
 import { signingKeysOf } from "../agents/key-store.ts";
-import { clearingBalance, postClearing } from "../budget/clearing.ts";
+import { postClearing } from "../budget/clearing.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
 import { newId } from "../runtime.ts";
@@ -23,6 +23,7 @@ import type { TaskRow } from "../storage/tables/tasks.ts";
 import { takePlace } from "../tasks/counters.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask, insertTask } from "../tasks/store.ts";
+import { debtOf } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { payerOf } from "./parties.ts";
@@ -71,10 +72,7 @@ export async function takeTask(
         (await findReceipt(tx, task_id)) !== undefined,
       worker: worker?.known ?? null,
       feeRate: config.payments.platformFeeRate,
-      clearing: {
-        balance: await clearingBalance(tx, peer.relay_id),
-        limit: asMicro(peer.credit_limit),
-      },
+      clearing: await debtOf(tx, peer),
     });
     if (!judged.ok) return passOn(judged);
     const payer = payerOf(peer.relay_id);
@@ -88,6 +86,8 @@ export async function takeTask(
       task: opened,
       publicKey: message.public_key ?? worker?.known.publicKeys?.[0] ?? null,
       settlement: null,
+      forward: JSON.stringify(body),
+      accepted: null,
       version: 0,
     });
     await postClearing(tx, runtime, inboundHold({ ...inbound, amount }), {

@@ -1,4 +1,4 @@
-import type { FreezeRow } from "./tables/admin.ts";
+import type { FreezeRow, IncarnationRow } from "./tables/admin.ts";
 import type {
   AgentCapabilityRow,
   AgentKeyRow,
@@ -63,6 +63,7 @@ export interface Tables {
   ledgers: LedgerRow;
   withdrawals: WithdrawalRow;
   freeze: FreezeRow;
+  incarnation: IncarnationRow;
   webhooks: WebhookRow;
   webhook_deliveries: WebhookDeliveryRow;
   card_checkouts: CardCheckoutRow;

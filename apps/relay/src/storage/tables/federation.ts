@@ -16,6 +16,10 @@ export interface FederationPeerRow {
   agent_count: number;
   /** JSON array: how the latest forwards to it went. */
   forwards: string;
+  /** JSON array: the features that it named last. */
+  features: string;
+  /** The highest incarnation that it named. */
+  incarnation: number;
 }
 
 /** A task that was handed to another relay. */
@@ -50,6 +54,12 @@ export interface FederationInboundRow {
   settlement: string | null;
   /** By when it came to nothing; null while it has not, and once it is settled. */
   ended_at: number | null;
+  /** JSON: the order that the peer signed, until it is settled and forgotten. */
+  forward: string | null;
+  /** JSON: the peer's signed acceptance of the result. */
+  accepted: string | null;
+  /** The amount that the peer took a result for and never settled; null where it did not default. */
+  defaulted: number | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */
