@@ -16,6 +16,8 @@ const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(endRelays);
 
+const now = 1_760_000_000_000;
+
 let count = 0;
 let path: string;
 let copy: string;
@@ -26,14 +28,14 @@ beforeEach(() => {
 });
 
 async function run(name: string, argument?: string, at = path): Promise<Outcome> {
-  const call = { arguments: argument === undefined ? [] : [argument], status: false, path: at };
+  const call = { arguments: argument === undefined ? [] : [argument], status: false, path: at, now };
   const command = commands[name];
   if (command === undefined) throw new Error(`there is no command ${name}`);
   return command.run(call);
 }
 
 const status = (at = path) =>
-  commands["migrate"]?.run({ arguments: [], status: true, path: at }) as Promise<Outcome>;
+  commands["migrate"]?.run({ arguments: [], status: true, path: at, now }) as Promise<Outcome>;
 
 /** A database with a hold of 2.4, of a relay that was closed. */
 async function filled(): Promise<void> {

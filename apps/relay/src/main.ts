@@ -129,7 +129,7 @@ async function command(name: string, rest: readonly string[], status: boolean): 
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
       : path === ""
         ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
-        : await known.run({ arguments: rest, status, path });
+        : await known.run({ arguments: rest, status, path, now: runtime.now() });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }

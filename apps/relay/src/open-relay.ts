@@ -1,6 +1,7 @@
 import { openFreezer } from "./admin/freeze.ts";
 import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
+import { reportRestore } from "./admin/report-restore.ts";
 import { createRelay, type Relay } from "./app.ts";
 import type { Config } from "./config.ts";
 import { createFederation } from "./federation/federation.ts";
@@ -84,6 +85,7 @@ export async function openRelay(
   const services = { ...parts, router };
   const work = startFederationWork(services);
   const relay = createRelay(services, work);
+  await reportRestore(services);
   return {
     ok: true,
     ...relay,

@@ -141,6 +141,23 @@ export function expireInbound(task: InboundTask, now: number): InboundTask {
   return { ...task, hold: isDefault ? "defaulted" : releasedOf(task) };
 }
 
+/** The task when the relay stood still for `ms`: what is awaited of the peer has that much longer. */
+export function postponeInbound(task: InboundTask, ms: number): InboundTask {
+  return { ...task, expiresAt: task.expiresAt + ms, holdUntil: task.holdUntil + ms };
+}
+
+/**
+ * The task after a restore of the relay's database: a completed result that is not settled goes back
+ * again, because the settlement may be among what the backup lacks. The peer then answers with it.
+ */
+export function returnAgain(task: InboundTask, now: number): InboundTask {
+  const isUnsettled = task.receiptStatus === "completed" && task.settlement === null;
+  const isReturned = task.state === "completed" || task.state === "returning";
+  return isUnsettled && isReturned
+    ? { ...task, state: "returning", attempts: 0, dueAt: now }
+    : task;
+}
+
 /**
  * What follows when an answer has ended a return: a peer that accepts a completed result only after
  * the hold has lapsed has as long to settle as any other, or holding back the answer would pay.

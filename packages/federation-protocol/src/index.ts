@@ -77,6 +77,8 @@ export {
   isHoldPending,
   isReturnDue,
   openInbound,
+  postponeInbound,
+  returnAgain,
 } from "./inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {

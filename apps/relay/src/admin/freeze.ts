@@ -1,3 +1,4 @@
+import { resumeInbound } from "../federation/resume-inbound.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
 import { postponeOpenTasks } from "../tasks/postpone-store.ts";
@@ -56,7 +57,10 @@ export async function openFreezer(
     async unfreeze() {
       await storage.transaction(async (tx) => {
         const ended = await removeFreeze(tx);
-        if (ended !== undefined) await postponeOpenTasks(tx, now() - ended.since);
+        if (ended === undefined) return;
+        const stoodMs = Math.max(0, now() - ended.since);
+        await postponeOpenTasks(tx, stoodMs);
+        await resumeInbound(tx, { now: now(), stoodMs, restored: ended.restored === 1 });
       });
       current = undefined;
     },

@@ -2,6 +2,7 @@ import type { Config } from "../config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
+import { refuseField } from "../http/validate.ts";
 import { version } from "../version.ts";
 import { contractDocument, contractPage } from "./contract.ts";
 import { observeRelay } from "./metrics.ts";
@@ -85,7 +86,13 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       log.warn("relay.frozen", { reason: frozen.reason });
       return { status: 200, body: { frozen: true, ...frozen } };
     },
-    async unfreeze() {
+    async unfreeze({ body }) {
+      if (freezer.frozen()?.restored === true && body.restored !== true) {
+        return refuseField(
+          "restored",
+          "must be true: the database was restored from a backup, so compare the pending withdrawals and the peers that the start has listed first",
+        );
+      }
       await freezer.unfreeze();
       services.jobBoard.excuse();
       log.info("relay.unfrozen", {});

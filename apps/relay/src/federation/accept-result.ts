@@ -1,6 +1,7 @@
 import { canonicalize } from "@agent/crypto";
 import {
   createAccepted,
+  createSettlement,
   judgeResultOf,
   takeResult,
   verifyResultAsync,
@@ -19,6 +20,7 @@ import { keepProvenKey } from "./agent-key-store.ts";
 import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { findOutboxOfTask } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
 import { peerSupports } from "./peer-life.ts";
 import { changeReserved } from "./peer-store.ts";
@@ -60,7 +62,25 @@ export async function acceptResult(
   const stored = await store(services, from, outbound.task, verified);
   if ("code" in stored) return stored;
   if (stored.task.state === "relaying") return { status: 202, body: { status: "pending" } };
-  return { status: 200, body: acceptance(services, from, verified) };
+  const settlement = await settlementFor(services, from, task_id);
+  return { status: 200, body: { ...acceptance(services, from, verified), ...settlement } };
+}
+
+/**
+ * The settlement of a task that is paid by the books of both, signed anew. A peer that was restored
+ * from a backup may have lost it; one that still has it does not book it a second time.
+ */
+async function settlementFor(
+  { storage, identity, runtime }: FederationServices,
+  peer: FederationPeerRow,
+  taskId: string,
+): Promise<Pick<TaskResultAnswer, "settlement">> {
+  if (!peerSupports(peer, "position")) return {};
+  const entry = await findOutboxOfTask(storage.read, taskId);
+  if (entry?.settlement.resolution !== "paid") return {};
+  const { relayId: self, secretKey } = identity;
+  const paid = { ...entry.settlement, lastAttemptAt: runtime.now() };
+  return { settlement: { ...createSettlement(paid, { self, secretKey }) } };
 }
 
 /** The acceptance, signed for a peer that can keep it. */

@@ -60,10 +60,11 @@ export async function callPeer(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const parsed = parse(await answer.text());
+    const code = answer.ok ? undefined : codeIn(parsed);
     return {
-      delivery: { kind: "answered", status: answer.status },
+      delivery: { kind: "answered", status: answer.status, code },
       body: parsed,
-      code: answer.ok ? undefined : codeIn(parsed),
+      code,
       retryAfterMs: retryAfterIn(answer),
       signature: answer.headers.get(FEDERATION_HEADERS.signature),
     };

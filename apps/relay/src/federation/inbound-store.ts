@@ -146,6 +146,19 @@ export function dueInbound(
   return reader.all(due, { now, limit });
 }
 
+const unsettled = prepare()(
+  db
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("ended_at", "is", null)
+    .where("settlement_id", "is", null),
+);
+
+/** Every task of a peer that has neither come to nothing nor been settled. */
+export async function unsettledInbound(reader: Reader): Promise<Inbound[]> {
+  return (await reader.all(unsettled, {})).map(read);
+}
+
 const settledBy = prepare<{ relay_id: string; limit: number }>()(
   db
     .selectFrom("federation_inbound")

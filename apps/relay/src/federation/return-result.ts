@@ -6,7 +6,11 @@ import {
   endReturn,
   expireInbound,
   isReturnDue,
+  judgeEnvelope,
   readAccepted,
+  readMessage,
+  SettlementForwardSchema,
+  TaskResultAnswerSchema,
   type Accepted,
   type InboundTask,
 } from "@agent/federation-protocol";
@@ -24,8 +28,19 @@ import { recordDefault, reportDefault } from "./record-default.ts";
 import { changeReserved, findPeer } from "./peer-store.ts";
 import { isForgotten } from "./retention.ts";
 
+/** Books a settlement that a peer has signed; bookSettlement in a running relay. */
+export type BookSettlement = (
+  services: FederationServices,
+  from: FederationPeerRow,
+  body: unknown,
+) => Promise<unknown>;
+
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
-export async function returnResult(services: FederationServices, taskId: string): Promise<void> {
+export async function returnResult(
+  services: FederationServices,
+  taskId: string,
+  book: BookSettlement,
+): Promise<void> {
   const { storage, runtime, config, federation } = services;
   const begun = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
@@ -55,6 +70,8 @@ export async function returnResult(services: FederationServices, taskId: string)
     body: addressed(services, peer, resultOf(services, begun, archived)),
   });
   const accepted = acceptedIn(services, peer, begun.task, reply);
+  const settlement = settlementIn(services, reply);
+  if (settlement !== undefined) await book(services, peer, settlement);
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
@@ -70,6 +87,25 @@ export async function returnResult(services: FederationServices, taskId: string)
     state: task?.state,
     code: reply.code,
   });
+}
+
+/** The settlement in an answer to a result, if it was made for this relay, and now. */
+function settlementIn(
+  { identity, runtime }: FederationServices,
+  { delivery, body }: PeerReply,
+): unknown {
+  if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
+  const answer = readMessage(TaskResultAnswerSchema, body);
+  const settlement = readMessage(
+    SettlementForwardSchema,
+    answer.ok ? answer.message.settlement : undefined,
+  );
+  if (!answer.ok || !settlement.ok) return undefined;
+  const envelope = judgeEnvelope(settlement.message, {
+    self: identity.relayId,
+    now: runtime.now(),
+  });
+  return envelope.ok ? answer.message.settlement : undefined;
 }
 
 /** The peer's signed acceptance. One that names the feature and does not sign is worth a warning. */

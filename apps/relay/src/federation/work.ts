@@ -1,4 +1,5 @@
 import { limits } from "@agent/wire";
+import { bookSettlement } from "./book-settlement.ts";
 import { deliverSettlement } from "./deliver-settlement.ts";
 import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation.ts";
@@ -60,7 +61,7 @@ function createFederationWork(
       begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute));
     }
     for (const { task_id } of results) {
-      begin(`result ${task_id}`, () => returnResult(services, task_id));
+      begin(`result ${task_id}`, () => returnResult(services, task_id, bookSettlement));
     }
     for (const { settlement_id } of settlements) {
       begin(`settlement ${settlement_id}`, () => deliverSettlement(services, settlement_id));
@@ -73,6 +74,8 @@ function createFederationWork(
     heartbeat: () =>
       begin("heartbeat", async () => {
         await beatPeers(services);
+        // While the relay is frozen nothing else may be begun.
+        if (services.freezer.frozen() !== undefined) return;
         const untaken = [...federation.untaken];
         federation.untaken.clear();
         for (const taskId of untaken) reroute(taskId);
