@@ -185,7 +185,10 @@ describe("A8: a relay that was restored from a backup", () => {
 
     await restoreBeta();
     await beat();
-    for (const [site, own] of [[a, 0.95], [b, 0]] as const) {
+    for (const [site, own] of [
+      [a, 0.95],
+      [b, 0],
+    ] as const) {
       await until(() => site.logged("federation.position_differs").length > 0, "an alarm");
       expect(site.logged("federation.position_differs")).toMatchObject([
         { level: "error", own, difference: 0.95 },
