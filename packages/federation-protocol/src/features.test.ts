@@ -82,6 +82,13 @@ describe("H18: what a peer's life keeps", () => {
     expect(movePeer(active, heard(null)).features).toEqual(["position"]);
   });
 
+  it("is what this version knows of the words, once each", () => {
+    const named = { features: ["of-tomorrow", "cancel", "position", "cancel"], incarnation: 0 };
+    expect(movePeer(active, heard(named)).features).toEqual(["position", "cancel"]);
+    const { features } = movePeer(NEW_PEER, { type: "confirmed", features: named.features });
+    expect(features).toEqual(["position", "cancel"]);
+  });
+
   it("is the highest incarnation, because an older one is a copy or an older backup", () => {
     const later = movePeer(active, heard({ features: [], incarnation: 9 }));
     expect(movePeer(later, heard({ features: [], incarnation: 3 })).incarnation).toBe(9);

@@ -10,6 +10,11 @@
 export const FEDERATION_FEATURES = ["relayed", "position", "signed_accepted", "cancel"] as const;
 export type FederationFeature = (typeof FEDERATION_FEATURES)[number];
 
+/** The words of `named` that this version knows; a peer could name any number of others. */
+export function knownFeatures(named: readonly string[]): readonly FederationFeature[] {
+  return FEDERATION_FEATURES.filter((word) => named.includes(word));
+}
+
 /**
  * Whether a peer has named a feature. A feature that it has not named must not be used with it, so
  * that relays of two versions work together as the older one does.

@@ -1,4 +1,5 @@
 import { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
+import { knownFeatures } from "./features.ts";
 import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { PeerState } from "./messages/peer.ts";
@@ -57,7 +58,7 @@ export const NEW_PEER: PeerLife = {
 export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
   if (event.type === "confirmed") {
     const { lastTimestamp, incarnation } = peer;
-    const { features = [] } = event;
+    const features = knownFeatures(event.features ?? []);
     return { ...NEW_PEER, state: "active", lastTimestamp, features, incarnation };
   }
   if (event.type === "removal") {
@@ -75,7 +76,7 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
         agentCount: event.agentCount,
         // A peer that comes back is judged by what it does from then on.
         forwards: peer.state === "suspended" ? [] : peer.forwards,
-        features: event.claims?.features ?? peer.features,
+        features: event.claims ? knownFeatures(event.claims.features) : peer.features,
         incarnation: Math.max(peer.incarnation, event.claims?.incarnation ?? 0),
       };
     case "heartbeat_missed":

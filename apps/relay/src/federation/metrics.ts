@@ -3,6 +3,7 @@ import { Gauge, type Registry } from "prom-client";
 import type { Services } from "../services.ts";
 import type { Federation } from "./federation.ts";
 import { defaultedByAll } from "./inbound-store.ts";
+import { listPeers } from "./peer-store.ts";
 
 /** Adds the alarms between relays to what the relay counts; read at the moment of asking. */
 export function observeFederation(
@@ -23,8 +24,10 @@ export function observeFederation(
     name: "agent_relay_federation_positions_differing",
     help: "Peers whose books differ from those here while nothing is under way.",
     registers,
-    collect() {
-      this.set(differences.size);
+    async collect() {
+      // A peer that was removed is compared no more.
+      const peers = await listPeers(storage.read);
+      this.set(peers.filter(({ relay_id }) => differences.has(relay_id)).length);
     },
   });
 }

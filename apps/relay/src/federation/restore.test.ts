@@ -23,7 +23,7 @@ import { startTestRelay } from "../../test/test-relay.ts";
 let folder: string;
 let clock: ManualClock;
 let fate: (path: string) => Fate;
-let proxy: LossyProxy;
+let proxies: [LossyProxy, LossyProxy];
 let a: Site;
 let b: Site;
 let boss: TestAgent;
@@ -34,8 +34,8 @@ const copy = () => join(folder, "beta.backup");
 
 async function startBeta(seed: number): Promise<Site> {
   const env = { AGENT_DB_PATH: file() };
-  const site = await startSite({ name: "beta", clock, seed, env, url: proxy.url });
-  proxy.to(`http://127.0.0.1:${site.port}`);
+  const site = await startSite({ name: "beta", clock, seed, env, url: proxies[1].url });
+  proxies[1].to(`http://127.0.0.1:${site.port}`);
   return site;
 }
 
@@ -43,8 +43,10 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "relay-restore-"));
   clock = manualClock();
   fate = () => "pass";
-  proxy = await lossyProxy((path) => fate(path));
-  a = await startSite({ name: "alpha", clock, seed: 1 });
+  const passing = () => lossyProxy((path) => fate(path));
+  proxies = [await passing(), await passing()];
+  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0].url });
+  proxies[0].to(`http://127.0.0.1:${a.port}`);
   b = await startBeta(2);
   await peer(a, b);
   boss = await a.agent();
@@ -53,7 +55,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
-  await proxy.close();
+  await Promise.all(proxies.map((proxy) => proxy.close()));
   rmSync(folder, { recursive: true });
 });
 
@@ -106,6 +108,15 @@ async function doTask(): Promise<void> {
   await work(b, worker, await taskFor(b, worker, String(body["task_id"])));
   await until(() => a.logged("receipt.verified").length > 0, "the result comes back");
 }
+
+/** Lets the jobs of both run until a balance is as it must become. */
+const settleAll = (balance: () => Promise<number>, expected: number) =>
+  until(async () => {
+    if ((await balance()) === expected) return true;
+    await clock.advance(60_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "it is settled");
 
 const paid = () => until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
 
@@ -174,13 +185,37 @@ describe("A8: a relay that was restored from a backup", () => {
     expect(await b.balance(worker)).toBe(0.9025);
   });
 
+  test("sends a settlement that was under way at the backup again, and pays it once", async () => {
+    const [payer, earner] = [await b.agent(), await a.worker(1, "translate")];
+    await b.deposit(payer, 10);
+    const { body } = await submitFor(b, payer, { capability: "translate" });
+    const task = await taskFor(a, earner, String(body["task_id"]));
+    fate = () => "pass";
+    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    await work(a, earner, task);
+    await until(() => b.logged("receipt.verified").length > 0, "the result comes back");
+    await command("backup");
+    expect(await b.balance(payer)).toBe(8.8);
+    fate = () => "pass";
+    await settleAll(() => b.balance(payer), 9);
+    expect(await a.balance(earner)).toBe(0.9025);
+
+    await restoreBeta();
+    await unfreeze({ restored: true });
+    await settleAll(() => b.balance(payer), 9);
+    expect(await a.balance(earner)).toBe(0.9025);
+    expect(await positionsOf(a)).toEqual({ [b.relayId]: -0.95 });
+    expect(await positionsOf(b)).toEqual({ [a.relayId]: 0.95 });
+    for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+  });
+
   test("that lost a whole task is told by the positions, at both sides, even while frozen", async () => {
     await beat();
     await command("backup");
     await doTask();
     await paid();
     await until(async () => (await a.balance(boss)) === 9, "alpha has settled");
-    await beat(7);
+    await beat(2);
     for (const site of [a, b]) expect(site.logged("federation.position_differs")).toEqual([]);
 
     await restoreBeta();
@@ -201,7 +236,7 @@ describe("A8: a relay that was restored from a backup", () => {
     // The operators agree on what was lost: an outside payment of the same amount ends the alarm.
     const settle = `/api/v1/admin/federation/peers/${b.relayId}/settle`;
     await a.asMaster("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
-    await beat(7);
+    await beat(2);
     expect(a.logged("federation.position_agrees")).toHaveLength(1);
     expect(await metricOf(a, "agent_relay_federation_positions_differing")).toBe(0);
   });
@@ -226,23 +261,29 @@ describe("A8: while a relay is frozen", () => {
   test("a settlement uses up no attempt for hours, is paid afterwards, and is no default", async () => {
     fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
     await doTask();
+    const outbox = async () => {
+      const { body } = await a.asMaster("GET", "/api/v1/admin/federation/outbox");
+      return (body["settlements"] as Record<string, unknown>[])[0] ?? {};
+    };
+    await until(async () => (await outbox())["last_error"] !== null, "the first attempt is lost");
     fate = () => "pass";
     await freeze();
-    for (let hour = 0; hour < 24; hour += 1) {
+    // Longer than the hold would have stood, and than all six attempts take.
+    for (let hour = 0; hour < 8; hour += 1) {
       await clock.advance(3_600_000);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
-      const { body } = await a.asMaster("GET", "/api/v1/admin/federation/outbox");
-      expect(body["settlements"]).toMatchObject([{ state: "pending" }]);
+      await heard(a);
+      await until(async () => {
+        const { attempts, next_attempt_at } = await outbox();
+        return attempts === 1 && Number(next_attempt_at) > clock.now();
+      }, "the attempt ends");
+      expect(await outbox()).toMatchObject({ state: "pending", last_error: "server.frozen" });
     }
     expect(await b.balance(worker)).toBe(0);
     await unfreeze();
-    await b.relay.tick();
-    expect(b.logged("federation.settlement.defaulted")).toEqual([]);
-    await until(async () => {
-      await clock.advance(60_000);
-      await Promise.all([a.relay.tick(), b.relay.tick()]);
-      return (await b.balance(worker)) === 0.9025;
-    }, "the worker is paid");
+    await clock.advance(120_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    await paid();
     await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
     expect(b.logged("federation.settlement.defaulted")).toEqual([]);
   });
