@@ -8,6 +8,8 @@ import { endRelays, plainEnv, startRelay } from "../test/relay-process.ts";
 import { masterToken, startTestRelay } from "../test/test-relay.ts";
 import { buyer, delegate, seller } from "../test/market.ts";
 import { commands, type Outcome } from "./commands.ts";
+import { migrate } from "./storage/migrate.ts";
+import { migrations } from "./storage/migrations/index.ts";
 
 // A start takes half a second of CPU, and the machine may be busy.
 vi.setConfig({ testTimeout: 30_000 });
@@ -15,6 +17,8 @@ vi.setConfig({ testTimeout: 30_000 });
 const folder = mkdtempSync(join(tmpdir(), "relay-commands-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(endRelays);
+
+const now = 1_760_000_000_000;
 
 let count = 0;
 let path: string;
@@ -26,18 +30,19 @@ beforeEach(() => {
 });
 
 async function run(name: string, argument?: string, at = path): Promise<Outcome> {
-  const call = { arguments: argument === undefined ? [] : [argument], status: false, path: at };
+  const call = {
+    arguments: argument === undefined ? [] : [argument],
+    status: false,
+    path: at,
+    now,
+  };
   const command = commands[name];
   if (command === undefined) throw new Error(`there is no command ${name}`);
   return command.run(call);
 }
 
 const status = (at = path) =>
-  commands["migrate"]?.run({
-    arguments: [],
-    status: true,
-    path: at,
-  }) as Promise<Outcome>;
+  commands["migrate"]?.run({ arguments: [], status: true, path: at, now }) as Promise<Outcome>;
 
 /** A database with a hold of 2.4, of a relay that was closed. */
 async function filled(): Promise<void> {
@@ -130,6 +135,48 @@ describe("restoring", () => {
     const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
     const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
     expect(body).toMatchObject({ consistent: true, totals: { deposits: 10, holds: 2.4 } });
+    await t.close();
+  });
+
+  test("A8: begins an incarnation above the one before, even within the same second", async () => {
+    const stateAt = (at: string) => {
+      const db = new Sqlite(at, { readonly: true });
+      const number = db.prepare("SELECT number FROM incarnation").pluck().get();
+      const freeze = db.prepare("SELECT since, reason, restored FROM freeze").get();
+      db.close();
+      return { number, freeze };
+    };
+    await filled();
+    await run("backup", copy);
+    expect(stateAt(copy)).toEqual({ number: 0, freeze: undefined });
+    rmSync(path);
+    await run("restore", copy);
+    const reason = "restored from a backup at 2025-10-09T08:53:20.000Z";
+    const freeze = { since: now, reason, restored: 1 };
+    expect(stateAt(path)).toEqual({ number: now / 1_000, freeze });
+    const second = join(folder, `second-${count}.db`);
+    await run("backup", second);
+    rmSync(path);
+    await run("restore", second);
+    expect(stateAt(path)).toEqual({ number: now / 1_000 + 1, freeze });
+  });
+
+  test("A8: of a backup by the version before brings its schema up to date", async () => {
+    const older = join(folder, `older-${count}.db`);
+    const db = new Sqlite(older);
+    db.pragma(`application_id = ${0x41524c59}`);
+    migrate(db, migrations.slice(0, 19));
+    db.close();
+    expect(await run("restore", older)).toMatchObject({ ok: true });
+    expect((await status()).text).not.toContain("pending");
+    const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
+    expect((await t.request("GET", "/health")).body["incarnation"]).toBe(now / 1_000);
+    expect(t.logged("relay.restored")).toHaveLength(1);
+    const refused = await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    expect(refused).toMatchObject({ status: 400 });
+    expect(await t.asMaster("POST", "/api/v1/admin/unfreeze", { restored: true })).toMatchObject({
+      status: 200,
+    });
     await t.close();
   });
 

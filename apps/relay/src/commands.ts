@@ -19,8 +19,8 @@ export interface Call {
   readonly status: boolean;
   /** The database file of the environment. */
   readonly path: string;
-  /** The time in milliseconds; without it every payment counts as undecided for long. */
-  readonly now?: number;
+  /** The time of the call, in ms. */
+  readonly now: number;
 }
 
 interface Command {
@@ -39,9 +39,11 @@ export const commands: Readonly<Record<string, Command>> = {
   },
   restore: {
     usage: "restore FILE",
-    purpose: "put a backup where no database is",
-    run: ({ arguments: [file], path }) =>
-      named(file, (from) => said(restoreDatabase(from, path, migrations), `${path} is restored`)),
+    purpose: "put a backup where no database is; the relay then starts frozen",
+    run: ({ arguments: [file], path, now }) =>
+      named(file, (from) =>
+        said(restoreDatabase(from, path, migrations, now), `${path} is restored`),
+      ),
   },
   check: {
     usage: "check",

@@ -18,6 +18,8 @@ interface Job {
   readonly everyMs: number;
   /** Nobody waits for it. */
   readonly asksOthers?: true;
+  /** Writes nothing while the relay is frozen, and is expected by others even then. */
+  readonly whileFrozen?: true;
   run(services: Services): Promise<void>;
 }
 
@@ -51,6 +53,7 @@ const federationJobs = ({ config }: Services, work: FederationWork): readonly Jo
   {
     name: "heartbeat",
     everyMs: config.federation.heartbeatIntervalMs,
+    whileFrozen: true,
     run: async () => work.heartbeat(),
   },
   { name: "forget-old-forwards", everyMs: 60_000, run: forgetOldForwards },
@@ -65,8 +68,8 @@ export interface Jobs {
 }
 
 /**
- * Runs every background job that is due; one that fails is logged and due again next time. None runs
- * while the relay is frozen. What asks others waits for them by itself, so that it holds up no other.
+ * Runs every background job that is due; one that fails is logged and due again next time. While the
+ * relay is frozen only those run that say so. What asks others waits for them by itself, so that it holds up no other.
  */
 export function createJobs(services: Services, work?: FederationWork): Jobs {
   const jobs = [
@@ -89,9 +92,10 @@ export function createJobs(services: Services, work?: FederationWork): Jobs {
 
   return {
     async tick() {
-      if (services.freezer.frozen() !== undefined) return;
+      const isFrozen = services.freezer.frozen() !== undefined;
       const now = services.clock.elapsed();
       for (const job of jobs) {
+        if (isFrozen && job.whileFrozen !== true) continue;
         const { name, everyMs } = job;
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;
         lastRun.set(name, now);

@@ -2,6 +2,7 @@ import { openFreezer } from "./admin/freeze.ts";
 import { createJobBoard } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
 import { createReconciler } from "./admin/reconciler.ts";
+import { reportRestore } from "./admin/report-restore.ts";
 import { createRelay, type Relay } from "./app.ts";
 import { beginClock } from "./clock/begin-clock.ts";
 import { trustedClock } from "./clock/relay-clock.ts";
@@ -92,6 +93,7 @@ export async function openRelay(
   const services = { ...parts, router };
   const work = startFederationWork(services);
   const relay = createRelay(services, work);
+  await reportRestore(services);
   return {
     ok: true,
     ...relay,

@@ -44,7 +44,7 @@ export function startRelay(
   env: Record<string, string>,
   { args = [], main = source }: { readonly args?: readonly string[]; readonly main?: string } = {},
 ): RelayProcess {
-  const options = main === source ? ["--conditions=agent-source"] : [];
+  const options = main.endsWith(".ts") ? ["--conditions=agent-source"] : [];
   const child = spawn(process.execPath, [...options, main, ...args], {
     env: { NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"], ...env },
     stdio: ["ignore", "pipe", "pipe"],

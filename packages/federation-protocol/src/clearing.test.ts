@@ -172,3 +172,18 @@ it("A relay is paid at least the price less the fees of the relays before it", (
     950_000, 950_000, 902_500, 857_375, 857_375,
   ]);
 });
+
+describe("A9: what a peer has defaulted on", () => {
+  const line = { balance: asMicro(0), limit: asMicro(1_000_000), defaulted: asMicro(950_000) };
+
+  it("counts as owed, so that its credit shrinks by it", () => {
+    expect(exposureOf(line)).toBe(950_000);
+    expect(mayBeOwed(line, asMicro(50_000))).toEqual({ ok: true });
+    expect(mayBeOwed(line, asMicro(50_001))).toMatchObject({ code: "clearing.limit_exceeded" });
+    expect(mayBeOwed({ ...line, defaulted: asMicro(0) }, asMicro(50_001))).toEqual({ ok: true });
+  });
+
+  it("keeps no free task away", () => {
+    expect(mayBeOwed({ ...line, limit: asMicro(0) }, asMicro(0))).toEqual({ ok: true });
+  });
+});

@@ -11,16 +11,24 @@ export interface ClearingLine {
   /** What the forwards to the peer that are still open would add to the balance. */
   readonly payable: Micro;
   readonly limit: Micro;
+  /** What the peer has defaulted on (`defaultedAmount`): it is held out of the balance no longer. */
+  readonly defaulted?: Micro;
 }
 
-/** What the peer owes, what it would owe for running tasks included; negative: it has paid ahead. */
-export function exposureOf({ balance }: Pick<ClearingLine, "balance">): Micro {
-  return asMicro(0 - balance);
+/** What the rules about the peer's debts need to know of its account. */
+export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted">;
+
+/**
+ * What the peer owes, with what it would owe for running tasks and what it has defaulted on;
+ * negative: it has paid ahead.
+ */
+export function exposureOf({ balance, defaulted }: Omit<PeerDebt, "limit">): Micro {
+  return asMicro((defaulted ?? 0) - balance);
 }
 
 /** Whether the peer may come to owe `amount` more. Refused: `clearing.limit_exceeded`. */
 export function mayBeOwed(
-  line: Pick<ClearingLine, "balance" | "limit">,
+  line: PeerDebt,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
   if (amount === 0 || exposureOf(line) + amount <= line.limit) return { ok: true };
@@ -32,7 +40,7 @@ export function mayBeOwed(
  * only, whoever would be the debtor. Refused: `clearing.limit_exceeded`.
  */
 export function mayOwe(
-  { balance, payable, limit }: ClearingLine,
+  { balance, payable, limit }: Omit<ClearingLine, "defaulted">,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
   if (amount === 0 || balance + payable + amount <= limit) return { ok: true };
@@ -45,7 +53,7 @@ export function mayOwe(
  * `clearing.limit_exceeded`.
  */
 export function judgeOutsidePayment(
-  line: Pick<ClearingLine, "balance" | "limit">,
+  line: PeerDebt,
   { direction, amount }: { readonly direction: "paid" | "received"; readonly amount: Micro },
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
   return direction === "paid" ? mayBeOwed(line, amount) : { ok: true };

@@ -2,6 +2,9 @@ import { parseAmount } from "@agent/budget";
 import { isUuid } from "@agent/crypto";
 import * as v from "valibot";
 
+/** Micro-units of more than that are no safe integers. */
+const MAX_BALANCE = 9_000_000_000;
+
 /** Two texts that differ in half a surrogate pair would be one in a database. */
 const wellFormed = v.check((text: string) => text.isWellFormed(), "has to be well-formed Unicode");
 
@@ -68,6 +71,19 @@ export const money = v.pipe(
   v.check(
     (value) => parseAmount(value, { allowZero: true }).ok,
     "has to be an amount from 0 to 1000000000 with at most 6 decimals",
+  ),
+);
+/** Words of `FEDERATION_FEATURES`; unknown ones are those of a newer version. */
+export const features = v.pipe(
+  v.array(shortText),
+  v.maxLength(100, "must hold at most 100 entries"),
+);
+/** An amount that may be below 0. */
+export const balance = v.pipe(
+  v.number(),
+  v.check(
+    (value) => Math.abs(value) <= MAX_BALANCE && Number(value.toFixed(6)) === value,
+    `must be an amount from -${MAX_BALANCE} to ${MAX_BALANCE} with at most 6 decimals`,
   ),
 );
 export const capabilities = v.pipe(

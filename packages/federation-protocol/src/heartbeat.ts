@@ -1,6 +1,7 @@
 import { type Heartbeat, HeartbeatSchema } from "./messages/peer.ts";
 import { isFresh } from "./freshness.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
+import { type Position, readPosition } from "./position.ts";
 import { readMessage } from "./read-message.ts";
 import { type FederationRefusal, type PeerCode, refuse } from "./refusals.ts";
 import { signText, textIsSigned } from "./signed-text.ts";
@@ -42,6 +43,30 @@ export function judgeHeartbeat(
   return textIsSigned(text, heartbeat.signature, context.publicKey)
     ? { ok: true, heartbeat }
     : refuse("federation.signature_invalid");
+}
+
+/** What a heartbeat says of its sender beyond that it lives. */
+export interface HeartbeatClaims {
+  readonly features: readonly string[];
+  readonly incarnation: number;
+  readonly position: Position | null;
+}
+
+/**
+ * What may be believed of a heartbeat whose `X-Relay-Signature` over the whole body holds; null for
+ * one that does not name this relay as its receiver, because it may be a copy for another one. A
+ * member that is missing counts as that of the version before.
+ */
+export function claimsOf(
+  { to, features = [], incarnation = 0, position }: Heartbeat,
+  self: string,
+): HeartbeatClaims | null {
+  if (to !== self) return null;
+  return {
+    features,
+    incarnation,
+    position: position === undefined ? null : readPosition(position),
+  };
 }
 
 /** The rules that heartbeats and removals share. */

@@ -1,15 +1,22 @@
+import { asMicro } from "@agent/budget";
 import { describe, expect, it } from "vitest";
-import { NOW, SCHEDULE, takenTask } from "../test/parties.ts";
+import { NOW, SCHEDULE, takenTask, TERMS } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
 import {
   abandonReturn,
   acknowledged,
+  awaitLateSettlement,
   beginReturn,
+  clearDefault,
+  defaultedAmount,
   endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
+  type InboundTask,
   isReturnDue,
+  postponeInbound,
+  returnAgain,
 } from "./inbound-task.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 
@@ -117,5 +124,72 @@ describe("A result that is returned", () => {
   it("counts as taken when its peer settles it", () => {
     expect(acknowledged(finished())).toMatchObject({ state: "completed", dueAt: null });
     expect(acknowledged(takenTask())).toEqual(takenTask());
+  });
+});
+
+describe("A9: a hold that lapses", () => {
+  const taken = () => acknowledged(finished());
+
+  it.each<[string, InboundTask, InboundTask["hold"]]>([
+    ["after its result was accepted is a default", taken(), "defaulted"],
+    ["before its result was accepted is released", finished(), "released"],
+    [
+      "for a result that was not completed is released",
+      acknowledged(finished("failed")),
+      "released",
+    ],
+    ["for a free task is released", { ...taken(), amount: asMicro(0) }, "released"],
+    ["after its settlement stays settled", { ...taken(), hold: "settled" }, "settled"],
+    ["that was due late is a default", { ...taken(), hold: "due" }, "defaulted"],
+    ["that the operator has cleared stays released", { ...taken(), hold: "released" }, "released"],
+    ["once more stays a default", { ...taken(), hold: "defaulted" }, "defaulted"],
+  ])("%s", (_, task, hold) => {
+    expect(expireInbound(task, task.holdUntil - 1).hold).toBe(task.hold);
+    expect(expireInbound(task, task.holdUntil).hold).toBe(hold);
+  });
+
+  it("counts as owed until it is settled or cleared", () => {
+    const defaulted = expireInbound(taken(), Infinity);
+    expect(defaultedAmount(defaulted)).toBe(defaulted.amount);
+    expect(defaultedAmount(taken())).toBe(0);
+    const cleared = clearDefault(defaulted);
+    expect([cleared.hold, defaultedAmount(cleared)]).toEqual(["released", 0]);
+    expect(clearDefault(taken())).toEqual(taken());
+  });
+
+  it("is due anew where the peer accepts the result only afterwards", () => {
+    const times = { now: NOW + 1_000, holdMs: 500 };
+    const lapsed = expireInbound(finished(), Infinity);
+    const late = awaitLateSettlement(endReturn(lapsed, answered(200)), lapsed, times);
+    expect(late).toMatchObject({ state: "completed", hold: "due", holdUntil: NOW + 1_500 });
+    const inTime = finished();
+    const kept = awaitLateSettlement(endReturn(inTime, answered(200)), inTime, times);
+    expect(kept).toMatchObject({ state: "completed", hold: "open" });
+    const free = { ...lapsed, amount: asMicro(0) };
+    expect(awaitLateSettlement(endReturn(free, answered(200)), free, times).hold).toBe("released");
+  });
+});
+
+describe("A8: a task of a peer", () => {
+  it("has as much longer as the relay stood still", () => {
+    const task = finished();
+    expect(postponeInbound(task, 60_000)).toEqual({
+      ...task,
+      expiresAt: task.expiresAt + 60_000,
+      holdUntil: task.holdUntil + 60_000,
+    });
+  });
+
+  it("goes back again after a restore while it is completed and not settled", () => {
+    const again = returnAgain(acknowledged(finished()), NOW + 7);
+    expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
+    const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
+    const others: InboundTask[] = [
+      takenTask(),
+      { ...acknowledged(finished()), hold: "settled", settlement: terms },
+      acknowledged(finished("failed")),
+      abandonReturn(finished()),
+    ];
+    for (const task of others) expect(returnAgain(task, NOW)).toBe(task);
   });
 });

@@ -1,4 +1,4 @@
-import type { Micro } from "@agent/budget";
+import { asMicro, type Micro } from "@agent/budget";
 import { type Delivery, meaningOf } from "./delivery.ts";
 import type { Terms } from "./fee.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
@@ -34,9 +34,14 @@ export interface InboundTask {
   readonly attempts: number;
   /** When to return the result again; null: not at all. */
   readonly dueAt: number | null;
-  /** `open`: the amount is held from the peer's account. */
-  readonly hold: "open" | "released" | "settled";
-  /** A hold whose settlement has not come by then is released; the settlement still counts. */
+  /**
+   * - `open`: the amount is held from the peer's account;
+   * - `due`: the peer accepted the result after the hold had lapsed, and has to settle it anew;
+   * - `defaulted`: the peer accepted the result and did not settle in time, so the amount counts as
+   *   owed until it settles or the operator clears it.
+   */
+  readonly hold: "open" | "due" | "released" | "settled" | "defaulted";
+  /** A hold, `open` or `due`, whose settlement has not come by then lapses; it still counts. */
   readonly holdUntil: number;
   readonly settlement: BookedTerms | null;
 }
@@ -123,12 +128,64 @@ export function acknowledged(task: InboundTask): InboundTask {
   return { ...task, state: task.receiptStatus, dueAt: null };
 }
 
-/** What time does to a task: one that still runs expires, a hold that nobody settles lapses. */
+/**
+ * What time does to a task: one that still runs expires, a hold that is not settled lapses. If the
+ * peer has accepted the completed result before, that is a default.
+ */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
   if (task.state === "running" && now >= task.expiresAt) {
     return { ...task, state: "void", hold: releasedOf(task) };
   }
-  return now >= task.holdUntil ? { ...task, hold: releasedOf(task) } : task;
+  if (now < task.holdUntil) return task;
+  const isDefault = isHoldPending(task) && task.state === "completed" && task.amount > 0;
+  return { ...task, hold: isDefault ? "defaulted" : releasedOf(task) };
+}
+
+/** The task when the relay stood still for `ms`: what is awaited of the peer has that much longer. */
+export function postponeInbound(task: InboundTask, ms: number): InboundTask {
+  return { ...task, expiresAt: task.expiresAt + ms, holdUntil: task.holdUntil + ms };
+}
+
+/**
+ * The task after a restore of the relay's database: a completed result that is not settled goes back
+ * again, because the settlement may be among what the backup lacks. The peer then answers with it.
+ */
+export function returnAgain(task: InboundTask, now: number): InboundTask {
+  const isUnsettled = task.receiptStatus === "completed" && task.settlement === null;
+  const isReturned = task.state === "completed" || task.state === "returning";
+  return isUnsettled && isReturned
+    ? { ...task, state: "returning", attempts: 0, dueAt: now }
+    : task;
+}
+
+/**
+ * What follows when an answer has ended a return: a peer that accepts a completed result only after
+ * the hold has lapsed has as long to settle as any other, or holding back the answer would pay.
+ */
+export function awaitLateSettlement(
+  task: InboundTask,
+  before: Pick<InboundTask, "state">,
+  { now, holdMs }: { readonly now: number } & Pick<RetrySchedule, "holdMs">,
+): InboundTask {
+  const isAccepted = before.state === "returning" && task.state === "completed";
+  return isAccepted && task.hold === "released" && task.amount > 0
+    ? { ...task, hold: "due", holdUntil: now + holdMs }
+    : task;
+}
+
+/** Whether a settlement is still awaited, so that `holdUntil` counts. */
+export function isHoldPending({ hold }: Pick<InboundTask, "hold">): boolean {
+  return hold === "open" || hold === "due";
+}
+
+/** What the peer owes for a result that it accepted and did not settle in time. */
+export function defaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "amount">): Micro {
+  return hold === "defaulted" ? amount : asMicro(0);
+}
+
+/** The operator no longer counts a default as owed; a settlement that comes later still counts. */
+export function clearDefault(task: InboundTask): InboundTask {
+  return task.hold === "defaulted" ? { ...task, hold: "released" } : task;
 }
 
 function releasedOf({ hold }: InboundTask): InboundTask["hold"] {

@@ -1,3 +1,4 @@
+export { type Accepted, AcceptedSchema, createAccepted, readAccepted } from "./accepted.ts";
 export {
   admitPeer,
   admitProposal,
@@ -22,6 +23,7 @@ export {
   judgeOutsidePayment,
   mayBeOwed,
   mayOwe,
+  type PeerDebt,
 } from "./clearing.ts";
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
 export {
@@ -37,6 +39,7 @@ export { beginQuery, peersToAsk, planQuery, type QueryPlan } from "./discovery/q
 export { type CrossRelayRoute, relayNode, relaysOf, routeTo } from "./discovery/route.ts";
 export { type EnvelopeContext, judgeEnvelope } from "./envelope.ts";
 export { type Extensible, extensibleEnum, wordsOf } from "./extensible-enum.ts";
+export { FEDERATION_FEATURES, type FederationFeature, supports } from "./features.ts";
 export { leastPayment, type Terms, termsOf } from "./fee.ts";
 export { isFresh } from "./freshness.ts";
 export {
@@ -53,19 +56,32 @@ export {
   judgeConfirmation,
   type PendingPeer,
 } from "./handshake/responder.ts";
-export { createHeartbeat, judgeHeartbeat, judgeNotice, type NoticeContext } from "./heartbeat.ts";
+export {
+  claimsOf,
+  createHeartbeat,
+  type HeartbeatClaims,
+  judgeHeartbeat,
+  judgeNotice,
+  type NoticeContext,
+} from "./heartbeat.ts";
 export {
   abandonReturn,
   acknowledged,
+  awaitLateSettlement,
   beginReturn,
   type BookedTerms,
+  clearDefault,
+  defaultedAmount,
   endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
   type InboundTask,
+  isHoldPending,
   isReturnDue,
   openInbound,
+  postponeInbound,
+  returnAgain,
 } from "./inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {
@@ -102,6 +118,8 @@ export {
   type RemovalAnswer,
   RemovalAnswerSchema,
   RemovalSchema,
+  type StatedPosition,
+  StatedPositionSchema,
 } from "./messages/peer.ts";
 export {
   type BookedSettlement,
@@ -159,6 +177,13 @@ export {
   type PeerEvent,
   type PeerLife,
 } from "./peer.ts";
+export {
+  comparePositions,
+  type OwnPosition,
+  type Position,
+  readPosition,
+  statePosition,
+} from "./position.ts";
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
@@ -176,9 +201,11 @@ export type {
 export { REFUSAL_STATUS } from "./refusal-status.ts";
 export { createRemoval, judgeRemoval } from "./removal.ts";
 export {
+  answerIsSigned,
   FEDERATION_HEADERS,
   readClaim,
   type RequestClaim,
+  signAnswer,
   type SignedRequest,
   signRequest,
   type VerifiedRequest,

@@ -1,4 +1,6 @@
 import { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
+import { knownFeatures } from "./features.ts";
+import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { PeerState } from "./messages/peer.ts";
 
@@ -14,6 +16,10 @@ export interface PeerLife {
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
   readonly operatorRemoval: OperatorRemoval;
+  /** What the peer named last under its signature (`supports`). */
+  readonly features: readonly string[];
+  /** The highest incarnation that the peer has named. */
+  readonly incarnation: number;
 }
 
 /**
@@ -25,13 +31,19 @@ export type OperatorRemoval = "in_force" | "lifted" | null;
 /** What happens to a peering. */
 export type PeerEvent =
   /** A handshake is complete; `byOperator`: this relay's own operator asked for it. */
-  | { readonly type: "confirmed"; readonly byOperator?: boolean }
+  | {
+      readonly type: "confirmed";
+      readonly byOperator?: boolean;
+      readonly features?: readonly string[];
+    }
   /** A heartbeat of the peer's, or its answer to ours. */
   | {
       readonly type: "heartbeat";
       readonly timestamp: number;
       readonly agentCount: number;
       readonly now: number;
+      /** Null where nothing more of it may be believed; what is known then stays. */
+      readonly claims?: Pick<HeartbeatClaims, "features" | "incarnation"> | null;
     }
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
@@ -47,6 +59,8 @@ export const NEW_PEER: PeerLife = {
   agentCount: 0,
   forwards: [],
   operatorRemoval: null,
+  features: [],
+  incarnation: 0,
 };
 
 /**
@@ -59,7 +73,16 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
   if (event.type === "confirmed") {
     if (isRemovedByOperator(peer) && event.byOperator !== true) return peer;
     const operatorRemoval = peer.operatorRemoval === null ? null : "lifted";
-    return { ...NEW_PEER, state: "active", lastTimestamp: peer.lastTimestamp, operatorRemoval };
+    const { lastTimestamp, incarnation } = peer;
+    const features = knownFeatures(event.features ?? []);
+    return {
+      ...NEW_PEER,
+      state: "active",
+      lastTimestamp,
+      operatorRemoval,
+      features,
+      incarnation,
+    };
   }
   if (event.type === "removal") {
     const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);
@@ -78,6 +101,8 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
         agentCount: event.agentCount,
         // A peer that comes back is judged by what it does from then on.
         forwards: peer.state === "suspended" ? [] : peer.forwards,
+        features: event.claims ? knownFeatures(event.claims.features) : peer.features,
+        incarnation: Math.max(peer.incarnation, event.claims?.incarnation ?? 0),
       };
     case "heartbeat_missed":
       return { ...peer, missed: peer.missed + 1, state: stateAfterMisses(peer) };

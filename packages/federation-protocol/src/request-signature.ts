@@ -61,6 +61,26 @@ export function signRequest(
   };
 }
 
+/** The value of `X-Relay-Signature` of an answer: over the canonical JSON of its body. */
+export function signAnswer(body: object, secretKey: Uint8Array): string {
+  return toBase64Url(sign(canonicalize(body), secretKey));
+}
+
+/** Whether an answer's `X-Relay-Signature` is that of `publicKey` over its parsed body as it came. */
+export function answerIsSigned(
+  body: unknown,
+  signature: string | null,
+  publicKey: string,
+): boolean {
+  if (signature === null || !SIGNATURE.test(signature)) return false;
+  try {
+    return verify(fromBase64Url(signature), canonicalize(body), hexToBytes(publicKey));
+  } catch (error) {
+    if (error instanceof EncodingError || error instanceof CanonicalJsonError) return false;
+    throw error;
+  }
+}
+
 /**
  * The claim of a request's headers, which `header` reads by name. Refused: one that is missing or
  * malformed (`federation.signature_invalid`), a time that is no ISO 8601 or over 5 minutes from

@@ -174,6 +174,28 @@ describe("A settlement", () => {
   });
 });
 
+describe("A9: the settlement of a default", () => {
+  const clearing = { balance: asMicro(0), limit: asMicro(0), defaulted: asMicro(950_000) };
+
+  it("needs no new credit, because the amount counted as owed already", () => {
+    const task = { ...returned, hold: "defaulted" as const };
+    expect(judgeSettlement(task, message, { ...context, clearing })).toMatchObject({
+      ok: true,
+      held: false,
+      task: { hold: "settled" },
+    });
+  });
+
+  it("that the operator has cleared needs room like any other late one", () => {
+    const task = { ...returned, hold: "released" as const };
+    const cleared = { ...clearing, defaulted: asMicro(0) };
+    expect(judgeSettlement(task, message, { ...context, clearing: cleared })).toEqual({
+      ok: false,
+      code: "clearing.limit_exceeded",
+    });
+  });
+});
+
 describe("Fees along a chain of relays (F18)", () => {
   const path = new URL("../../../vectors/own/money.json", import.meta.url);
   const { fee_chain: chains } = JSON.parse(readFileSync(path, "utf8")) as {

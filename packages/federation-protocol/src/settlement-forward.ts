@@ -1,6 +1,6 @@
 import { fromMicro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { type ClearingLine, mayBeOwed } from "./clearing.ts";
+import { mayBeOwed, type PeerDebt } from "./clearing.ts";
 import { termsOf } from "./fee.ts";
 import { isFresh } from "./freshness.ts";
 import { acknowledged, type BookedTerms, type InboundTask } from "./inbound-task.ts";
@@ -48,7 +48,7 @@ export interface SettlementContext {
   /** The receiver's own rate, which it takes from what it is paid. */
   readonly feeRate: number;
   /** Asked only where the hold has lapsed, because then the payment is new credit. */
-  readonly clearing: Pick<ClearingLine, "balance" | "limit">;
+  readonly clearing: PeerDebt;
 }
 
 /** A settlement that counts: the task as it is from now on, and what to book and to answer. */
@@ -105,7 +105,8 @@ export function judgeSettlement(
   if (message.receipt_hash !== task.receiptHash || message.agent_id !== task.agentId) {
     return refuse("settlement.receipt_mismatch");
   }
-  if (task.hold !== "open") {
+  // A hold that was defaulted on counts as owed already, so its settlement needs no new room.
+  if (task.hold !== "open" && task.hold !== "defaulted") {
     const credit = mayBeOwed(clearing, amount);
     if (!credit.ok) return credit;
   }

@@ -210,3 +210,48 @@ it("A scale shortens every time alike", () => {
     holdMs: 2 * (9_750 + 600),
   });
 });
+
+describe("A8: a settlement whose peer is frozen", () => {
+  const frozen: Delivery = { kind: "answered", status: 503, code: "server.frozen" };
+  const day = 24 * 60 * 60 * 1_000;
+
+  it("uses up no attempt, and is tried again after the same pause", () => {
+    const { after, now } = run(open(), ...six(frozen), ...six(frozen));
+    expect(after).toMatchObject({ state: "pending", attempts: 0, attemptsInRound: 0 });
+    expect(after).toMatchObject({ phase: "forwarding", dueAt: now + 30_000 });
+    expect(run(after, answered(200)).after).toMatchObject({ resolution: "paid" });
+  });
+
+  it("keeps the attempts that it made before, also at the very last one", () => {
+    const { after } = run(open(), ...six(unknown).slice(1), frozen, frozen);
+    expect(after).toMatchObject({ attempts: 5, attemptsInRound: 5, phase: "forwarding" });
+    expect(run(after, unknown).after).toMatchObject({ attempts: 6, phase: "asking" });
+  });
+
+  it("is never taken for one that did not arrive while an earlier copy may have", () => {
+    const { after } = run(open(), unknown, frozen, ...six(unreachable).slice(1));
+    expect(after).toMatchObject({ state: "pending", phase: "asking", attempts: 6, unreached: 5 });
+  });
+
+  it("goes on as with any other 503 after 7 days, or its peer could hold the money for ever", () => {
+    const late = { ...open(), dueAt: NOW + 7 * day };
+    expect(run(late, frozen).after).toMatchObject({ attempts: 1, attemptsInRound: 1 });
+    expect(run({ ...late, dueAt: NOW + 7 * day - 1 }, frozen).after).toMatchObject({ attempts: 0 });
+  });
+
+  it.each<[string, Delivery]>([
+    ["draining", { kind: "answered", status: 503, code: "server.draining" }],
+    ["silent about its reason", answered(503)],
+    [
+      "refusing with the word of a frozen one",
+      { kind: "answered", status: 500, code: "server.frozen" },
+    ],
+  ])("is not one whose peer is %s", (_, delivery) => {
+    expect(run(open(), delivery).after).toMatchObject({ attempts: 1 });
+  });
+
+  it("does not come back to life by a late answer once it is decided", () => {
+    const decided = ask(exhausted(), booked);
+    expect(endAttempt(decided, frozen, { ...SCHEDULE, now: NOW })).toBe(decided);
+  });
+});

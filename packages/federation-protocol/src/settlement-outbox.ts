@@ -9,6 +9,8 @@ import type { RetrySchedule } from "./retry-schedule.ts";
 const BOOKED = ["settled", "completed", "partial"];
 const MOST_ASKS = 3;
 const MOST_ROUNDS = 3;
+/** A peer that says for longer that it is frozen would keep the payer's money held for ever. */
+const MAX_FROZEN_MS = 7 * 24 * 60 * 60 * 1_000;
 
 /** The states of the specification ("Federated settlement forward"). */
 export type SettlementState = "pending" | "completed" | "failed";
@@ -118,7 +120,8 @@ export function beginAttempt(
 
 /**
  * What an attempt's end says (docs/decisions.md, 7). A lost answer is unknown, never failed; even a
- * refusal does not say that an earlier copy was not booked, so it only ends the attempts. When no
+ * refusal does not say that an earlier copy was not booked, so it only ends the attempts. A peer that
+ * answers 503 `server.frozen` uses up no attempt, for at most 7 days from the settlement on. When no
  * attempt ever got a connection, nothing can have been booked, and nobody has to be asked.
  */
 export function endAttempt(
@@ -129,6 +132,7 @@ export function endAttempt(
   const meaning = meaningOf(delivery);
   if (meaning === "accepted") return paid(settlement);
   if (settlement.state !== "pending") return settlement;
+  if (isFrozen(delivery) && now - settlement.settledAt < MAX_FROZEN_MS) return unused(settlement);
   if (delivery.kind === "unreachable") {
     const counted = { ...settlement, unreached: settlement.unreached + 1 };
     const neverArrived = counted.phase === "asking" && counted.unreached === counted.attempts;
@@ -182,6 +186,23 @@ export function giveUp(settlement: OutgoingSettlement): OutgoingSettlement {
 /** What a settlement that is not decided will still add to what is owed to the peer. */
 export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
+}
+
+/** A frozen relay looks at nothing. */
+function isFrozen(delivery: Delivery): boolean {
+  if (delivery.kind !== "answered") return false;
+  return delivery.status === 503 && delivery.code === "server.frozen";
+}
+
+/** An attempt that met a frozen peer is none: it is made again after the same pause. */
+function unused(settlement: OutgoingSettlement): OutgoingSettlement {
+  const { attempts, attemptsInRound } = settlement;
+  return {
+    ...settlement,
+    attempts: attempts - 1,
+    attemptsInRound: attemptsInRound - 1,
+    phase: "forwarding",
+  };
 }
 
 /** A peer without room for the payment may have some later, so that alone ends nothing. */

@@ -1,6 +1,6 @@
 import { fromMicro, type Micro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { type ClearingLine, mayBeOwed } from "./clearing.ts";
+import { mayBeOwed, type PeerDebt } from "./clearing.ts";
 import { leastPayment } from "./fee.ts";
 import { isFresh } from "./freshness.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
@@ -70,7 +70,7 @@ export interface ForwardContext {
   readonly hops: number;
   /** This relay's own rate, by which the payment is judged. */
   readonly feeRate: number;
-  readonly clearing: Pick<ClearingLine, "balance" | "limit">;
+  readonly clearing: PeerDebt;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { asMicro } from "@agent/budget";
 import { bytesToHex, canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { receiptHash } from "@agent/receipts";
+import { createAccepted } from "../src/accepted.ts";
 import { answerProposal, propose } from "../src/handshake/initiator.ts";
 import { answerToProposal } from "../src/handshake/responder.ts";
 import { beginQuery } from "../src/discovery/query.ts";
@@ -155,6 +156,19 @@ function lifeSigns(): RequestVector[] {
       { relay_id: relay.id, timestamp: NOW, agent_count: 3, to: to.id },
       relay.secretKey,
     );
+  const full = (relay: Party, to: Party, amount: number) =>
+    createHeartbeat(
+      {
+        relay_id: relay.id,
+        timestamp: NOW,
+        agent_count: 3,
+        to: to.id,
+        features: ["position", "signed_accepted"],
+        incarnation: 0,
+        position: { amount, under_way: false },
+      },
+      relay.secretKey,
+    );
   const notice = { relay_id: alpha.id, timestamp: NOW, to: beta.id };
   return [
     request(alpha, beta, {
@@ -163,6 +177,13 @@ function lifeSigns(): RequestVector[] {
       body: beat(alpha, beta),
       inner: { member: "body.signature", text: `${alpha.id}${NOW}` },
       answer: beat(beta, alpha),
+    }),
+    request(alpha, beta, {
+      name: "heartbeat that names features",
+      path: "peer/heartbeat",
+      body: full(alpha, beta, 0.95),
+      inner: { member: "body.signature", text: `${alpha.id}${NOW}` },
+      answer: full(beta, alpha, -0.95),
     }),
     request(alpha, beta, {
       name: "removal",
@@ -215,6 +236,10 @@ const passedOn = (change: Parameters<typeof forwardOf>[0] = {}) =>
 function work(): RequestVector[] {
   const query = beginQuery({ capability: "sum", limit: 50 }, { self: alpha.id, queryId: QUERY });
   const forward = forwardOf();
+  const accepted = createAccepted(
+    { taskId: TASK, receiptHash: receiptHash(receiptOf()), relayId: alpha.id },
+    { secretKey: alpha.secretKey, now: NOW },
+  );
   return [
     request(alpha, beta, {
       name: "discover",
@@ -247,6 +272,13 @@ function work(): RequestVector[] {
         text: withoutSignature(resultOf().attestation),
       },
       answer: { status: "accepted" },
+    }),
+    request(beta, alpha, {
+      name: "return a result to a relay that signs its acceptance",
+      path: "task/result",
+      body: { ...resultOf(), ...bound(alpha) },
+      inner: { member: "answer.signature", text: withoutSignature(accepted) },
+      answer: accepted,
     }),
   ];
 }

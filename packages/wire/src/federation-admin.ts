@@ -22,6 +22,12 @@ export const FederationPeer = v.object({
   position: money,
   /** What tasks that are under way to the peer may add. */
   reserved: money,
+  /** What it accepted results for and did not settle in time; it counts as owed until cleared. */
+  defaulted: money,
+  /** What it can do, by its own signed word. */
+  features: v.array(v.string()),
+  /** Grows with every restore of its database; 0 where it named none. */
+  incarnation: v.number(),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 
@@ -101,6 +107,17 @@ export const federationAdmin = {
     auth: "master",
     tier: "write",
     ok: { 200: v.object({ relay_id: v.string(), state: v.literal("removed") }) },
+    refusals: ["federation.disabled", "peer.not_found"],
+  }),
+  clearPeerDefaults: operation({
+    method: "POST",
+    path: "/api/v1/admin/federation/peers/:relayId/clear-defaults",
+    summary: "No longer count as owed what a peer did not settle in time.",
+    section: "Operator",
+    auth: "master",
+    tier: "write",
+    body: v.object({ reason: v.pipe(shortText, v.minLength(1, "must be non-empty")) }),
+    ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: v.number() }) },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
   settlePeer: operation({

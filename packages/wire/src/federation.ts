@@ -91,6 +91,7 @@ export const federation = {
     section: "Federation",
     auth: "peer",
     tier: null,
+    whileFrozen: true,
     body: HeartbeatSchema,
     ok: { 200: HeartbeatSchema },
     refusals: ["peer.timestamp_stale", "federation.wrong_sender"],

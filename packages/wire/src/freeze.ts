@@ -29,7 +29,11 @@ export const freeze = {
     auth: "master",
     tier: "write",
     whileFrozen: true,
+    body: v.object({
+      /** Must be true after a restore: what the backup lacks was compared with the world outside. */
+      restored: v.optional(v.boolean()),
+    }),
     ok: { 200: Frozen },
-    refusals: [],
+    refusals: ["request.invalid"],
   }),
 } as const;

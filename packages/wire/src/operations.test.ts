@@ -35,6 +35,7 @@ describe("the operation table", () => {
     expect(namesOf((row) => row.auth === "master").toSorted()).toEqual([
       "acceptClock",
       "addPeer",
+      "clearPeerDefaults",
       "completeWithdrawal",
       "deposit",
       "failWithdrawal",

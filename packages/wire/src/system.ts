@@ -3,6 +3,8 @@ import { looseObject, money } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
+/** POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. */
+const incarnation = v.number();
 const Alive = v.object({ status: v.literal("ok") });
 
 export const system = {
@@ -13,7 +15,7 @@ export const system = {
     section: "System",
     auth: "public",
     tier: "public",
-    ok: { 200: Alive },
+    ok: { 200: v.object({ ...Alive.entries, incarnation }) },
     refusals: [],
   }),
   live: operation({
@@ -75,6 +77,7 @@ export const system = {
         base_url: v.nullable(v.string()),
         fee_rate: v.number(),
         features: v.array(v.string()),
+        incarnation,
         version: v.string(),
       }),
     },

@@ -133,6 +133,16 @@ const TaskAnswer = v.object({
   receipt: v.nullable(looseObject),
   /** Only where another relay had the task: its signed word on the receipt. */
   attestation: v.exactOptional(looseObject),
+  /** Only for the operator, of a task that came from a peer: what the peer has signed for it. */
+  peer: v.exactOptional(
+    v.object({
+      relay_id: v.string(),
+      /** `open`, `due`, `settled`, `released` or `defaulted`. */
+      hold: v.string(),
+      order: v.nullable(looseObject),
+      accepted: v.nullable(looseObject),
+    }),
+  ),
 });
 
 export const tasks = {

@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { FreezeRow } from "../storage/tables/admin.ts";
+import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
 
 const current = prepare()(db.selectFrom("freeze").selectAll());
 
@@ -11,7 +11,7 @@ export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
 const begin = prepare<Pick<FreezeRow, "since" | "reason">>()(
   db
     .insertInto("freeze")
-    .values({ one: 1, since: p("since"), reason: p("reason") })
+    .values({ one: 1, since: p("since"), reason: p("reason"), restored: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 
@@ -27,4 +27,11 @@ const end = prepare()(db.deleteFrom("freeze").returningAll());
 
 export function removeFreeze(tx: Tx): Promise<FreezeRow | undefined> {
   return tx.get(end, {});
+}
+
+const life = prepare()(db.selectFrom("incarnation").selectAll());
+
+/** Which life of the relay this database is; 0 when it was never restored from a backup. */
+export async function findIncarnation(read: Reader): Promise<IncarnationRow["number"]> {
+  return (await read.get(life, {}))?.number ?? 0;
 }

@@ -1,16 +1,21 @@
+import { resumeInbound } from "../federation/resume-inbound.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
 import { postponeOpenTasks } from "../tasks/postpone-store.ts";
-import { findFreeze, insertFreeze, removeFreeze } from "./freeze-store.ts";
+import { findFreeze, findIncarnation, insertFreeze, removeFreeze } from "./freeze-store.ts";
 
 /** Since when the relay stands still, and why. */
 export interface Frozen {
   readonly since: number;
   readonly reason: string;
+  /** Whether it stands still because its database was restored from a backup. */
+  readonly restored: boolean;
 }
 
 /** The operator's brake (docs/decisions.md, 5). */
 export interface Freezer {
+  /** Which life of the relay its database is: grows with every restore of a backup. */
+  readonly incarnation: number;
   /** Undefined while the relay works. */
   frozen(): Frozen | undefined;
   /** The time by which tasks expire: it stands still with the relay. */
@@ -28,14 +33,17 @@ export async function openFreezer(
   storage: Storage,
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
-  let current: Frozen | undefined = await findFreeze(storage.read);
+  const stored = await findFreeze(storage.read);
+  let current: Frozen | undefined = stored && { ...stored, restored: stored.restored === 1 };
+  const incarnation = await findIncarnation(storage.read);
 
   return {
+    incarnation,
     frozen: () => current,
     taskTime: () => current?.since ?? now(),
     async freeze(reason) {
       if (current !== undefined) return current;
-      const next = { since: now(), reason };
+      const next = { since: now(), reason, restored: false };
       // At once, so that nothing slips in behind the transaction that says so.
       current = next;
       try {
@@ -49,7 +57,10 @@ export async function openFreezer(
     async unfreeze() {
       await storage.transaction(async (tx) => {
         const ended = await removeFreeze(tx);
-        if (ended !== undefined) await postponeOpenTasks(tx, now() - ended.since);
+        if (ended === undefined) return;
+        const stoodMs = Math.max(0, now() - ended.since);
+        await postponeOpenTasks(tx, stoodMs);
+        await resumeInbound(tx, { now: now(), stoodMs, restored: ended.restored === 1 });
       });
       current = undefined;
     },

@@ -79,6 +79,7 @@ describe("what the relay says of itself", () => {
           "cards",
           "x402",
         ],
+        incarnation: 0,
         version: manifest.version,
       },
     ]);

@@ -1,6 +1,8 @@
 import type { Config } from "../config.ts";
+import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
+import { refuseField } from "../http/validate.ts";
 import { version } from "../version.ts";
 import { contractDocument, contractPage } from "./contract.ts";
 import { observeRelay } from "./metrics.ts";
@@ -41,7 +43,7 @@ function featuresOf({ payments, federation }: Config): string[] {
     "a2a",
     ...(payments.cardSecretKey === undefined ? [] : ["cards"]),
     ...(payments.realPayments ? ["x402"] : []),
-    ...(federation.endpointUrl === undefined ? [] : ["federation"]),
+    ...(federation.endpointUrl === undefined ? [] : ["federation", ...OWN_FEATURES]),
   ];
 }
 
@@ -50,7 +52,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
   const alive = { status: 200, body: { status: "ok" } } as const;
   observeRelay(services.metrics, services, draining);
   return {
-    health: () => alive,
+    health: () => ({ status: 200, body: { status: "ok", incarnation: freezer.incarnation } }),
     live: () => alive,
     ready: () => readiness(services, draining()),
     async metrics() {
@@ -73,6 +75,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,
         features: featuresOf(config),
+        incarnation: freezer.incarnation,
         version,
       },
     }),
@@ -83,7 +86,13 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
       log.warn("relay.frozen", { reason: frozen.reason });
       return { status: 200, body: { frozen: true, ...frozen } };
     },
-    async unfreeze() {
+    async unfreeze({ body }) {
+      if (freezer.frozen()?.restored === true && body.restored !== true) {
+        return refuseField(
+          "restored",
+          "must be true: the database was restored from a backup, so compare the pending withdrawals and the peers that the start has listed first",
+        );
+      }
       await freezer.unfreeze();
       services.jobBoard.excuse();
       log.info("relay.unfrozen", {});

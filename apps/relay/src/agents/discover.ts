@@ -24,7 +24,10 @@ import { profileOf, type ProfileRow } from "./profile-store.ts";
 type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
 
 export type DiscoverServices = Needs &
-  Pick<Services, "federation" | "egress" | "log" | "waiters" | "subscriptions" | "trustGraph">;
+  Pick<
+    Services,
+    "federation" | "freezer" | "egress" | "log" | "waiters" | "subscriptions" | "trustGraph"
+  >;
 
 /** Finds registered agents; what is said of trust is what the caller may know. */
 export async function discover(

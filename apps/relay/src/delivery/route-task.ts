@@ -25,6 +25,7 @@ export type RouteParts = Pick<
   | "log"
   | "waiters"
   | "subscriptions"
+  | "freezer"
   | "trustGraph"
   | "connections"
   | "egress"

@@ -1,10 +1,13 @@
 import { canonicalize } from "@agent/crypto";
 import {
+  createAccepted,
+  createSettlement,
   judgeResultOf,
   takeResult,
   verifyResultAsync,
   type OutboundTask,
   type TaskResult,
+  type TaskResultAnswer,
   type VerifiedResult,
 } from "@agent/federation-protocol";
 import { countedStatus } from "@agent/routing-semiring";
@@ -18,7 +21,9 @@ import { keepProvenKey } from "./agent-key-store.ts";
 import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { findOutboxOfTask } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
+import { peerSupports } from "./peer-life.ts";
 import { passOn } from "./refusal.ts";
 import { settleThroughPeer } from "./settle-through-peer.ts";
 
@@ -56,9 +61,40 @@ export async function acceptResult(
   }
   const stored = await store(services, from, outbound.task, verified);
   if ("code" in stored) return stored;
-  return stored.task.state === "relaying"
-    ? { status: 202, body: { status: "pending" } }
-    : { status: 200, body: { status: "accepted" } };
+  if (stored.task.state === "relaying") return { status: 202, body: { status: "pending" } };
+  const settlement = await settlementFor(services, from, task_id);
+  return { status: 200, body: { ...acceptance(services, from, verified), ...settlement } };
+}
+
+/**
+ * The settlement of a task that is paid by the books of both, signed anew. A peer that was restored
+ * from a backup may have lost it; one that still has it does not book it a second time.
+ */
+async function settlementFor(
+  { storage, identity, runtime }: FederationServices,
+  peer: FederationPeerRow,
+  taskId: string,
+): Promise<Pick<TaskResultAnswer, "settlement">> {
+  if (!peerSupports(peer, "position")) return {};
+  const entry = await findOutboxOfTask(storage.read, taskId);
+  if (entry?.settlement.resolution !== "paid") return {};
+  const { relayId: self, secretKey } = identity;
+  const paid = { ...entry.settlement, lastAttemptAt: runtime.now() };
+  return { settlement: { ...createSettlement(paid, { self, secretKey }) } };
+}
+
+/** The acceptance, signed for a peer that can keep it. */
+function acceptance(
+  { identity, runtime }: FederationServices,
+  peer: FederationPeerRow,
+  { receipt, receiptHash }: VerifiedResult,
+): TaskResultAnswer {
+  if (!peerSupports(peer, "signed_accepted")) return { status: "accepted" };
+  const { relayId, secretKey } = identity;
+  return createAccepted(
+    { taskId: receipt.task_id, receiptHash, relayId },
+    { secretKey, now: runtime.now() },
+  );
 }
 
 async function store(

@@ -1,5 +1,6 @@
 import {
   admitPeer,
+  answerIsSigned,
   answerProposal,
   concludeHandshake,
   propose,
@@ -54,7 +55,13 @@ export async function addPeer(services: FederationServices, endpointUrl: string)
   if (!concluded.ok) return broken(concluded);
 
   // Where it says it can be reached is its own word; where it was reached is known.
-  const peer = { ...concluded.peer, endpointUrl };
+  const { features, ...introduced } = concluded.peer;
+  const isSigned = answerIsSigned(answer.body, answer.signature, publicKey);
+  const peer = {
+    ...introduced,
+    endpointUrl,
+    ...(isSigned && features !== undefined && { features }),
+  };
   const row = await storage.transaction((tx) => activatePeer(tx, config, peer, { added: true }));
   federation.log.info("federation.peer.active", { relay_id: relayId });
   return { status: 200, body: await operatorView(services, row) };

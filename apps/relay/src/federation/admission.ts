@@ -68,6 +68,8 @@ export async function activatePeer(
     agent_count: 0,
     forwards: "[]",
     operator_removal: null,
+    features: "[]",
+    incarnation: 0,
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(
@@ -82,7 +84,11 @@ export async function activatePeer(
         { added, initial },
       ),
     },
-    movePeer(life, { type: "confirmed", byOperator: added }),
+    movePeer(life, {
+      type: "confirmed",
+      byOperator: added,
+      features: peer.features ?? [],
+    }),
   );
   await putPeer(tx, after);
   return after;

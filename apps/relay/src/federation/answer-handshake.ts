@@ -6,6 +6,7 @@ import {
   type PendingPeer,
   type Proposal,
   RelayIdentitySchema,
+  signAnswer,
 } from "@agent/federation-protocol";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import * as v from "valibot";
@@ -33,7 +34,9 @@ export async function answerPropose(
   if (!answered.ok) return passOn(answered);
   if (await deniesIdentity(services, answered.pending)) return refuse("peer.identity_mismatch");
   keepPending(federation.pending, answered.pending, runtime.now());
-  return { status: 200, body: answered.answer };
+  const signature = signAnswer(answered.answer, identity.secretKey);
+  const headers = { "x-relay-signature": signature };
+  return { status: 200, body: answered.answer, headers };
 }
 
 /** Whether the relay at the endpoint says that it is another; one that cannot be asked says nothing. */

@@ -1,4 +1,4 @@
-import { asMicro, fromMicro } from "@agent/budget";
+import { fromMicro } from "@agent/budget";
 import {
   inboundPaid,
   inboundPassed,
@@ -11,10 +11,11 @@ import {
   type X402Reference,
 } from "@agent/federation-protocol";
 import { type Answer, type Operations, type Refusal } from "@agent/wire";
-import { clearingBalance, postClearing, recordSettlement } from "../budget/clearing.ts";
+import { postClearing, recordSettlement } from "../budget/clearing.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import { debtOf } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
 import { releaseOnward } from "./finish-inbound.ts";
 import { endHold, keepHold } from "./hold-store.ts";
@@ -57,20 +58,20 @@ export async function bookSettlement(
       lifetimeMs: federation.schedule.lifetimeMs,
       // What was promised to the next relay was reckoned at the rate of that day.
       feeRate: onward?.task.terms.feeRate ?? config.payments.platformFeeRate,
-      clearing: {
-        balance: await clearingBalance(tx, peer.relay_id),
-        limit: asMicro(peer.credit_limit),
-      },
+      clearing: await debtOf(tx, peer),
     });
     if (!judged.ok) return passOn(judged);
-    if (inbound === undefined || judged.repeated) return { ...judged, standings: [] };
+    if (inbound === undefined || judged.repeated) {
+      return { ...judged, standings: [], cleared: false };
+    }
     await putInbound(tx, { ...inbound, task: judged.task, settlement: message });
+    const cleared = inbound.task.hold === "defaulted";
     if (onward !== undefined) {
       await payOn(tx, services, judged, onward, message);
-      return { ...judged, standings: [] };
+      return { ...judged, standings: [], cleared };
     }
     const standings = await payAgent(tx, services, judged, message);
-    return { ...judged, standings };
+    return { ...judged, standings, cleared };
   });
   if (!booked.ok) {
     federation.log.warn("federation.settlement.refused", {
@@ -81,6 +82,12 @@ export async function bookSettlement(
     return booked;
   }
   if (!booked.repeated) {
+    if (booked.cleared) {
+      federation.log.info("federation.settlement.default_settled", {
+        correlationId: message.task_id,
+        relay_id: from.relay_id,
+      });
+    }
     federation.log.info("settlement.created", {
       correlationId: message.task_id,
       settlement_id: message.settlement_id,

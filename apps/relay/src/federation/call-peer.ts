@@ -1,4 +1,4 @@
-import { signRequest, type Delivery } from "@agent/federation-protocol";
+import { FEDERATION_HEADERS, signRequest, type Delivery } from "@agent/federation-protocol";
 import { limits } from "@agent/wire";
 import { EgressError } from "../http/egress.ts";
 import type { Services } from "../services.ts";
@@ -18,6 +18,8 @@ export interface PeerReply {
   readonly code: string | undefined;
   /** How long the peer asks to be left alone, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** The answer's `X-Relay-Signature`; null where there is none. */
+  readonly signature: string | null;
 }
 
 export interface PeerCall {
@@ -58,16 +60,19 @@ export async function callPeer(
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const parsed = parse(await answer.text());
+    const code = answer.ok ? undefined : codeIn(parsed);
     return {
-      delivery: { kind: "answered", status: answer.status },
+      delivery: { kind: "answered", status: answer.status, code },
       body: parsed,
-      code: answer.ok ? undefined : codeIn(parsed),
+      code,
       retryAfterMs: retryAfterIn(answer),
+      signature: answer.headers.get(FEDERATION_HEADERS.signature),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     const kind = neverSent.has(error.code) ? "unreachable" : "unknown";
-    return { delivery: { kind }, body: undefined, code: error.code, retryAfterMs: undefined };
+    const { code } = error;
+    return { delivery: { kind }, body: undefined, code, retryAfterMs: undefined, signature: null };
   }
 }
 

@@ -25,6 +25,8 @@ export interface Federation {
   /** Peers that let the time for an answer pass, by relay id: nobody waits for them. */
   readonly silent: Set<string>;
   readonly schedule: RetrySchedule;
+  /** By how much the books of a peer differ from those here, in micro-units by relay id. */
+  readonly differences: Map<string, number>;
   /** Its lines say that they are of the federation. */
   readonly log: Log;
   /** Tasks that no peer would take yet, by id; tried again with the heartbeats. */
@@ -44,6 +46,7 @@ export type FederatingParts = Pick<
   | "runtime"
   | "log"
   | "storage"
+  | "freezer"
   | "identity"
   | "connections"
   | "waiters"
@@ -73,6 +76,7 @@ export function createFederation(
     untaken: new Set(),
     remote: createRemoteAgents(runtime.now),
     silent: new Set(),
+    differences: new Map(),
     schedule: retrySchedule(retryScale),
     log: log.child({ service: "federation" }),
     noticeTime() {

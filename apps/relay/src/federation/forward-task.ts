@@ -22,7 +22,7 @@ import type { FederationServices } from "./federation.ts";
 import { findInbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
 import { claimOf, isFromPeer } from "./parties.ts";
-import { changePeer } from "./peer-life.ts";
+import { changePeer, peerSupports } from "./peer-life.ts";
 import { findPeer } from "./peer-store.ts";
 import type { Via } from "./remote-candidates.ts";
 import { reservedFor } from "./reserved-store.ts";
@@ -149,7 +149,10 @@ async function send(
   const choice =
     task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
   const required = JSON.parse(task.required_capabilities) as string[];
-  const relayed = isFromPeer(task) && (await findInbound(storage.read, taskId))?.relayed;
+  const relayed =
+    isFromPeer(task) &&
+    peerSupports(peer, "relayed") &&
+    (await findInbound(storage.read, taskId))?.relayed;
   const body = createForward(
     {
       taskId,

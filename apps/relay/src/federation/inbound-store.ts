@@ -1,4 +1,11 @@
-import type { InboundTask, SettlementForward } from "@agent/federation-protocol";
+import { asMicro, type Micro } from "@agent/budget";
+import {
+  defaultedAmount,
+  isHoldPending,
+  type Accepted,
+  type InboundTask,
+  type SettlementForward,
+} from "@agent/federation-protocol";
 import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -13,23 +20,30 @@ export interface Inbound {
   readonly settlement: SettlementForward | null;
   /** JSON of its forward as it came, without `task_payload`, for the relay that it goes on to. */
   readonly relayed: string | null;
+  /** The order as the peer signed it, as JSON; null once it is forgotten. */
+  readonly forward: string | null;
+  /** The peer's signed acceptance of the result. */
+  readonly accepted: Accepted | null;
   /** Of the row; 0 before it is stored. */
   readonly version: number;
 }
 
 function read(row: FederationInboundRow): Inbound {
-  const { body, public_key, settlement, relayed, version } = row;
+  const { body, public_key, settlement, relayed, forward, accepted, version } = row;
   return {
     task: JSON.parse(body) as InboundTask,
     publicKey: public_key,
     settlement: settlement === null ? null : (JSON.parse(settlement) as SettlementForward),
     relayed,
+    forward,
+    accepted: accepted === null ? null : (JSON.parse(accepted) as Accepted),
     version,
   };
 }
 
 function write(inbound: Inbound): FederationInboundRow {
-  const { task, publicKey, settlement, relayed, version } = inbound;
+  const { task, publicKey, settlement, relayed, forward, accepted, version } = inbound;
+  const defaulted = defaultedAmount(task);
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
@@ -42,19 +56,28 @@ function write(inbound: Inbound): FederationInboundRow {
     ended_at: isOver(task) ? task.holdUntil : null,
     trace: storedTrace(),
     relayed,
+    forward,
+    accepted: accepted === null ? null : JSON.stringify(accepted),
+    defaulted: defaulted === 0 ? null : defaulted,
   };
 }
 
-/** A settled one never is: its sender may ask for years whether it was booked. */
-function isOver({ state, hold, settlement }: InboundTask): boolean {
-  const isOpen = state === "running" || state === "returning" || hold === "open";
+/**
+ * A settled one never is: its sender may ask for years whether it was booked. Neither is one that the
+ * peer has defaulted on, until the operator has cleared it.
+ */
+function isOver(task: InboundTask): boolean {
+  const { state, hold, settlement } = task;
+  const isRunning = state === "running" || state === "returning";
+  const isOpen = isRunning || isHoldPending(task) || hold === "defaulted";
   return !isOpen && settlement === null;
 }
 
 /** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
-function nextLook({ state, dueAt, hold, holdUntil }: InboundTask): number | null {
+function nextLook(task: InboundTask): number | null {
+  const { state, dueAt, holdUntil } = task;
   if (state === "running") return null;
-  const times = [dueAt, hold === "open" ? holdUntil : null].filter((time) => time !== null);
+  const times = [dueAt, isHoldPending(task) ? holdUntil : null].filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }
 
@@ -80,6 +103,9 @@ const add = prepare<FederationInboundRow>()(
     ended_at: p("ended_at"),
     trace: p("trace"),
     relayed: p("relayed"),
+    forward: p("forward"),
+    accepted: p("accepted"),
+    defaulted: p("defaulted"),
   }),
 );
 
@@ -94,6 +120,8 @@ const change = prepare<Omit<FederationInboundRow, "relayed"> & { before: number 
       settlement: p("settlement"),
       ended_at: p("ended_at"),
       trace: sql`coalesce(${p("trace")}, trace)`,
+      accepted: p("accepted"),
+      defaulted: p("defaulted"),
     })
     .where("task_id", "=", p("task_id"))
     .where("version", "=", p("before")),
@@ -127,6 +155,19 @@ export function dueInbound(
   return reader.all(due, { now, limit });
 }
 
+const unsettled = prepare()(
+  db
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("ended_at", "is", null)
+    .where("settlement_id", "is", null),
+);
+
+/** Every task of a peer that has neither come to nothing nor been settled. */
+export async function unsettledInbound(reader: Reader): Promise<Inbound[]> {
+  return (await reader.all(unsettled, {})).map(read);
+}
+
 const settledBy = prepare<{ relay_id: string; limit: number }>()(
   db
     .selectFrom("federation_inbound")
@@ -146,6 +187,58 @@ export async function settledInbound(
   return (await reader.all(settledBy, { relay_id, limit })).map(read);
 }
 
+const defaults = prepare<{ relay_id: string }>()(
+  db
+    .selectFrom("federation_inbound")
+    .selectAll()
+    .where("relay_id", "=", p("relay_id"))
+    .where("defaulted", "is not", null),
+);
+
+/** The tasks whose results a peer has accepted and not settled in time. */
+export async function defaultedInbound(reader: Reader, relay_id: string): Promise<Inbound[]> {
+  return (await reader.all(defaults, { relay_id })).map(read);
+}
+
+const defaultedSum = prepare<{ relay_id: string }>()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where relay_id = ${p("relay_id")} and defaulted is not null`,
+);
+
+/** What a peer has defaulted on, in micro-units. */
+export async function defaultedBy(reader: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await reader.get(defaultedSum, { relay_id }))?.total ?? 0);
+}
+
+const defaultedTotal = prepare()(
+  sql<{ total: number }>`
+    select coalesce(sum(defaulted), 0) as total from federation_inbound
+    where defaulted is not null`,
+);
+
+/** What all peers together have defaulted on, in micro-units. */
+export async function defaultedByAll(reader: Reader): Promise<Micro> {
+  return asMicro((await reader.get(defaultedTotal, {}))?.total ?? 0);
+}
+
+const forgetOrders = prepare<{ until: number; limit: number }>()(
+  sql<never>`
+    update federation_inbound set forward = null where task_id in (
+      select task_id from federation_inbound
+      where body ->> '$.settlement.bookedAt' <= ${p("until")}
+        and forward is not null and settlement_id is not null
+      limit ${p("limit")})`,
+);
+
+/** Forgets the orders, and with them the prompts, of tasks that were settled by `until`. */
+export function forgetSettledOrders(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(forgetOrders, old);
+}
+
 const forget = prepare<{ until: number; limit: number }>()(
   db
     .deleteFrom("federation_inbound")
@@ -163,4 +256,20 @@ const forget = prepare<{ until: number; limit: number }>()(
 /** Forgets tasks that came to nothing by `until`. */
 export function forgetInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
   return tx.run(forget, old);
+}
+
+const replaceOrderPrompt = prepare<{ task_id: string; prompt: string }>()(
+  db
+    .updateTable("federation_inbound")
+    .set({ forward: sql`json_replace(forward, '$.task_payload.prompt', ${p("prompt")})` })
+    .where("task_id", "=", p("task_id"))
+    .where("forward", "is not", null),
+);
+
+/** Replaces the prompt in the kept order of a peer's task, for example by its hash. */
+export async function replacePromptOfOrder(
+  tx: Tx,
+  order: { task_id: string; prompt: string },
+): Promise<void> {
+  await tx.run(replaceOrderPrompt, order);
 }

@@ -1,5 +1,6 @@
 import type { Introduction } from "@agent/federation-protocol";
 import type { FederationServices } from "./federation.ts";
+import { OWN_FEATURES } from "./own-features.ts";
 
 /** What this relay tells of itself to another. */
 export function ownIntroduction({
@@ -12,5 +13,6 @@ export function ownIntroduction({
     publicKey: identity.publicKey,
     endpointUrl: federation.endpointUrl,
     displayName: config.identity.relayName,
+    features: OWN_FEATURES,
   };
 }

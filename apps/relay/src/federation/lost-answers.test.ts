@@ -1,3 +1,4 @@
+import { sha256Hex } from "@agent/crypto";
 import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -230,6 +231,9 @@ test("B13: the texts of a peer's task are erased only after its result was broug
   fate = () => "pass";
   await letTimePass(async () => (await b.balance(worker)) > 0);
   expect(await b.asMaster("DELETE", texts)).toMatchObject({ status: 200 });
+  const kept = await b.asMaster("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
+  expect(kept.text).toContain(sha256Hex(task.prompt));
+  expect(kept.text).not.toContain(task.prompt);
   expect(await a.as(boss, "DELETE", texts)).toMatchObject({ status: 200 });
   for (const [site, agent] of [
     [a, boss],

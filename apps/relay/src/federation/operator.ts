@@ -12,6 +12,7 @@ import { clearingBalance, postClearing } from "../budget/clearing.ts";
 import { answerPage, textDown } from "../http/page.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
 import { change } from "./deliver-settlement.ts";
+import { debtOf } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
 import { takePayment } from "./hold-store.ts";
 import { tellRemoval } from "./notices.ts";
@@ -88,11 +89,7 @@ export async function settleOutside(
     const isNew = await takePayment(tx, { relay_id: relayId, reference });
     if (isNew && direction === "sent") {
       // What is paid beyond what is owed, the peer owes from then on.
-      const line = {
-        balance: await clearingBalance(tx, relayId),
-        limit: asMicro(peer.credit_limit),
-      };
-      const credit = mayBeOwed(line, toMicro(amount));
+      const credit = mayBeOwed(await debtOf(tx, peer), toMicro(amount));
       if (!credit.ok) return passOn(credit);
     }
     if (isNew) {

@@ -53,6 +53,18 @@ export async function findOutbox(
   return row && read(row);
 }
 
+const byTask = prepare<{ task_id: string }>()(
+  db.selectFrom("federation_outbox").selectAll().where("task_id", "=", p("task_id")),
+);
+
+export async function findOutboxOfTask(
+  reader: Reader,
+  task_id: string,
+): Promise<OutboxEntry | undefined> {
+  const row = await reader.get(byTask, { task_id });
+  return row && read(row);
+}
+
 const add = prepare<FederationOutboxRow>()(
   db.insertInto("federation_outbox").values({
     settlement_id: p("settlement_id"),

@@ -1,5 +1,7 @@
 import {
   movePeer,
+  supports,
+  type FederationFeature,
   type ForwardHistory,
   type PeerEvent,
   type PeerLife,
@@ -18,6 +20,8 @@ export function lifeOf(row: FederationPeerRow): PeerLife {
     agentCount: row.agent_count,
     forwards: JSON.parse(row.forwards) as ForwardHistory,
     operatorRemoval: row.operator_removal,
+    features: featuresOf(row),
+    incarnation: row.incarnation,
   };
 }
 
@@ -31,7 +35,21 @@ export function rowWith(row: FederationPeerRow, life: PeerLife): FederationPeerR
     agent_count: life.agentCount,
     forwards: JSON.stringify(life.forwards),
     operator_removal: life.operatorRemoval,
+    features: JSON.stringify(life.features),
+    incarnation: life.incarnation,
   };
+}
+
+function featuresOf({ features }: Pick<FederationPeerRow, "features">): readonly string[] {
+  return JSON.parse(features) as string[];
+}
+
+/** Whether a peer has named a feature; what it has not named must not be used with it. */
+export function peerSupports(
+  row: Pick<FederationPeerRow, "features">,
+  feature: FederationFeature,
+): boolean {
+  return supports({ features: featuresOf(row) }, feature);
 }
 
 /** Lets something happen to a peer, and tells the log when its state changed by that. */
@@ -54,6 +72,9 @@ export async function changePeer(
       relay_id: relayId,
       missed: after.missed_heartbeats,
     });
+  }
+  if (after.incarnation > before.incarnation) {
+    log.warn("federation.peer.restored", { relay_id: relayId, incarnation: after.incarnation });
   }
   if (after.state !== before.state) {
     const level = after.state === "active" ? "info" : "warn";

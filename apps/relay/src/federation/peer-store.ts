@@ -44,6 +44,8 @@ const addPeer = prepare<FederationPeerRow>()(
     agent_count: p("agent_count"),
     forwards: p("forwards"),
     operator_removal: p("operator_removal"),
+    features: p("features"),
+    incarnation: p("incarnation"),
   }),
 );
 
@@ -62,6 +64,8 @@ const changePeer = prepare<FederationPeerRow>()(
       agent_count: p("agent_count"),
       forwards: p("forwards"),
       operator_removal: p("operator_removal"),
+      features: p("features"),
+      incarnation: p("incarnation"),
     })
     .where("relay_id", "=", p("relay_id")),
 );

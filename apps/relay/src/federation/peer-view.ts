@@ -7,6 +7,8 @@ import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import type { FederationServices } from "./federation.ts";
 import { reservedFor } from "./reserved-store.ts";
+import { defaultedBy } from "./inbound-store.ts";
+import { lifeOf } from "./peer-life.ts";
 
 type Needs = Pick<FederationServices, "storage" | "identity">;
 
@@ -39,6 +41,9 @@ export async function operatorView(
     credit_limit: fromMicro(asMicro(row.credit_limit)),
     position: fromMicro(await clearingBalance(services.storage.read, row.relay_id)),
     reserved: fromMicro(await reservedFor(services.storage.read, row.relay_id)),
+    defaulted: fromMicro(await defaultedBy(services.storage.read, row.relay_id)),
+    features: [...lifeOf(row).features],
+    incarnation: row.incarnation,
   };
 }
 
@@ -57,5 +62,8 @@ export function pendingView({ peer }: PendingPeer): FederationPeer {
     credit_limit: 0,
     position: 0,
     reserved: 0,
+    defaulted: 0,
+    features: [...(peer.features ?? [])],
+    incarnation: 0,
   };
 }

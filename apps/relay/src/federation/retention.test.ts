@@ -133,13 +133,14 @@ describe("of what passed between two relays", () => {
   });
 
   describe("a settlement that the operator has to decide", () => {
-    async function held(lost: Fate): Promise<string> {
+    async function held(lost: Fate, beforeRetry = async () => {}): Promise<string> {
       fate = (path) => (path.includes("/settlement") ? lost : "pass");
       await work("completed");
       await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
       const [entry] = await outbox("failed");
       await pass(20 * DAY, "60 days", () => clock.now() > 1_760_000_000_000 + 60 * DAY);
       expect(keptOf("alpha")).toEqual({ ...nothing, outbound: 1, outbox: 1, holds: 1 });
+      await beforeRetry();
       fate = () => "pass";
       const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
       expect(await a.asMaster("POST", path)).toMatchObject({ status: 200 });
@@ -154,8 +155,16 @@ describe("of what passed between two relays", () => {
     });
 
     test("is refunded when the other relay has forgotten that it never came", async () => {
-      await held("refuse");
-      expect(keptOf("beta")).toEqual(nothing);
+      await held("refuse", async () => {
+        // The peer took the result, so what it owes is kept until the operator clears it.
+        expect(keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
+        const defaults = `/api/v1/admin/federation/peers/${a.relayId}/clear-defaults`;
+        expect(await b.asMaster("POST", defaults, { reason: "lost" })).toMatchObject({
+          status: 200,
+          body: { cleared: 0.95, tasks: 1 },
+        });
+        await forgets(() => keptOf("beta"), nothing);
+      });
       await pass(600_000, "it is refunded", async () => (await a.balance(boss)) === 10);
       expect(await b.balance(worker)).toBe(0);
       expect(await positionsOf(a)).toEqual({ [b.relayId]: 0 });

@@ -2,7 +2,7 @@ import type { Config } from "../config.ts";
 import type { Services } from "../services.ts";
 import { forgottenUntil } from "../storage/forgotten-until.ts";
 import { batch, inBatches } from "../storage/in-batches.ts";
-import { forgetInbound } from "./inbound-store.ts";
+import { forgetInbound, forgetSettledOrders } from "./inbound-store.ts";
 import { forgetOutbound } from "./outbound-store.ts";
 import { forgetOutbox } from "./outbox-store.ts";
 
@@ -29,7 +29,7 @@ export async function forgetOldForwards({
   if (until === null) return;
   const old = { until, limit: batch };
   // Where a task goes on to is forgotten last: by it a settlement is passed on.
-  for (const forget of [forgetOutbox, forgetInbound, forgetOutbound]) {
+  for (const forget of [forgetOutbox, forgetSettledOrders, forgetInbound, forgetOutbound]) {
     await inBatches(() => storage.transaction((tx) => forget(tx, old)));
   }
 }

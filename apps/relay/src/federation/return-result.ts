@@ -1,25 +1,46 @@
 import {
   abandonReturn,
+  awaitLateSettlement,
   beginReturn,
   concludeRelayed,
   endReturn,
   expireInbound,
   isReturnDue,
+  judgeEnvelope,
+  readAccepted,
+  readMessage,
+  SettlementForwardSchema,
+  TaskResultAnswerSchema,
+  type Accepted,
   type InboundTask,
 } from "@agent/federation-protocol";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../storage/storage.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
-import { addressed, callPeer } from "./call-peer.ts";
+import { addressed, callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { releaseInbound } from "./finish-inbound.ts";
 import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { peerSupports } from "./peer-life.ts";
+import { recordDefault, reportDefault } from "./record-default.ts";
 import { findPeer } from "./peer-store.ts";
 import { isForgotten } from "./retention.ts";
 
+/** Books a settlement that a peer has signed; bookSettlement in a running relay. */
+export type BookSettlement = (
+  services: FederationServices,
+  from: FederationPeerRow,
+  body: unknown,
+) => Promise<unknown>;
+
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
-export async function returnResult(services: FederationServices, taskId: string): Promise<void> {
+export async function returnResult(
+  services: FederationServices,
+  taskId: string,
+  book: BookSettlement,
+): Promise<void> {
   const { storage, runtime, config, federation } = services;
   const begun = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
@@ -33,9 +54,11 @@ export async function returnResult(services: FederationServices, taskId: string)
     }
     const over = isReturnDue(waiting, now) ? abandonReturn(waiting) : expireInbound(waiting, now);
     await move(tx, services, inbound, over);
-    return undefined;
+    if (over.hold !== "defaulted") return undefined;
+    return { defaulted: over, trust: await recordDefault(tx, services, over) };
   });
   if (begun === undefined) return;
+  if ("defaulted" in begun) return reportDefault(services, begun.defaulted, begun.trust);
   const [peer, archived] = await Promise.all([
     findPeer(storage.read, begun.task.peerId),
     findReceipt(storage.read, taskId),
@@ -46,9 +69,17 @@ export async function returnResult(services: FederationServices, taskId: string)
     path: "/federation/v1/task/result",
     body: addressed(services, peer, resultOf(services, begun, archived)),
   });
+  const accepted = acceptedIn(services, peer, begun.task, reply);
+  const settlement = settlementIn(services, reply);
+  if (settlement !== undefined) await book(services, peer, settlement);
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
-    return inbound && move(tx, services, inbound, endReturn(inbound.task, reply.delivery));
+    if (inbound === undefined) return undefined;
+    const { holdMs } = federation.schedule;
+    const answered = endReturn(inbound.task, reply.delivery);
+    const ended = awaitLateSettlement(answered, inbound.task, { now: runtime.now(), holdMs });
+    const kept = accepted === null ? inbound : { ...inbound, accepted };
+    return move(tx, services, kept, ended);
   });
   federation.log.info("federation.result.returned", {
     correlationId: taskId,
@@ -56,6 +87,45 @@ export async function returnResult(services: FederationServices, taskId: string)
     state: task?.state,
     code: reply.code,
   });
+}
+
+/** The settlement in an answer to a result, if it was made for this relay, and now. */
+function settlementIn(
+  { identity, runtime }: FederationServices,
+  { delivery, body }: PeerReply,
+): unknown {
+  if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
+  const answer = readMessage(TaskResultAnswerSchema, body);
+  const settlement = readMessage(
+    SettlementForwardSchema,
+    answer.ok ? answer.message.settlement : undefined,
+  );
+  if (!answer.ok || !settlement.ok) return undefined;
+  const envelope = judgeEnvelope(settlement.message, {
+    self: identity.relayId,
+    now: runtime.now(),
+  });
+  return envelope.ok ? answer.message.settlement : undefined;
+}
+
+/** The peer's signed acceptance. One that names the feature and does not sign is worth a warning. */
+function acceptedIn(
+  { federation }: FederationServices,
+  peer: FederationPeerRow,
+  { taskId, receiptHash }: InboundTask,
+  { delivery, body }: PeerReply,
+): Accepted | null {
+  const isAccepted = delivery.kind === "answered" && delivery.status === 200;
+  if (!isAccepted || receiptHash === null || !peerSupports(peer, "signed_accepted")) return null;
+  const { relay_id: relayId, public_key: publicKey } = peer;
+  const accepted = readAccepted(body, { taskId, receiptHash, relayId, publicKey });
+  if (accepted === null) {
+    federation.log.warn("federation.accepted_unsigned", {
+      correlationId: taskId,
+      relay_id: relayId,
+    });
+  }
+  return accepted;
 }
 
 /** The receipt, with this relay's own word on it: each hop is between two relays. */
@@ -94,7 +164,7 @@ async function move(
 ): Promise<InboundTask> {
   if (task === inbound.task) return task;
   await putInbound(tx, { ...inbound, task });
-  if (inbound.task.hold === "open" && task.hold === "released") {
+  if (inbound.task.hold === "open" && (task.hold === "released" || task.hold === "defaulted")) {
     await releaseInbound(tx, runtime, task);
   }
   const isFinal = task.state !== "returning" && task.state !== "running";

@@ -18,8 +18,10 @@ import { addPeer } from "./add-peer.ts";
 import { answerDiscovery } from "./answer-discovery.ts";
 import { answerConfirm, answerPropose } from "./answer-handshake.ts";
 import { bookSettlement } from "./book-settlement.ts";
+import { clearDefaults } from "./clear-defaults.ts";
 import type { FederationServices } from "./federation.ts";
 import { listBooked } from "./list-booked.ts";
+import { observeFederation } from "./metrics.ts";
 import { answerHeartbeat, answerRemoval } from "./notices.ts";
 import {
   giveUpOutbox,
@@ -30,6 +32,7 @@ import {
   setCredit,
   settleOutside,
 } from "./operator.ts";
+import { OWN_FEATURES } from "./own-features.ts";
 import { passGate, type Door as Gate, type PeerRequest } from "./peer-gate.ts";
 import { listPeers } from "./peer-store.ts";
 import { peerEntry } from "./peer-view.ts";
@@ -51,6 +54,7 @@ type FederationName =
   | "listFederationPeers"
   | "setPeerCredit"
   | "removePeer"
+  | "clearPeerDefaults"
   | "settlePeer"
   | "listOutbox"
   | "retryOutbox"
@@ -128,6 +132,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
   }
 
   const { route } = services.router;
+  if (services.federation !== undefined) {
+    observeFederation(services.metrics.registry, services, services.federation);
+  }
   const memberOf = (body: unknown, name: string): string | undefined => {
     const value = (body as Record<string, unknown>)[name];
     return typeof value === "string" ? value : undefined;
@@ -137,7 +144,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
     relayIdentity: () => {
       const { identity } = services;
       const { relayId: agent_id, publicKey: public_key, did } = identity;
-      return { status: 200, body: { agent_id, public_key, did } };
+      const { incarnation } = services.freezer;
+      const features = [...OWN_FEATURES];
+      return { status: 200, body: { agent_id, public_key, did, features, incarnation } };
     },
     proposePeer: signed(
       "proposePeer",
@@ -191,6 +200,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       setCredit(needs, params.relayId, body.credit_limit),
     ),
     removePeer: operated("removePeer", (needs, { params }) => removePeer(needs, params.relayId)),
+    clearPeerDefaults: operated("clearPeerDefaults", (needs, { params, body }) =>
+      clearDefaults(needs, params.relayId, body.reason),
+    ),
     settlePeer: operated("settlePeer", (needs, { params, body }, { keep }) =>
       settleOutside(needs, params.relayId, body, keep),
     ),

@@ -14,7 +14,7 @@ import {
 import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { visibleProfile } from "../agents/profile-store.ts";
 import { signingKeysOf } from "../agents/key-store.ts";
-import { clearingBalance, postClearing } from "../budget/clearing.ts";
+import { postClearing } from "../budget/clearing.ts";
 import { storedTrace } from "../http/trace.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { priceOf } from "../routing/price.ts";
@@ -26,6 +26,7 @@ import { forwardedUntil } from "../tasks/lifetime.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask, insertTask } from "../tasks/store.ts";
 import { countHops } from "./count-hops.ts";
+import { debtOf } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
 import { payerOf } from "./parties.ts";
@@ -76,10 +77,7 @@ export async function takeTask(
       worker: worker?.known ?? null,
       hops,
       feeRate: config.payments.platformFeeRate,
-      clearing: {
-        balance: await clearingBalance(tx, peer.relay_id),
-        limit: asMicro(peer.credit_limit),
-      },
+      clearing: await debtOf(tx, peer),
     });
     if (!judged.ok) return passOn(judged);
     const payer = payerOf(peer.relay_id);
@@ -94,6 +92,8 @@ export async function takeTask(
       publicKey: message.public_key ?? worker?.known.publicKeys?.[0] ?? null,
       settlement: null,
       relayed: worker?.via === undefined ? null : relayedText(body),
+      forward: JSON.stringify(body),
+      accepted: null,
       version: 0,
     });
     await postClearing(tx, runtime, inboundHold({ ...inbound, amount }), {

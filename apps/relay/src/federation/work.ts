@@ -1,4 +1,5 @@
 import { limits } from "@agent/wire";
+import { bookSettlement } from "./book-settlement.ts";
 import { deliverSettlement } from "./deliver-settlement.ts";
 import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
@@ -61,7 +62,8 @@ function createFederationWork(
       begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute), trace);
     }
     for (const { task_id, trace } of results) {
-      begin(`result ${task_id}`, () => returnResult(services, task_id), trace);
+      const bring = () => returnResult(services, task_id, bookSettlement);
+      begin(`result ${task_id}`, bring, trace);
     }
     for (const { settlement_id, trace } of settlements) {
       const deliver = () => deliverSettlement(services, settlement_id);
@@ -75,6 +77,8 @@ function createFederationWork(
     heartbeat: () =>
       begin("heartbeat", async () => {
         await beatPeers(services);
+        // While the relay is frozen nothing else may be begun.
+        if (services.freezer.frozen() !== undefined) return;
         const untaken = [...federation.untaken];
         federation.untaken.clear();
         for (const taskId of untaken) reroute(taskId);

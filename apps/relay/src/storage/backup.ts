@@ -14,7 +14,7 @@ import Sqlite from "better-sqlite3";
 import { refusalOf, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
 import { lockFile } from "./file-lock.ts";
 import { inspectDatabase } from "./inspect-database.ts";
-import type { Migration } from "./migrate.ts";
+import { migrate, type Migration } from "./migrate.ts";
 
 export type Copied = { readonly ok: true } | DatabaseRefusal;
 
@@ -36,11 +36,16 @@ export function backupDatabase(path: string, to: string, migrations: readonly Mi
   });
 }
 
-/** Puts a backup in the place of a database that is not there; one that is there stays. */
+/**
+ * Puts a backup in the place of a database that is not there; one that is there stays. At `now` (ms) a
+ * new incarnation of the relay begins, and it starts frozen: what was paid after the backup is
+ * unknown to it.
+ */
 export function restoreDatabase(
   from: string,
   path: string,
   migrations: readonly Migration[],
+  now: number,
 ): Copied {
   const inspected = requireDatabase(from, migrations);
   if (!inspected.ok) return inspected;
@@ -52,9 +57,34 @@ export function restoreDatabase(
       return refuseDatabase("database.exists", `${log} belongs to another database`);
     }
     for (const file of [log, `${path}-shm`]) rmSync(file, { force: true });
-    return writeWhole(path, migrations, (draft) => copyFileSync(from, draft));
+    return writeWhole(path, migrations, (draft) => {
+      copyFileSync(from, draft);
+      beginIncarnation(draft, migrations, now);
+    });
   } finally {
     lock.release();
+  }
+}
+
+/** The number grows with every restore of the same relay, whichever backup was taken. */
+function beginIncarnation(path: string, migrations: readonly Migration[], now: number): void {
+  const db = new Sqlite(path);
+  try {
+    // A backup may be of an older version.
+    migrate(db, migrations);
+    const number = Math.floor(now / 1_000);
+    const reason = `restored from a backup at ${new Date(now).toISOString()}`;
+    db.transaction(() => {
+      db.prepare("UPDATE incarnation SET number = max(number + 1, ?)").run(BigInt(number));
+      db.prepare(
+        `INSERT INTO freeze (one, since, reason, restored) VALUES (1, ?, ?, 1)
+         ON CONFLICT (one) DO UPDATE SET reason = excluded.reason, restored = 1`,
+      ).run(BigInt(now), reason);
+    }).immediate();
+    // What is left of a write-ahead log would belong to the file under its old name.
+    db.pragma("journal_mode = DELETE");
+  } finally {
+    db.close();
   }
 }
 

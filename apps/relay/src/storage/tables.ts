@@ -1,4 +1,4 @@
-import type { FreezeRow } from "./tables/admin.ts";
+import type { FreezeRow, IncarnationRow } from "./tables/admin.ts";
 import type {
   AgentCapabilityRow,
   AgentKeyRow,
@@ -72,6 +72,7 @@ export interface Tables {
   withdrawals: WithdrawalRow;
   freeze: FreezeRow;
   clock: ClockRow;
+  incarnation: IncarnationRow;
   webhooks: WebhookRow;
   webhook_deliveries: WebhookDeliveryRow;
   card_checkouts: CardCheckoutRow;

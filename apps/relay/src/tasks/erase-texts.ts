@@ -2,6 +2,7 @@ import { sha256Hex } from "@agent/crypto";
 import { eraseNested, eraseTexts, type ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import { note } from "../audit/note.ts";
+import { eraseOrder } from "../federation/erase-order.ts";
 import { isResultUnderWay } from "../federation/result-under-way.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
@@ -55,7 +56,9 @@ export async function eraseTaskTexts(
   return { status: 200, body: { task_id: taskId, erased_at, copies_left } };
 }
 
-function eraseTask(tx: Tx, { task_id, prompt, events }: StoredTaskRow, now: number) {
+async function eraseTask(tx: Tx, task: StoredTaskRow, now: number): Promise<boolean> {
+  const { task_id, prompt, events } = task;
+  await eraseOrder(tx, task);
   const noted = JSON.parse(events) as { note?: string }[];
   const hashed = noted.map((event) =>
     event.note === undefined ? event : { ...event, note: sha256Hex(event.note) },

@@ -1,5 +1,7 @@
 import { refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
 import { attestationOf } from "../federation/attestation-of.ts";
+import { isFromPeer } from "../federation/parties.ts";
+import { taskOfPeer } from "../federation/task-of-peer.ts";
 import { answerPage, textDown, type PageQuery } from "../http/page.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
@@ -46,7 +48,9 @@ export async function poll(
   const archived = task.receipt_hash === null ? undefined : await findReceipt(storage.read, taskId);
   const receipt =
     archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);
-  const body = { task: taskOf(task), receipt };
+  const isShown = caller.kind === "master" && isFromPeer(task);
+  const peer = isShown ? await taskOfPeer(storage.read, taskId) : undefined;
+  const body = { task: taskOf(task), receipt, ...(peer !== undefined && { peer }) };
   if (archived === undefined || !isAbroad(task)) return { status: 200, body };
   return { status: 200, body: { ...body, ...(await attestationOf(storage.read, taskId)) } };
 }

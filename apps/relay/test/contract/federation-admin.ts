@@ -71,6 +71,7 @@ export const federationAdminContract: Contract<
   | "listFederationPeers"
   | "setPeerCredit"
   | "removePeer"
+  | "clearPeerDefaults"
   | "settlePeer"
   | "listOutbox"
   | "retryOutbox"
@@ -129,6 +130,15 @@ export const federationAdminContract: Contract<
     }),
     "federation.disabled": request("DELETE", `/peers/${unknownRelay}`),
     "peer.not_found": on(request("DELETE", `/peers/${unknownRelay}`)),
+  },
+
+  clearPeerDefaults: {
+    200: on(async (t) => {
+      const { relayId } = await fakePeer(t).befriend();
+      return t.asMaster("POST", `${path}/peers/${relayId}/clear-defaults`, reason);
+    }),
+    "federation.disabled": request("POST", `/peers/${unknownRelay}/clear-defaults`, reason),
+    "peer.not_found": on(request("POST", `/peers/${unknownRelay}/clear-defaults`, reason)),
   },
 
   settlePeer: {

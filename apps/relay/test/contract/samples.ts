@@ -88,6 +88,7 @@ const federationSamples = {
   listFederationPeers: {},
   setPeerCredit: { body: { credit_limit: 1 } },
   removePeer: {},
+  clearPeerDefaults: { body: { reason: "lost" } },
   settlePeer: { body: { amount: 1, direction: "sent", reference: "wire 1" } },
   listOutbox: { query: "limit=10" },
   retryOutbox: {},

@@ -7,16 +7,28 @@ export interface Introduction {
   readonly publicKey: string;
   readonly endpointUrl: string;
   readonly displayName: string;
+  /** Words of `FEDERATION_FEATURES`; believed only of a message that is signed as a whole. */
+  readonly features?: readonly string[];
 }
 
-type Introducing = Pick<Proposal, "relay_id" | "public_key" | "endpoint_url" | "display_name">;
+type Introducing = Pick<
+  Proposal,
+  "relay_id" | "public_key" | "endpoint_url" | "display_name" | "features"
+>;
 
-export function introduce({ relayId, publicKey, endpointUrl, displayName }: Introduction) {
+export function introduce({
+  relayId,
+  publicKey,
+  endpointUrl,
+  displayName,
+  features,
+}: Introduction) {
   return {
     relay_id: relayId,
     public_key: publicKey,
     endpoint_url: endpointUrl,
     display_name: displayName,
+    ...(features !== undefined && { features: [...features] }),
   } satisfies Introducing;
 }
 
@@ -26,5 +38,6 @@ export function introductionOf(message: Introducing): Introduction {
     publicKey: message.public_key,
     endpointUrl: message.endpoint_url,
     displayName: message.display_name,
+    ...(message.features !== undefined && { features: message.features }),
   };
 }

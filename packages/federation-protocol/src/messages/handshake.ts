@@ -1,11 +1,23 @@
 import * as v from "valibot";
-import { endpointUrl, envelope, hex32, shortText, signature, uuid } from "../fields.ts";
+import {
+  count,
+  endpointUrl,
+  envelope,
+  features,
+  hex32,
+  shortText,
+  signature,
+  uuid,
+} from "../fields.ts";
 
 /** Who a relay is: the answer of `GET /federation/v1/identity`. */
 export const RelayIdentitySchema = v.object({
   agent_id: uuid,
   public_key: hex32,
   did: v.string(),
+  /** Shown to whoever looks; a peer believes those of a signed heartbeat. */
+  features: v.optional(features),
+  incarnation: v.optional(count),
 });
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
 
@@ -14,6 +26,7 @@ const introduction = {
   public_key: hex32,
   endpoint_url: endpointUrl,
   display_name: shortText,
+  features: v.optional(features),
 };
 
 /** The body of peer/propose. */

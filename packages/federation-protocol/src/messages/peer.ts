@@ -1,14 +1,25 @@
 import * as v from "valibot";
 import { extensibleEnum } from "../extensible-enum.ts";
-import { count, hex32, shortText, signature, time, uuid } from "../fields.ts";
+import { balance, count, features, hex32, shortText, signature, time, uuid } from "../fields.ts";
 
-/** A sign of life and its answer; `signature` is over `relay_id` and the decimal `timestamp`. */
+/** What the sender owes the receiver, in USD; below 0 what it is owed. */
+export const StatedPositionSchema = v.object({ amount: balance, under_way: v.boolean() });
+export type StatedPosition = v.InferOutput<typeof StatedPositionSchema>;
+
+/**
+ * A sign of life and its answer; `signature` is over `relay_id` and the decimal `timestamp` only, so
+ * the last three members are believed under `X-Relay-Signature` over the whole body alone.
+ */
 export const HeartbeatSchema = v.object({
   relay_id: uuid,
   timestamp: time,
   agent_count: count,
   signature,
   to: v.optional(uuid),
+  features: v.optional(features),
+  /** Grows with every restore of the sender's database from a backup. */
+  incarnation: v.optional(count),
+  position: v.optional(StatedPositionSchema),
 });
 export type Heartbeat = v.InferOutput<typeof HeartbeatSchema>;
 

@@ -64,6 +64,19 @@ export const TaskResultSchema = v.object({
 });
 export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
-/** `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. */
-export const TaskResultAnswerSchema = v.object({ status: extensibleEnum(["accepted", "pending"]) });
+/**
+ * `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. An
+ * acceptance has the members of `Accepted` for a peer that names `signed_accepted`, and for one that
+ * names `position` the settlement, if the task was settled before.
+ */
+export const TaskResultAnswerSchema = v.object({
+  status: extensibleEnum(["accepted", "pending"]),
+  task_id: v.optional(textId),
+  receipt_hash: v.optional(hex32),
+  relay_id: v.optional(uuid),
+  timestamp: v.optional(time),
+  suite: v.optional(v.string()),
+  signature: v.optional(signature),
+  settlement: v.optional(signedObject),
+});
 export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;

@@ -18,6 +18,7 @@ import {
   inboundHold,
   inboundRelease,
   isForwardDue,
+  isHoldPending,
   judgeForward,
   leastPayment,
   mayOwe,
@@ -126,7 +127,7 @@ export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
   for (const row of relay.store.inbound.values()) {
     storeInbound(relay, row, expireInbound(row.task, relay.now));
     if (row.task.state === "running") yield row.task.expiresAt;
-    if (row.task.hold === "open") yield row.task.holdUntil;
+    if (isHoldPending(row.task)) yield row.task.holdUntil;
   }
   for (const own of relay.store.own.values()) {
     if (own.state !== "open") continue;
@@ -141,7 +142,9 @@ export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
 export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
   if (task === row.task) return;
   relay.store.inbound.set(task.taskId, { ...row, task });
-  if (row.task.hold === "open" && task.hold === "released") {
+  if (row.task.hold === task.hold) return;
+  if (task.hold === "defaulted") relay.tally("peer defaulted");
+  if (row.task.hold === "open" && task.hold !== "settled") {
     if (task.receiptStatus === "completed") relay.tally("hold lapsed");
     relay.post(task.taskId, inboundRelease(task));
     const onward = relay.store.outbound.get(task.taskId);

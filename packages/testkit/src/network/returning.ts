@@ -1,5 +1,6 @@
 import { releasePostings } from "@agent/budget";
 import {
+  awaitLateSettlement,
   beginReturn,
   concludeRelayed,
   endReturn,
@@ -116,7 +117,9 @@ function sendResult(relay: SimRelay, row: Inbound): void {
   relay.send(peerId, "task/result", message, (delivery) => {
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
-    storeInbound(relay, current, endReturn(current.task, delivery));
+    const ended = endReturn(current.task, delivery);
+    const times = { now: relay.now, holdMs: relay.world.schedule.holdMs };
+    storeInbound(relay, current, awaitLateSettlement(ended, current.task, times));
     conclude(relay, taskId);
   });
 }

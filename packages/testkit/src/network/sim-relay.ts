@@ -2,6 +2,7 @@ import { accountOf, type Micro, type Posting } from "@agent/budget";
 import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
 import {
   type ClearingLine,
+  defaultedAmount,
   type Delivery,
   exposureOf,
   type FederationRefusal,
@@ -190,10 +191,15 @@ export class SimRelay implements Station {
     for (const settlement of this.store.outbox.values()) {
       if (settlement.peerId === relayId) payable += payableOfSettlement(settlement);
     }
+    let defaulted = 0;
+    for (const { task } of this.store.inbound.values()) {
+      if (task.peerId === relayId) defaulted += defaultedAmount(task);
+    }
     return {
       balance: this.store.balanceOf(accountOf.peer(relayId)),
       payable: payable as Micro,
       limit: this.peer(relayId)?.limit ?? (0 as Micro),
+      defaulted: defaulted as Micro,
     };
   }
 

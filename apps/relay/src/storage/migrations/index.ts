@@ -18,6 +18,8 @@ import { webhooks } from "./017-webhooks.ts";
 import { federationEnds } from "./018-federation-ends.ts";
 import { tasksOfPeers } from "./019-tasks-of-peers.ts";
 import { federationGuards } from "./020-federation-guards.ts";
+import { federationFeatures } from "./021-federation-features.ts";
+import { incarnation } from "./022-incarnation.ts";
 import { clock } from "./023-clock.ts";
 import { reconciliation } from "./024-reconciliation.ts";
 import { cardReversals } from "./028-card-reversals.ts";
@@ -47,6 +49,8 @@ export const migrations = [
   federationEnds,
   tasksOfPeers,
   federationGuards,
+  federationFeatures,
+  incarnation,
   clock,
   reconciliation,
   cardReversals,

@@ -16,6 +16,10 @@ export interface FederationPeerRow {
   forwards: string;
   /** What is left of a removal by the operator, which nobody else lifts. */
   operator_removal: "in_force" | "lifted" | null;
+  /** JSON array: the features that it named last. */
+  features: string;
+  /** The highest incarnation that it named. */
+  incarnation: number;
 }
 
 /** A task that was handed to another relay. */
@@ -58,6 +62,12 @@ export interface FederationInboundRow {
   trace: string | null;
   /** JSON: its forward as it came, without `task_payload`; null unless it goes on to another relay. */
   relayed: string | null;
+  /** JSON: the order that the peer signed, until it is settled and forgotten. */
+  forward: string | null;
+  /** JSON: the peer's signed acceptance of the result. */
+  accepted: string | null;
+  /** The amount that the peer took a result for and never settled; null where it did not default. */
+  defaulted: number | null;
 }
 
 /** A settlement on its way to the relay that is to be paid. */

@@ -1,0 +1,31 @@
+import { listWithdrawals } from "../budget/list-withdrawals.ts";
+import { peersToCompare } from "../federation/peers-to-compare.ts";
+import type { Services } from "../services.ts";
+
+/**
+ * Tells the operator of a relay that was restored from a backup what to look at before it goes on:
+ * withdrawals that may have been paid since the backup, and peers that may know of more than it does.
+ */
+export async function reportRestore(
+  services: Pick<Services, "freezer" | "storage" | "log">,
+): Promise<void> {
+  const { freezer, storage, log } = services;
+  const frozen = freezer.frozen();
+  if (frozen?.restored !== true) return;
+  const { reason, since } = frozen;
+  log.warn("relay.restored", { incarnation: freezer.incarnation, reason, since });
+  let cursor: string | undefined;
+  do {
+    const page = await listWithdrawals(services, undefined, { status: "pending", cursor });
+    if ("ok" in page) throw new Error(`pending withdrawals cannot be listed: ${page.code}`);
+    for (const { withdrawal_id, agent_id, amount, destination, created_at } of page.body
+      .withdrawals) {
+      const about = { withdrawal_id, agent_id, amount, destination, created_at };
+      log.warn("relay.restored.withdrawal_pending", about);
+    }
+    cursor = page.body.next_cursor ?? undefined;
+  } while (cursor !== undefined);
+  for (const peer of await peersToCompare(storage.read)) {
+    log.warn("relay.restored.peer_to_compare", { ...peer });
+  }
+}

@@ -1,0 +1,133 @@
+import { createHeartbeat, signAnswer } from "@agent/federation-protocol";
+import { afterEach, describe, expect, test } from "vitest";
+import { federated, forwardedAway } from "../../test/contract/federation.ts";
+import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { answering, type Answering } from "../../test/listening-peer.ts";
+import { startNetwork, until } from "../../test/network.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const own = ["relayed", "position", "signed_accepted"];
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start(): Promise<TestRelay> {
+  const t = await startTestRelay(federated);
+  closing.push(() => t.close());
+  return t;
+}
+
+/** What the operator sees of the only peer. */
+async function peerOf(t: TestRelay) {
+  const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
+}
+
+async function beat(t: TestRelay): Promise<void> {
+  await t.clock.advance(60_000);
+  await t.relay.tick();
+}
+
+describe("H18: relays of this version", () => {
+  test("name their features in the identity, the discovery document and each heartbeat", async () => {
+    const t = await start();
+    const identity = await t.request("GET", "/federation/v1/identity");
+    expect(identity.body).toMatchObject({ features: own, incarnation: 0 });
+    const info = await t.request("GET", "/.well-known/agent-relay.json");
+    expect(info.body["features"]).toEqual(expect.arrayContaining(["federation", ...own]));
+    const { body, headers } = await (await fakePeer(t).befriend()).heartbeat();
+    expect(body).toMatchObject({ features: own, incarnation: 0 });
+    expect(headers.get("x-relay-signature")).not.toBeNull();
+  });
+
+  test("know each other's features from the handshake on, before any heartbeat", async () => {
+    const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
+    closing.push(() => network.close());
+    for (const site of network.sites) expect(await peerOf(site)).toMatchObject({ features: own });
+  });
+});
+
+describe("H18: a peer of the version before", () => {
+  test("is answered as by that version: no position, and an acceptance without a signature", async () => {
+    const t = await start();
+    const { peer, receipt, listening } = await forwardedAway(t);
+    closing.push(() => listening.close());
+    expect(await peerOf(t)).toMatchObject({ features: [], incarnation: 0 });
+    expect((await peer.heartbeat()).body).not.toHaveProperty("position");
+    const reply = await peer.post("/federation/v1/task/result", peer.resultOf(receipt));
+    expect(reply).toMatchObject({ status: 200 });
+    expect(reply.body).toEqual({ status: "accepted" });
+  });
+
+  test("goes on living: its plain heartbeats and answers count as before", async () => {
+    const t = await start();
+    const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
+    await beat(t);
+    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    expect(await peerOf(t)).toMatchObject({ state: "active", missed_heartbeats: 0, features: [] });
+    expect(listening.asked.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
+  });
+
+  test("that was of this version loses the features that it no longer names", async () => {
+    const t = await start();
+    const peer = await fakePeer(t).befriend();
+    await peer.heartbeat(undefined, { features: own, incarnation: 5 });
+    expect(await peerOf(t)).toMatchObject({ features: own, incarnation: 5 });
+    await peer.heartbeat();
+    expect(await peerOf(t)).toMatchObject({ features: [], incarnation: 5 });
+  });
+});
+
+describe("H18: the features of an answer to a heartbeat", () => {
+  test("are believed under the signature over the whole answer", async () => {
+    const t = await start();
+    await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
+    await beat(t);
+    await until(async () => (await peerOf(t))["features"] !== undefined, "an answer");
+    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    expect(await peerOf(t)).toMatchObject({ features: own });
+  });
+
+  test("are not believed without it, though the answer counts as a sign of life", async () => {
+    const t = await start();
+    await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
+    await beat(t);
+    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    expect(await peerOf(t)).toMatchObject({ state: "active", features: [] });
+  });
+});
+
+test("H18: the features of a heartbeat that names no receiver are not believed", async () => {
+  const t = await start();
+  const peer = await fakePeer(t).befriend();
+  expect(await peer.heartbeat(undefined, { features: own, to: undefined })).toMatchObject({
+    status: 200,
+  });
+  expect(await peerOf(t)).toMatchObject({ features: [] });
+});
+
+/** The members of a heartbeat of the version before. */
+function plain({ relayId, secretKey }: FakePeer, t: TestRelay, timestamp: number) {
+  const body = { relay_id: relayId, timestamp, agent_count: 0, to: t.relay.relayId };
+  return createHeartbeat(body, secretKey);
+}
+
+/** A peer of `t` that listens, and answers heartbeats as told. */
+async function answerer(
+  t: TestRelay,
+  answer: (peer: FakePeer, timestamp: number) => object,
+  signs = false,
+): Promise<Answering> {
+  let peer: FakePeer | undefined;
+  const listening = await answering(({ path }, response) => {
+    if (peer === undefined || !path.endsWith("/heartbeat")) return {};
+    const body = answer(peer, t.clock.now() + 1);
+    if (signs) response.setHeader("x-relay-signature", signAnswer(body, peer.secretKey));
+    return body;
+  });
+  closing.push(() => listening.close());
+  peer = await fakePeer(t, listening.url).befriend();
+  return listening;
+}

@@ -1,0 +1,33 @@
+import { fromMicro } from "@agent/budget";
+import { Gauge, type Registry } from "prom-client";
+import type { Services } from "../services.ts";
+import type { Federation } from "./federation.ts";
+import { defaultedByAll } from "./inbound-store.ts";
+import { listPeers } from "./peer-store.ts";
+
+/** Adds the alarms between relays to what the relay counts; read at the moment of asking. */
+export function observeFederation(
+  registry: Registry,
+  { storage }: Pick<Services, "storage">,
+  { differences }: Federation,
+): void {
+  const registers = [registry];
+  new Gauge({
+    name: "agent_relay_federation_defaulted_usd",
+    help: "What peers accepted results for and did not settle in time, until it is cleared.",
+    registers,
+    async collect() {
+      this.set(fromMicro(await defaultedByAll(storage.read)));
+    },
+  });
+  new Gauge({
+    name: "agent_relay_federation_positions_differing",
+    help: "Peers whose books differ from those here while nothing is under way.",
+    registers,
+    async collect() {
+      // A peer that was removed is compared no more.
+      const peers = await listPeers(storage.read);
+      this.set(peers.filter(({ relay_id }) => differences.has(relay_id)).length);
+    },
+  });
+}

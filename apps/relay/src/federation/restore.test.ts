@@ -1,0 +1,319 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { commands } from "../commands.ts";
+import { doneForPeer, federated } from "../../test/contract/federation.ts";
+import { fakePeer } from "../../test/fake-peer.ts";
+import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import {
+  booksOf,
+  peer,
+  positionsOf,
+  startSite,
+  submitFor,
+  taskFor,
+  until,
+  work,
+  type Site,
+} from "../../test/network.ts";
+import { startTestRelay } from "../../test/test-relay.ts";
+
+let folder: string;
+let clock: ManualClock;
+let fate: (path: string) => Fate;
+let proxies: [LossyProxy, LossyProxy];
+let a: Site;
+let b: Site;
+let boss: TestAgent;
+let worker: TestAgent;
+
+const file = () => join(folder, "beta.db");
+const copy = () => join(folder, "beta.backup");
+
+async function startBeta(seed: number): Promise<Site> {
+  const env = { AGENT_DB_PATH: file() };
+  const site = await startSite({ name: "beta", clock, seed, env, url: proxies[1].url });
+  proxies[1].to(`http://127.0.0.1:${site.port}`);
+  return site;
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-restore-"));
+  clock = manualClock();
+  fate = () => "pass";
+  const passing = () => lossyProxy((path) => fate(path));
+  proxies = [await passing(), await passing()];
+  a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0].url });
+  proxies[0].to(`http://127.0.0.1:${a.port}`);
+  b = await startBeta(2);
+  await peer(a, b);
+  boss = await a.agent();
+  await a.deposit(boss, 10);
+  worker = await b.worker(1);
+});
+afterEach(async () => {
+  await Promise.all([a.close(), b.close()]);
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+  rmSync(folder, { recursive: true });
+});
+
+async function command(name: "backup" | "restore"): Promise<void> {
+  const call = { arguments: [copy()], status: false, path: file(), now: clock.now() };
+  const { ok, text } = (await commands[name]?.run(call)) ?? { ok: false, text: "no command" };
+  if (!ok) throw new Error(text);
+}
+
+/** Beta is lost and comes back as it was at the backup. */
+async function restoreBeta(seed = 9): Promise<void> {
+  await b.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${file()}${end}`, { force: true });
+  await clock.advance(5_000);
+  await command("restore");
+  b = await startBeta(seed);
+}
+
+const unfreeze = (body?: object) => b.asMaster("POST", "/api/v1/admin/unfreeze", body);
+
+/** One heartbeat of each relay, and what follows. */
+async function beat(times = 1): Promise<void> {
+  for (let beaten = 0; beaten < times; beaten += 1) {
+    await clock.advance(60_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    await Promise.all([heard(a), heard(b)]);
+  }
+}
+
+async function peerOf(site: Site) {
+  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
+  return (body["peers"] as Record<string, unknown>[])[0] ?? {};
+}
+
+/** Waits until a relay that is not frozen has heard its peer in this minute. */
+async function heard(site: Site): Promise<void> {
+  const frozen = await site.asMaster("GET", "/metrics");
+  if (frozen.text.includes("agent_relay_frozen 1")) return;
+  await until(async () => (await peerOf(site))["last_heartbeat_at"] === clock.now(), "a heartbeat");
+}
+
+async function metricOf(site: Site, name: string): Promise<number> {
+  const { text } = await site.asMaster("GET", "/metrics");
+  return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+/** A task of alpha's that beta's worker has done, whose result alpha has taken. */
+async function doTask(): Promise<void> {
+  const { body } = await submitFor(a, boss);
+  await work(b, worker, await taskFor(b, worker, String(body["task_id"])));
+  await until(() => a.logged("receipt.verified").length > 0, "the result comes back");
+}
+
+/** Lets the jobs of both run until a balance is as it must become. */
+const settleAll = (balance: () => Promise<number>, expected: number) =>
+  until(async () => {
+    if ((await balance()) === expected) return true;
+    await clock.advance(60_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "it is settled");
+
+/** The only settlement that a relay is to send. */
+async function outboxOf(site: Site): Promise<Record<string, unknown>> {
+  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/outbox");
+  return (body["settlements"] as Record<string, unknown>[])[0] ?? {};
+}
+
+const firstAttemptLost = (site: Site) =>
+  until(
+    async () => typeof (await outboxOf(site))["last_error"] === "string",
+    "the first attempt is lost",
+  );
+
+const paid = () => until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+
+describe("A8: a relay that was restored from a backup", () => {
+  test("pays nothing twice, and its worker gets the pay that the backup lacked", async () => {
+    const saver = await b.agent();
+    await b.deposit(saver, 5);
+    const asked = await b.as(saver, "POST", `/api/v1/agents/${saver.agentId}/withdrawals`, {
+      amount: 5,
+      destination: "an account",
+    });
+    const withdrawalId = String(asked.body["withdrawal_id"]);
+    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    await doTask();
+    await firstAttemptLost(a);
+    await command("backup");
+
+    fate = () => "pass";
+    await clock.advance(30_000);
+    await a.relay.tick();
+    await paid();
+    const complete = () =>
+      b.asMaster("POST", `/api/v1/admin/withdrawals/${withdrawalId}/complete`, {
+        payout_reference: "wire 1",
+      });
+    expect(await complete()).toMatchObject({ status: 200 });
+    await settleAll(() => a.balance(boss), 9);
+
+    await restoreBeta();
+    const restoredAt = Math.floor(clock.now() / 1_000);
+    expect((await b.request("GET", "/health")).body).toEqual({
+      status: "ok",
+      incarnation: restoredAt,
+    });
+    expect((await b.request("GET", "/federation/v1/identity")).body).toMatchObject({
+      incarnation: restoredAt,
+    });
+    expect(b.logged("relay.restored")).toMatchObject([{ level: "warn", incarnation: restoredAt }]);
+    expect(b.logged("relay.restored.withdrawal_pending")).toMatchObject([
+      { withdrawal_id: withdrawalId, amount: 5, destination: "an account" },
+    ]);
+    expect(b.logged("relay.restored.peer_to_compare")).toMatchObject([
+      { relay_id: a.relayId, position: -0.95, under_way: true },
+    ]);
+    expect(await complete()).toMatchObject({ status: 503, body: { code: "server.frozen" } });
+    expect(await b.balance(worker)).toBe(0);
+
+    for (const body of [undefined, {}, { restored: false }]) {
+      const refused = await unfreeze(body);
+      expect(refused).toMatchObject({ status: 400, body: { code: "request.invalid" } });
+      expect(refused.text).toContain('"path":"restored"');
+    }
+    expect(await complete()).toMatchObject({ status: 503 });
+    expect(await unfreeze({ restored: true })).toMatchObject({ status: 200 });
+    await clock.advance(1_000);
+    await b.relay.tick();
+    await paid();
+    expect(await a.balance(boss)).toBe(9);
+    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
+    expect(await positionsOf(b)).toEqual({ [a.relayId]: -0.95 });
+    for (const site of [a, b]) {
+      expect(await booksOf(site)).toMatchObject({ consistent: true });
+    }
+    await beat(2);
+    expect(a.logged("federation.peer.restored")).toMatchObject([{ incarnation: restoredAt }]);
+    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toEqual([]);
+    expect(await b.balance(worker)).toBe(0.9025);
+  });
+
+  test("sends a settlement that was under way at the backup again, and pays it once", async () => {
+    const [payer, earner] = [await b.agent(), await a.worker(1, "translate")];
+    await b.deposit(payer, 10);
+    const { body } = await submitFor(b, payer, { capability: "translate" });
+    const task = await taskFor(a, earner, String(body["task_id"]));
+    fate = () => "pass";
+    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    await work(a, earner, task);
+    await firstAttemptLost(b);
+    await command("backup");
+    expect(await b.balance(payer)).toBe(8.8);
+    fate = () => "pass";
+    await settleAll(() => b.balance(payer), 9);
+    expect(await a.balance(earner)).toBe(0.9025);
+
+    await restoreBeta();
+    await unfreeze({ restored: true });
+    await settleAll(() => b.balance(payer), 9);
+    expect(await a.balance(earner)).toBe(0.9025);
+    expect(await positionsOf(a)).toEqual({ [b.relayId]: -0.95 });
+    expect(await positionsOf(b)).toEqual({ [a.relayId]: 0.95 });
+    for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+  });
+
+  test("that lost a whole task is told by the positions, at both sides, even while frozen", async () => {
+    await beat();
+    await command("backup");
+    await doTask();
+    await paid();
+    await until(async () => (await a.balance(boss)) === 9, "alpha has settled");
+    await beat(2);
+    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toEqual([]);
+
+    await restoreBeta();
+    await beat();
+    for (const [site, own] of [
+      [a, 0.95],
+      [b, 0],
+    ] as const) {
+      await until(() => site.logged("federation.position_differs").length > 0, "an alarm");
+      expect(site.logged("federation.position_differs")).toMatchObject([
+        { level: "error", own, difference: 0.95 },
+      ]);
+      expect(await metricOf(site, "agent_relay_federation_positions_differing")).toBe(1);
+    }
+    await beat(3);
+    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toHaveLength(1);
+
+    // The operators agree on what was lost: an outside payment of the same amount ends the alarm.
+    const settle = `/api/v1/admin/federation/peers/${b.relayId}/settle`;
+    await a.asMaster("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
+    await beat(2);
+    expect(a.logged("federation.position_agrees")).toHaveLength(1);
+    expect(await metricOf(a, "agent_relay_federation_positions_differing")).toBe(0);
+  });
+});
+
+describe("A8: while a relay is frozen", () => {
+  const freeze = () => b.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+
+  test("heartbeats go on both ways, so neither side removes the other", async () => {
+    await freeze();
+    const before = await peerOf(b);
+    await beat(10);
+    expect(await peerOf(a)).toMatchObject({ state: "active", missed_heartbeats: 0 });
+    expect(await peerOf(b)).toEqual(before);
+    await unfreeze();
+    await beat();
+    expect(await peerOf(b)).toMatchObject({ state: "active", missed_heartbeats: 0 });
+    await doTask();
+    await paid();
+  });
+
+  test("a settlement uses up no attempt for hours, is paid afterwards, and is no default", async () => {
+    fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+    await doTask();
+    const outbox = () => outboxOf(a);
+    await firstAttemptLost(a);
+    fate = () => "pass";
+    await freeze();
+    // Longer than the hold would have stood, and than all six attempts take.
+    for (let hour = 0; hour < 9; hour += 3) {
+      await clock.advance(3 * 3_600_000);
+      await Promise.all([a.relay.tick(), b.relay.tick()]);
+      await heard(a);
+      await until(async () => {
+        const { attempts, next_attempt_at } = await outbox();
+        return attempts === 1 && Number(next_attempt_at) > clock.now();
+      }, "the attempt ends");
+      expect(await outbox()).toMatchObject({ state: "pending", last_error: "server.frozen" });
+    }
+    expect(await b.balance(worker)).toBe(0);
+    await unfreeze();
+    await clock.advance(120_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    await paid();
+    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+    expect(b.logged("federation.settlement.defaulted")).toEqual([]);
+  });
+});
+
+test("A8: a frozen relay says which settlements it has booked, and takes none", async () => {
+  const t = await startTestRelay(federated);
+  const other = await fakePeer(t).befriend();
+  const { settlement, taskId } = await doneForPeer(t, other);
+  const body = other.settlementOf(settlement);
+  expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
+    status: 200,
+  });
+  await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  const listed = await other.get(`/federation/v1/settlements?task_id=${taskId}`);
+  expect(listed).toMatchObject({ status: 200, body: { settlements: [{ task_id: taskId }] } });
+  expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
+    status: 503,
+    body: { code: "server.frozen" },
+  });
+  expect(await other.heartbeat()).toMatchObject({ status: 200 });
+  await t.close();
+});
