@@ -27,6 +27,9 @@ export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
     finished_at: null,
     delegation_token: null,
     events: "[]",
+    claimed_at: null,
+    worked_at: null,
+    cancel_requested_at: null,
     ...change,
   };
 }

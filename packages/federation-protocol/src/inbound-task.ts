@@ -125,10 +125,13 @@ export function acknowledged(task: InboundTask): InboundTask {
 
 /** What time does to a task: one that still runs expires, a hold that nobody settles lapses. */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
-  if (task.state === "running" && now >= task.expiresAt) {
-    return { ...task, state: "void", hold: releasedOf(task) };
-  }
+  if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
   return now >= task.holdUntil ? { ...task, hold: releasedOf(task) } : task;
+}
+
+/** A task that ends here without a receipt, by expiry or because it was cancelled. */
+export function voidInbound(task: InboundTask): InboundTask {
+  return task.state === "running" ? { ...task, state: "void", hold: releasedOf(task) } : task;
 }
 
 function releasedOf({ hold }: InboundTask): InboundTask["hold"] {

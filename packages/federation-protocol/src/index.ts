@@ -63,6 +63,7 @@ export {
   type InboundTask,
   isReturnDue,
   openInbound,
+  voidInbound,
 } from "./inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {
@@ -113,6 +114,10 @@ export {
   SettlementListSchema,
 } from "./messages/settlement.ts";
 export {
+  type TaskCancel,
+  type TaskCancelAnswer,
+  TaskCancelAnswerSchema,
+  TaskCancelSchema,
   type TaskForward,
   type TaskForwardAnswer,
   TaskForwardAnswerSchema,
@@ -138,11 +143,13 @@ export {
   payableOf,
   type ReceiptStatus,
   takeResult,
+  voidOutbound,
 } from "./outbound-task.ts";
 export { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
+  CancelCode,
   ClearingCode,
   FederationCode,
   FederationRefusal,
@@ -199,3 +206,14 @@ export {
   verifyResult,
   verifyResultAsync,
 } from "./task-result.ts";
+export {
+  beginCancel,
+  type CancelFinding,
+  type CancelMeaning,
+  checkCancel,
+  endCancel,
+  isCancelDue,
+  readCancelAnswer,
+  requestCancel,
+  signCancelAnswer,
+} from "./task-cancel.ts";

@@ -22,6 +22,14 @@ export {
 export { receiptHash } from "./hash.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
+export {
+  type NoShowRecord,
+  type NoShowRecordBody,
+  NoShowRecordSchema,
+  type NoShowRefusal,
+  signNoShowRecord,
+  verifyNoShowRecord,
+} from "./no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
 export { type ExecutionReceipt, ExecutionReceiptSchema } from "./schema.ts";

@@ -25,7 +25,15 @@ export { openApi } from "./openapi.ts";
 export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
-export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
+export {
+  ListedStatus,
+  ListedTask,
+  RoutingChoice,
+  SubmitTaskBody,
+  Task,
+  TaskEvent,
+  TaskStatus,
+} from "./tasks.ts";
 export { Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Webhook, WebhookEvent } from "./webhooks.ts";

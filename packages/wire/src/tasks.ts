@@ -6,6 +6,7 @@ import {
   eventNumber,
   finite,
   id,
+  longText,
   looseObject,
   nextCursor,
   page,
@@ -27,6 +28,10 @@ export const TaskStatus = v.picklist([
   "cancelled",
 ]);
 export type TaskStatus = v.InferOutput<typeof TaskStatus>;
+
+/** What a list of submitted tasks shows beside: a task that expired while somebody had claimed it. */
+export const ListedStatus = v.picklist([...TaskStatus.options, "expired"]);
+export type ListedStatus = v.InferOutput<typeof ListedStatus>;
 
 export const RoutingChoice = v.object({
   selected_agent: v.string(),
@@ -59,10 +64,16 @@ export const Task = v.object({
   amount_locked: v.number(),
   /** The number of its newest event. */
   event_id: v.optional(v.number()),
+  /** When its submitter asked the holder of the claim to stop; only then. */
+  cancel_requested_at: v.optional(v.number()),
   /** Only where the task came with one. */
   delegation_token: v.optional(looseObject),
 });
 export type Task = v.InferOutput<typeof Task>;
+
+/** The prompt of an expired task is not kept: it is empty. */
+export const ListedTask = v.object({ ...Task.entries, status: ListedStatus });
+export type ListedTask = v.InferOutput<typeof ListedTask>;
 
 const promptRule = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
 
@@ -116,6 +127,15 @@ export const TaskEvent = v.object({
   note: v.optional(v.string()),
 });
 export type TaskEvent = v.InferOutput<typeof TaskEvent>;
+
+/** A claim ends at `lease_until` unless it is renewed. */
+const ClaimLease = v.object({
+  task_id: v.string(),
+  status: v.literal("claimed"),
+  lease_until: v.number(),
+  /** The submitter asks to stop: release the claim, or go on and say so. */
+  cancel_requested_at: v.optional(v.number()),
+});
 
 const TaskAnswer = v.object({
   task: Task,
@@ -213,24 +233,68 @@ export const tasks = {
     scope: "task:read",
     tier: "read",
     query: v.object({
-      status: v.optional(TaskStatus),
+      status: v.optional(ListedStatus),
       submitted_by: v.optional(v.literal("me")),
       ...page,
     }),
-    ok: { 200: v.object({ tasks: v.array(Task), next_cursor: nextCursor }) },
+    ok: { 200: v.object({ tasks: v.array(ListedTask), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
   cancelTask: operation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/cancel",
-    summary: "Cancel a pending task and release its hold.",
+    summary:
+      "Cancel a pending task and release its hold, or ask the executor of a claimed one to stop.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:submit",
     tier: "write",
     keyed: true,
-    ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
+    ok: {
+      200: v.object({ task_id: v.string(), status: v.literal("cancelled") }),
+      202: v.object({
+        task_id: v.string(),
+        status: v.literal("claimed"),
+        cancel_requested_at: v.number(),
+      }),
+    },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
+  }),
+  claimTask: operation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/claim",
+    summary: "Claim a pending task for 60 s, or renew the claim of the same device.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    ok: { 200: ClaimLease },
+    refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
+  }),
+  reportProgress: operation({
+    method: "POST",
+    path: "/agent/:agentId/task/:taskId/progress",
+    summary: "Renew the claim of this device with a note on how the work goes.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    body: v.object({ note: v.optional(longText) }),
+    ok: { 200: ClaimLease },
+    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
+  }),
+  releaseClaim: operation({
+    method: "DELETE",
+    path: "/agent/:agentId/task/:taskId/claim",
+    summary: "Release the claim of this device, and so agree to a requested cancel.",
+    section: "Tasks",
+    auth: "bearer",
+    scope: "task:result",
+    tier: "write",
+    ok: {
+      200: v.object({ task_id: v.string(), status: v.picklist(["pending", "cancelled"]) }),
+    },
+    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),
   postResult: operation({
     method: "POST",

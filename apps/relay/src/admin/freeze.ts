@@ -15,6 +15,8 @@ export interface Freezer {
   frozen(): Frozen | undefined;
   /** The time by which tasks expire: it stands still with the relay. */
   readonly taskTime: () => number;
+  /** Since when the relay works: its start, or the end of its last freeze. */
+  readonly runningSince: () => number;
   freeze(reason: string): Promise<Frozen>;
   unfreeze(): Promise<void>;
   /** Reads everything as of one moment, frozen or not. */
@@ -29,9 +31,11 @@ export async function openFreezer(
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
   let current: Frozen | undefined = await findFreeze(storage.read);
+  let runningSince = now();
 
   return {
     frozen: () => current,
+    runningSince: () => runningSince,
     taskTime: () => current?.since ?? now(),
     async freeze(reason) {
       if (current !== undefined) return current;
@@ -51,6 +55,7 @@ export async function openFreezer(
         const ended = await removeFreeze(tx);
         if (ended !== undefined) await postponeOpenTasks(tx, now() - ended.since);
       });
+      runningSince = now();
       current = undefined;
     },
     inspect: (work) => storage.transaction(work),

@@ -1,4 +1,5 @@
 import { limits } from "@agent/wire";
+import { askPeerCancel } from "./ask-peer-cancel.ts";
 import { deliverSettlement } from "./deliver-settlement.ts";
 import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation.ts";
@@ -57,7 +58,10 @@ function createFederationWork(
       dueOutbox(storage.read, now, room),
     ]);
     for (const { task_id } of forwards) {
-      begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute));
+      begin(`forward ${task_id}`, async () => {
+        await resendForward(services, task_id, reroute);
+        await askPeerCancel(services, task_id);
+      });
     }
     for (const { task_id } of results) {
       begin(`result ${task_id}`, () => returnResult(services, task_id));

@@ -4,8 +4,8 @@ import type {
   AgentKeyRow,
   AgentRow,
   CapabilityCountRow,
-  DeviceRow,
   ListingRow,
+  StoredDeviceRow,
 } from "./tables/agents.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "./tables/approvals.ts";
 import type { AuditEntryRow } from "./tables/audit.ts";
@@ -35,6 +35,7 @@ import type { AgentEventRow, ConversationRow, MessageRow, PlanRow } from "./tabl
 import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
   DelegationBudgetRow,
+  NoShowRow,
   ReceiptRow,
   StoredTaskRow,
   TaskCounterRow,
@@ -47,11 +48,12 @@ export interface Tables {
   relay_identity: RelayIdentityRow;
   agents: AgentRow;
   agent_keys: AgentKeyRow;
-  devices: DeviceRow;
+  devices: StoredDeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
   tasks: StoredTaskRow;
   task_counters: TaskCounterRow;
+  no_shows: NoShowRow;
   receipts: ReceiptRow;
   accounts: AccountRow;
   postings: PostingRow;

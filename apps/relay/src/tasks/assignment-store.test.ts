@@ -30,7 +30,7 @@ const row = (change: Partial<TaskRow> = {}): TaskRow => taskRow({ task_id: "t", 
 const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
 const put = (change?: Partial<TaskRow>) => storage.transaction((tx) => insertTask(tx, row(change)));
 
-type Change = (tx: Tx) => Promise<boolean>;
+type Change = (tx: Tx) => Promise<unknown>;
 
 const claim =
   (change = {}): Change =>
@@ -46,7 +46,7 @@ const claim =
 const renew =
   (claimed_by: string): Change =>
   (tx) =>
-    renewLease(tx, { task_id: "t", claimed_by, lease_until: 200 });
+    renewLease(tx, { task_id: "t", claimed_by, now: 50 });
 const release =
   (claimed_by: string): Change =>
   (tx) =>

@@ -18,7 +18,16 @@ export async function countTask(
   tx: Tx,
   services: Issuer & Pick<Services, "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
-  { executorId, status }: { readonly executorId: string; readonly status: ReceiptStatus },
+  {
+    executorId,
+    status,
+    pairOnly = false,
+  }: {
+    readonly executorId: string;
+    readonly status: ReceiptStatus;
+    /** Says nothing to strangers. */
+    readonly pairOnly?: boolean;
+  },
 ): Promise<Standing> {
   const now = services.runtime.now();
   const parties = { delegatorId: task.submitted_by, executorId, status };
@@ -26,6 +35,7 @@ export async function countTask(
     ...parties,
     latencyMs: now - task.submitted_at,
     priced: task.allocation_id !== null,
+    pairOnly,
     now,
   });
   const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });

@@ -4,6 +4,7 @@ import { submitPaid } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
+import { claimAsExecutor, progressAsExecutor, releaseAsExecutor } from "./executor-claims.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
 import { showRouting } from "./show-routing.ts";
@@ -19,6 +20,9 @@ type TaskHandlers = Pick<
   | "getRouting"
   | "listTasks"
   | "cancelTask"
+  | "claimTask"
+  | "reportProgress"
+  | "releaseClaim"
   | "postResult"
   | "listReceipts"
   | "getReceipt"
@@ -66,6 +70,10 @@ export function taskHandlers(services: Services): TaskHandlers {
     listReceipts: ({ params, query }) => listReceipts(services, params.agentId, query),
     getReceipt: ({ params }) => getReceipt(services, params),
     cancelTask: ({ params }, { caller, keep }) => cancel(services, { ...params, caller, keep }),
+    claimTask: ({ params }, { caller }) => claimAsExecutor(services, { ...params, caller }),
+    reportProgress: ({ params, body }, { caller }) =>
+      progressAsExecutor(services, { ...params, note: body.note, caller }),
+    releaseClaim: ({ params }, { caller }) => releaseAsExecutor(services, { ...params, caller }),
     postResult: ({ params, body }, { caller, text, keep }) =>
       text === ""
         ? refuse("receipt.malformed", "body is empty")

@@ -13,6 +13,8 @@ export interface Outcome {
   readonly latencyMs: number;
   /** Whether money was held for the task: only then does it speak to strangers. */
   readonly priced: boolean;
+  /** Counts for the delegator alone, and not in the executor's history. */
+  readonly pairOnly?: boolean;
   readonly now: number;
 }
 
@@ -27,9 +29,9 @@ export interface Recorded {
  * one, there is nothing to know; a denied task speaks neither for nor against.
  */
 export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded | undefined> {
-  const { delegatorId, executorId, status, latencyMs, priced, now } = outcome;
+  const { delegatorId, executorId, status, latencyMs, priced, pairOnly = false, now } = outcome;
   if (delegatorId === executorId) return undefined;
-  if (status !== "denied") {
+  if (status !== "denied" && !pairOnly) {
     await addToHistory(tx, { agent_id: executorId, ...historyStep(outcome) });
   }
   if (delegatorId === null) return undefined;

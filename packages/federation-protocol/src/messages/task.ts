@@ -61,6 +61,24 @@ export const TaskResultSchema = v.object({
 });
 export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
+/** The body of task/cancel: the relay that sent a task asks the one that has it to cancel it. */
+export const TaskCancelSchema = v.object({ task_id: textId, origin_relay: uuid, ...envelope });
+export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
+
+/**
+ * What the asked relay signs. `cancelled`: no receipt of the task will come from it any more.
+ * `pending`, with status 202: the executor was asked, and has not agreed yet.
+ */
+export const TaskCancelAnswerSchema = v.object({
+  status: v.picklist(["cancelled", "pending"]),
+  task_id: textId,
+  relay_id: uuid,
+  timestamp: time,
+  suite: v.string(),
+  signature,
+});
+export type TaskCancelAnswer = v.InferOutput<typeof TaskCancelAnswerSchema>;
+
 /** `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. */
 export const TaskResultAnswerSchema = v.object({ status: v.picklist(["accepted", "pending"]) });
 export type TaskResultAnswer = v.InferOutput<typeof TaskResultAnswerSchema>;

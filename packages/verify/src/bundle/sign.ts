@@ -5,7 +5,15 @@ import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
 /** What a relay knows of a finished task; the rest of the bundle follows from it. */
 export interface Evidence extends Pick<
   EvidenceBundle,
-  "task" | "routing" | "receipt" | "signers" | "peer" | "settlements" | "postings" | "credential"
+  | "task"
+  | "routing"
+  | "receipt"
+  | "signers"
+  | "peer"
+  | "settlements"
+  | "no_shows"
+  | "postings"
+  | "credential"
 > {
   /** When the relay took the receipt, in ms. */
   readonly received_at: number;

@@ -17,6 +17,8 @@ import { capabilityCounts } from "./016-capability-counts.ts";
 import { webhooks } from "./017-webhooks.ts";
 import { federationEnds } from "./018-federation-ends.ts";
 import { tasksOfPeers } from "./019-tasks-of-peers.ts";
+import { claims } from "./026-claims.ts";
+import { noShows } from "./027-no-shows.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -39,4 +41,6 @@ export const migrations = [
   webhooks,
   federationEnds,
   tasksOfPeers,
+  claims,
+  noShows,
 ];
