@@ -223,9 +223,14 @@ async function forward(services: RouteServices, task: TaskRow): Promise<boolean>
   const reason = answer.ok ? await deliver(services, task, answer) : answer.reason;
   if (reason === undefined) return true;
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
-  const isLate = !answer.ok && answer.fault.kind === "timeout" && !closing.aborted;
-  const status = await (isLate ? lapseCall : endClaim)(services, claim);
+  const isOver = !answer.ok && !closing.aborted && isWallClockOver(task, answer.fault);
+  const status = await (isOver ? lapseCall : endClaim)(services, claim);
   return status === "cancelled";
+}
+
+/** Where the relay itself hangs up, at its own limit, the executor may still have been at work. */
+function isWallClockOver({ wall_clock_ms }: TaskRow, fault: EndpointFault): boolean {
+  return fault.kind === "timeout" && wall_clock_ms !== null && fault.waitedMs >= wall_clock_ms;
 }
 
 function noteFault(

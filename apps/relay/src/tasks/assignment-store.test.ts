@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { taskRow } from "../../test/task-row.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
+import { db, p, prepare } from "../storage/prepared.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables/tasks.ts";
+import type { StoredTaskRow } from "../storage/tables/tasks.ts";
 import {
   awaitedExecutors,
   claimPending,
@@ -25,10 +26,28 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-const row = (change: Partial<TaskRow> = {}): TaskRow => taskRow({ task_id: "t", ...change });
+const row = (change: Partial<StoredTaskRow> = {}): StoredTaskRow =>
+  taskRow({ task_id: "t", ...change });
 
 const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
-const put = (change?: Partial<TaskRow>) => storage.transaction((tx) => insertTask(tx, row(change)));
+const fresh = { ...claimed, claimed_at: 50, worked_at: 50 } as const;
+const claimTimes = prepare<
+  Pick<StoredTaskRow, "task_id" | "claimed_at" | "worked_at" | "cancel_requested_at">
+>()(
+  db
+    .updateTable("tasks")
+    .set({
+      claimed_at: p("claimed_at"),
+      worked_at: p("worked_at"),
+      cancel_requested_at: p("cancel_requested_at"),
+    })
+    .where("task_id", "=", p("task_id")),
+);
+const put = (change?: Partial<StoredTaskRow>) =>
+  storage.transaction(async (tx) => {
+    await insertTask(tx, row(change));
+    await tx.run(claimTimes, row(change));
+  });
 
 type Change = (tx: Tx) => Promise<unknown>;
 
@@ -71,13 +90,13 @@ const free = { status: "pending", claimed_by: null, lease_until: null } as const
 const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
 
 describe("what a statement about a task's worker does, and what it leaves alone", () => {
-  const cases: [string, Partial<TaskRow>, Change, Partial<TaskRow> | null][] = [
-    ["a pending task is claimed", {}, claim(), claimed],
+  const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
+    ["a pending task is claimed", {}, claim(), fresh],
     [
       "by the executor it is assigned to",
       { assigned_to: "next" },
       claim({ executor: "next" }),
-      claimed,
+      fresh,
     ],
     ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
     ["not by another agent", {}, claim({ executor: "other" }), null],
@@ -85,7 +104,19 @@ describe("what a statement about a task's worker does, and what it leaves alone"
     ["not when its time is over", {}, claim({ now: 1_000 }), null],
     ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
     ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
-    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 200 }],
+    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 60_050 }],
+    [
+      "never beyond the wall clock of its task",
+      { ...fresh, wall_clock_ms: 20_000 },
+      renew("device"),
+      { lease_until: 20_050 },
+    ],
+    [
+      "not by presence once a cancel was asked for",
+      { ...claimed, cancel_requested_at: 50 },
+      renew("device"),
+      null,
+    ],
     ["not by another", claimed, renew("other"), null],
     ["not where nothing is claimed", {}, renew("device"), null],
     ["a claim is given back by its worker", claimed, release("device"), free],
@@ -101,7 +132,7 @@ describe("what a statement about a task's worker does, and what it leaves alone"
   ];
   test.each(cases)("%s: %j", async (_, before, change, after) => {
     await put(before);
-    expect(await storage.transaction(change)).toBe(after !== null);
+    expect(Boolean(await storage.transaction(change))).toBe(after !== null);
     const task = await findTask(storage.read, "t");
     expect({ ...task, events: "[]" }).toEqual(row({ ...before, ...after }));
   });
