@@ -85,7 +85,7 @@ export function createRouter(parts: RouteParts): Router {
     passOn: (taskId, executorId) =>
       begin(() => passOn(services, taskId, executorId), { correlationId: taskId }),
     takeBack: (taskId) => begin(() => takeBack(services, taskId), { correlationId: taskId }),
-    cancelCall: calls.cancel,
+    cancelCall: (taskId) => calls.cancel(taskId),
     bringWaiting,
     async bringAllWaiting() {
       for (const { executor } of await awaitedExecutors(storage.read, runtime.now())) {
