@@ -14,8 +14,11 @@ import {
   pendingTasks,
   reassignTask,
   releaseClaim,
+  renewByWork,
   renewLease,
+  requestCancel,
 } from "./assignment-store.ts";
+import { claimEndsAt } from "./claim-rules.ts";
 import { findTask, insertTask } from "./store.ts";
 
 let storage: Storage;
@@ -173,5 +176,44 @@ describe("what waits for an executor", () => {
   test("is lapsed when its lease is over", async () => {
     expect(await lapsedTasks(storage.read, 99, 10)).toEqual([]);
     expect(await lapsedTasks(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
+  });
+});
+
+describe("B2: the lease that is stored", () => {
+  test.each([null, 40_000.5, 100_000, 1e300])(
+    "B2: is the one of the rule after each step, with a wall clock of %j",
+    async (wall_clock_ms) => {
+      await put({ wall_clock_ms, expires_at: 1_000_000 });
+      const claim = { task_id: "t", claimed_by: "device" };
+      const times = { claimed_at: 1_000, last_sign_at: 1_000, wall_clock_ms };
+      const begun = { ...times, cancel_requested_at: null };
+      const lease_until = claimEndsAt(begun);
+      await storage.transaction((tx) =>
+        claimPending(tx, { ...claim, executor: "target", lease_until, now: 1_000 }),
+      );
+      const stored = async () => (await findTask(storage.read, "t"))?.lease_until;
+      expect(await stored()).toBe(lease_until);
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 21_000 }));
+      expect(await stored()).toBe(claimEndsAt({ ...begun, last_sign_at: 21_000 }));
+      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 22_000 }));
+      const working = { ...begun, last_sign_at: 22_000 };
+      expect(await stored()).toBe(claimEndsAt(working));
+      await storage.transaction((tx) => requestCancel(tx, "t", 31_000));
+      await storage.transaction((tx) => requestCancel(tx, "t", 32_000));
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 33_000 }));
+      const asked = { ...working, cancel_requested_at: 31_000 };
+      expect(await stored()).toBe(claimEndsAt(asked));
+      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 36_000, note: "half" }));
+      expect(await stored()).toBe(claimEndsAt({ ...asked, last_sign_at: 36_000 }));
+    },
+  );
+
+  test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
+    await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
+    await storage.transaction((tx) => requestCancel(tx, "t", 50));
+    expect(await findTask(storage.read, "t")).toMatchObject({
+      lease_until: 999,
+      cancel_requested_at: 50,
+    });
   });
 });

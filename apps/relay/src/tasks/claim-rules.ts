@@ -25,12 +25,6 @@ export function claimEndsAt(claim: ClaimTimes): number {
   );
 }
 
-/** How a claim stands: it is open, or it ends by cancelling the task or by passing it on. */
-export function claimState(claim: ClaimTimes, now: number): "open" | "cancelled" | "lapsed" {
-  if (now < claimEndsAt(claim)) return "open";
-  return claim.cancel_requested_at === null ? "lapsed" : "cancelled";
-}
-
 /** What is known of a claim that ended without a receipt, a release or a refusal. */
 export interface EndedClaim {
   /** Null for a claim from before claims had times. */
