@@ -1,6 +1,9 @@
-import type { TestAgent } from "@agent/testkit";
+import { signCancelAnswer } from "@agent/federation-protocol";
+import { seededRandom, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { federated, forwardedAway } from "../../test/contract/federation.ts";
+import type { FakePeer } from "../../test/fake-peer.ts";
 import {
   booksOf,
   startNetwork,
@@ -10,7 +13,7 @@ import {
   work,
   type Site,
 } from "../../test/network.ts";
-import { receiptOf } from "../../test/test-relay.ts";
+import { receiptOf, startTestRelay } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
 let a: Site;
@@ -187,4 +190,38 @@ test("B2: a relay in the middle cancels what it passed on once the last relay ha
     receiptOf(hand, { task_id: taskId, prompt: "work", submitted_at: network.clock.now() }),
   );
   expect(late.status).toBe(409);
+});
+
+describe("B2: a peer that says it cancelled a task", () => {
+  const yesOf = (peer: FakePeer, taskId: string, secretKey = peer.secretKey) =>
+    signCancelAnswer(
+      { status: "cancelled", taskId, relayId: peer.relayId },
+      { secretKey, now: network.clock.now() },
+    );
+  const forger = seededRandom(77).randomBytes(32);
+
+  test.each<[string, (peer: FakePeer, taskId: string) => object, string]>([
+    ["with its signature is believed", yesOf, "cancelled"],
+    [
+      "without a signature is not",
+      (peer, task_id) => ({ status: "cancelled", task_id, relay_id: peer.relayId }),
+      "claimed",
+    ],
+    ["by another key is not", (peer, taskId) => yesOf(peer, taskId, forger), "claimed"],
+    ["about another task is not", (peer) => yesOf(peer, peer.relayId), "claimed"],
+  ])("B2: %s", async (_, answer, status) => {
+    const t = await startTestRelay(federated);
+    const known: { peer?: FakePeer } = {};
+    const away = await forwardedAway(t, 1, (taskId) => known.peer && answer(known.peer, taskId));
+    known.peer = away.peer;
+    const path = `/agent/${away.boss.agentId}/task/${away.task.task_id}`;
+    expect((await t.as(away.boss, "POST", `${path}/cancel`)).status).toBe(202);
+    const asked = () => t.logged("federation.task.cancel").length > 0;
+    await until(asked, "the peer is asked");
+    const { body } = await t.as(away.boss, "GET", path);
+    expect(body).toMatchObject({ task: { status } });
+    expect((await t.balance(away.boss)) === 10).toBe(status === "cancelled");
+    await away.listening.close();
+    await t.close();
+  });
 });

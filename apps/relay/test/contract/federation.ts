@@ -67,7 +67,12 @@ const settles =
   };
 
 /** A task of an agent here that was forwarded to a listening peer, whose worker is no agent here. */
-export async function forwardedAway(t: TestRelay, price = 1) {
+export async function forwardedAway(
+  t: TestRelay,
+  price = 1,
+  /** What the peer answers when it is asked to cancel. */
+  onCancel: (taskId: string) => object | undefined = () => undefined,
+) {
   const worker = t.stranger();
   const listening = await answering(({ path, body }) => {
     if (path.endsWith("/discover")) {
@@ -86,6 +91,7 @@ export async function forwardedAway(t: TestRelay, price = 1) {
       };
     }
     if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
+    if (path.endsWith("/task/cancel")) return onCancel(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
   const peer = await fakePeer(t, listening.url).befriend();
