@@ -6,7 +6,6 @@ import {
   eventNumber,
   finite,
   id,
-  longText,
   looseObject,
   nextCursor,
   page,
@@ -127,15 +126,6 @@ export const TaskEvent = v.object({
   note: v.optional(v.string()),
 });
 export type TaskEvent = v.InferOutput<typeof TaskEvent>;
-
-/** A claim ends at `lease_until` unless it is renewed. */
-const ClaimLease = v.object({
-  task_id: v.string(),
-  status: v.literal("claimed"),
-  lease_until: v.number(),
-  /** The submitter asks to stop: release the claim, or go on and say so. */
-  cancel_requested_at: v.optional(v.number()),
-});
 
 const TaskAnswer = v.object({
   task: Task,
@@ -259,42 +249,6 @@ export const tasks = {
       }),
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
-  }),
-  claimTask: operation({
-    method: "POST",
-    path: "/agent/:agentId/task/:taskId/claim",
-    summary: "Claim a pending task for 60 s, or renew the claim of the same device.",
-    section: "Tasks",
-    auth: "bearer",
-    scope: "task:result",
-    tier: "write",
-    ok: { 200: ClaimLease },
-    refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
-  }),
-  reportProgress: operation({
-    method: "POST",
-    path: "/agent/:agentId/task/:taskId/progress",
-    summary: "Renew the claim of this device with a note on how the work goes.",
-    section: "Tasks",
-    auth: "bearer",
-    scope: "task:result",
-    tier: "write",
-    body: v.object({ note: v.optional(longText) }),
-    ok: { 200: ClaimLease },
-    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
-  }),
-  releaseClaim: operation({
-    method: "DELETE",
-    path: "/agent/:agentId/task/:taskId/claim",
-    summary: "Release the claim of this device, and so agree to a requested cancel.",
-    section: "Tasks",
-    auth: "bearer",
-    scope: "task:result",
-    tier: "write",
-    ok: {
-      200: v.object({ task_id: v.string(), status: v.picklist(["pending", "cancelled"]) }),
-    },
-    refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),
   postResult: operation({
     method: "POST",

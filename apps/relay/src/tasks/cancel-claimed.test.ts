@@ -68,7 +68,7 @@ async function asked(body = {}) {
   return claimed;
 }
 
-/** The whole hold is back, and nobody is blamed. */
+/** The whole hold is back, and no failure is recorded. */
 async function expectCancelled(task: Delegation): Promise<void> {
   expect(await statusOf(task)).toBe("cancelled");
   expect([await t.balance(boss), await t.balance(worker)]).toEqual([10, 0]);
@@ -170,7 +170,7 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
-  test("B2: is nobody's but the submitter's, and agreed to by nobody but the holder", async () => {
+  test("B2: is asked for by the submitter only, and agreed to by the holder only", async () => {
     const { task } = await claimant();
     expect(await cancel(task, worker)).toMatchObject({
       status: 403,

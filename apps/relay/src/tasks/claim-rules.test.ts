@@ -64,9 +64,9 @@ test.each([
   ],
   ["a wall clock of 1 ms proves nothing to strangers", { lapsed_at: 1_000_001 }, "pair"],
   [
-    "one from before a restart that ends within 2 minutes counts for nobody",
+    "one from before a restart that ends within 2 minutes does not count",
     { running_since: 1_000_000, now: 1_120_000 },
-    "nobody",
+    "none",
   ],
   [
     "one from before a restart that ends later counts",
@@ -74,7 +74,7 @@ test.each([
     "strangers",
   ],
   ["one from after a restart counts at once", { running_since: 999_999 }, "strangers"],
-  ["one of an older version, without a time, counts for nobody", { claimed_at: null }, "nobody"],
+  ["one of an older version, without a time, does not count", { claimed_at: null }, "none"],
 ] as const)("B2: of no-shows %s", (_, change, counts) => {
   expect(noShowCounts({ ...ended, ...change })).toBe(counts);
 });

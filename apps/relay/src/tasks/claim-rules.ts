@@ -47,14 +47,14 @@ const LATENCY_WITHOUT_LISTING_MS = 60_000;
 
 /**
  * For whom a no-show counts: for the pair of submitter and executor, for strangers too only if the task
- * was priced and the executor had the time that it promises, else anybody could make no-shows for free.
- * A claim from before a restart or a freeze that ends soon after it counts for nobody: the relay was
+ * was priced and the executor had the time that it promises, else no-shows could be made for free.
+ * A claim from before a restart or a freeze that ends soon after it does not count: the relay was
  * away, not the worker.
  */
-export function noShowCounts(claim: EndedClaim): "nobody" | "pair" | "strangers" {
+export function noShowCounts(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, now } = claim;
-  if (claimed_at === null) return "nobody";
-  if (claimed_at <= running_since && now <= running_since + RECOVERY_MS) return "nobody";
+  if (claimed_at === null) return "none";
+  if (claimed_at <= running_since && now <= running_since + RECOVERY_MS) return "none";
   const hadTime = lapsed_at - claimed_at >= (max_latency_ms ?? LATENCY_WITHOUT_LISTING_MS);
   return priced && hadTime ? "strangers" : "pair";
 }

@@ -16,7 +16,7 @@ export type NoShowServices = Issuer & Pick<Services, "config" | "freezer">;
 
 /**
  * Stores and counts that the holder of a claim let it end, once for each task and holder; undefined
- * when it counts for nobody. `row` is the task as it was while it was claimed.
+ * when it does not count. `row` is the task as it was while it was claimed.
  */
 export async function recordNoShow(
   tx: Tx,
@@ -37,7 +37,7 @@ export async function recordNoShow(
     now,
   };
   const counts = noShowCounts(claim);
-  if (row.claimed_at === null || counts === "nobody") return undefined;
+  if (row.claimed_at === null || counts === "none") return undefined;
   const { task_id, wall_clock_ms } = row;
   const record = signNoShowRecord(
     {
