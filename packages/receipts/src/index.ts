@@ -23,6 +23,14 @@ export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
 export { receiptHash } from "./hash.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
+export {
+  type NoShowRecord,
+  type NoShowRecordBody,
+  NoShowRecordSchema,
+  type NoShowRefusal,
+  signNoShowRecord,
+  verifyNoShowRecord,
+} from "./no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
 export {

@@ -28,7 +28,15 @@ export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtim
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
 export { pricesIn, shownPrice, type Offer } from "./listing-price.ts";
-export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
+export {
+  ListedStatus,
+  ListedTask,
+  RoutingChoice,
+  SubmitTaskBody,
+  Task,
+  TaskEvent,
+  TaskStatus,
+} from "./tasks.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Webhook, WebhookEvent } from "./webhooks.ts";

@@ -165,6 +165,17 @@ describe("a task that the relay assigns", () => {
   });
 });
 
+test("B2: work that its submitter asks to cancel is released, and stopped when the relay cancels it", () => {
+  const { cancelled, claimed, intake, sent } = newIntake();
+  intake.take(task("t"));
+  claimed("t");
+  intake.onMessage({ type: "cancel_requested", task_id: "t" });
+  expect(sent).toEqual(["claim t", "release t"]);
+  expect(cancelled).toEqual([]);
+  intake.onMessage({ type: "task_cancelled", task_id: "t" });
+  expect(cancelled).toEqual(["t"]);
+});
+
 describe("many tasks", () => {
   test("are taken eight at a time", async () => {
     const { claimed, end, intake, sent } = newIntake();

@@ -1,13 +1,13 @@
-import type { Received, ServerMessage, Task as TaskAnswer } from "@agent/wire";
+import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Send } from "./paced-send.ts";
 
-type Task = Received<typeof TaskAnswer>;
+type ListedTask = Received<typeof ListedTaskAnswer>;
 
 export interface Intake {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
-  take(task: Task): void;
+  take(task: ListedTask): void;
   onMessage(message: ServerMessage): void;
   stop(): void;
 }
@@ -28,8 +28,8 @@ export function createIntake(parts: {
   runtime: Runtime;
 }): Intake {
   const { agentId, work, send, runtime } = parts;
-  const queued = new Map<string, Task>();
-  const claiming = new Map<string, { task: Task; cancel: () => void }>();
+  const queued = new Map<string, ListedTask>();
+  const claiming = new Map<string, { task: ListedTask; cancel: () => void }>();
   const running = new Set<string>();
   let stopped = false;
   let cancelProgress = () => {};
@@ -43,7 +43,7 @@ export function createIntake(parts: {
   }
 
   /** Several devices may be offered one task; without a socket there is nobody to ask. */
-  function claim(task: Task): void {
+  function claim(task: ListedTask): void {
     const { task_id: id } = task;
     const sent = send({ type: "claim", task_id: id });
     if (!sent.ok && sent.code === "socket.not_ready") {
@@ -58,14 +58,14 @@ export function createIntake(parts: {
     claiming.set(id, { task, cancel });
   }
 
-  function endClaim(id: string): Task | undefined {
+  function endClaim(id: string): ListedTask | undefined {
     const claim = claiming.get(id);
     claim?.cancel();
     claiming.delete(id);
     return claim?.task;
   }
 
-  async function run(task: Task): Promise<void> {
+  async function run(task: ListedTask): Promise<void> {
     const { task_id: id, delegation_token: delegationToken } = task;
     running.add(id);
     if (running.size === 1) keepLeases();
@@ -105,7 +105,7 @@ export function createIntake(parts: {
     send({ type: "refuse", task_id: id, reason });
   }
 
-  function take(task: Task): void {
+  function take(task: ListedTask): void {
     const { task_id: id, assigned_to: assignee } = task;
     if (stopped || (assignee !== null && assignee !== agentId)) return;
     if (queued.has(id) || claiming.has(id)) return;
@@ -135,6 +135,10 @@ export function createIntake(parts: {
           endClaim(message.task_id);
           work.cancel(message.task_id);
           startNext();
+          return;
+        case "cancel_requested":
+          // Answered by `task_cancelled`, which stops the work; what is done already wins.
+          send({ type: "release", task_id: message.task_id });
           return;
         case "error":
           if (message.task_id !== undefined) endClaim(message.task_id);

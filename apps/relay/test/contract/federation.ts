@@ -67,7 +67,12 @@ const settles =
   };
 
 /** A task of an agent here that was forwarded to a listening peer, whose worker is no agent here. */
-export async function forwardedAway(t: TestRelay, price = 1) {
+export async function forwardedAway(
+  t: TestRelay,
+  price = 1,
+  /** What the peer answers when it is asked to cancel. */
+  onCancel: (taskId: string) => object | undefined = () => undefined,
+) {
   const worker = t.stranger();
   const listening = await answering(({ path, body }) => {
     if (path.endsWith("/discover")) {
@@ -86,6 +91,7 @@ export async function forwardedAway(t: TestRelay, price = 1) {
       };
     }
     if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
+    if (path.endsWith("/task/cancel")) return onCancel(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
   const peer = await fakePeer(t, listening.url).befriend();
@@ -119,6 +125,18 @@ const returns = (run: (away: Away, t: TestRelay) => Promise<Reply>) =>
   });
 
 const resultPath = `${base}/task/result`;
+const cancelPath = `${base}/task/cancel`;
+
+const cancelOf = ({ relayId }: FakePeer, task_id: string) => ({ task_id, origin_relay: relayId });
+
+/** A task of the peer's that waits for a worker of this relay. */
+async function takenFrom(t: TestRelay, peer: FakePeer) {
+  const worker = await t.worker(1);
+  const body = peer.forwardOf({ target_agent: worker.agentId, public_key: worker.publicKey });
+  const taken = await peer.post(`${base}/task/forward`, body);
+  if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
+  return { worker, taskId: String(body["task_id"]) };
+}
 
 export const federationContract: Contract<
   | "relayIdentity"
@@ -129,6 +147,7 @@ export const federationContract: Contract<
   | "listPeers"
   | "forwardDiscovery"
   | "forwardTask"
+  | "cancelForwardedTask"
   | "returnResult"
   | "forwardSettlement"
   | "listBooked"
@@ -295,6 +314,33 @@ export const federationContract: Contract<
       CREATE TRIGGER crowd AFTER INSERT ON task_counters WHEN new.scope LIKE 'by:relay:%' BEGIN
         UPDATE task_counters SET live = ${limits.liveTasksPerSubmitter} WHERE scope = new.scope;
       END`),
+  },
+
+  cancelForwardedTask: {
+    200: withPeer(async (t, peer) => {
+      const { taskId } = await takenFrom(t, peer);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
+    202: withPeer(async (t, peer) => {
+      const { taskId, worker } = await takenFrom(t, peer);
+      await t.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
+    "federation.wrong_sender": withPeer((_, peer) =>
+      peer.post(cancelPath, { ...cancelOf(peer, unknownRelay), origin_relay: unknownRelay }),
+    ),
+    "cancel.task_not_found": withPeer((_, peer) =>
+      peer.post(cancelPath, cancelOf(peer, unknownRelay)),
+    ),
+    "cancel.wrong_peer": withPeer(async (t, peer) => {
+      const { taskId } = await takenFrom(t, peer);
+      const other = await fakePeer(t).befriend();
+      return other.post(cancelPath, cancelOf(other, taskId));
+    }),
+    "cancel.already_finished": withPeer(async (t, peer) => {
+      const { taskId } = await doneForPeer(t, peer);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
   },
 
   returnResult: {

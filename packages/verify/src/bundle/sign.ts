@@ -13,6 +13,7 @@ export interface Evidence extends Pick<
   | "signers"
   | "peer"
   | "settlements"
+  | "no_shows"
   | "postings"
   | "credential"
 > {
