@@ -30,7 +30,6 @@ export type RouteParts = Pick<
   | "log"
   | "waiters"
   | "subscriptions"
-  | "freezer"
   | "trustGraph"
   | "connections"
   | "egress"

@@ -94,7 +94,7 @@ export async function forwardedAway(
     if (path.endsWith("/task/cancel")) return onCancel(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
-  const peer = await fakePeer(t, listening.url).befriend();
+  const peer = await fakePeer(t, listening.url).befriend({ features: ["cancel"] });
   const boss = await t.agent();
   await t.deposit(boss, 10);
   const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
@@ -443,7 +443,7 @@ export async function relayed(t: TestRelay, originUrl?: string, change: object =
   const listening = await answering(({ path, body }) =>
     path.endsWith("/task/forward") ? { task_id: body["task_id"], status: "pending" } : undefined,
   );
-  const next = await fakePeer(t, listening.url).befriend();
+  const next = await fakePeer(t, listening.url).befriend({ features: ["relayed"] });
   const relays = [origin.relayId, t.relay.relayId, next.relayId].map((id) => `relay:${id}`);
   const body = origin.forwardOf({
     target_agent: worker.agentId,
