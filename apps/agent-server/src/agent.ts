@@ -1,4 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { createActivity } from "./execution/activity.ts";
@@ -16,6 +17,7 @@ import type { Identity } from "./identity.ts";
 import { hashedNgrams } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
+import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import { auditToLog, type Audit } from "./policy/audit.ts";
 import { createGate, defaultPolicy, unknownNames, type Policy } from "./policy/gate.ts";
@@ -26,7 +28,6 @@ import type { Runtime } from "./runtime.ts";
 import { createMcpServers, type AnswerCall } from "./server.ts";
 import type { CredentialSource } from "./tools/agent-credentials.ts";
 import { createToolCaller } from "./tools/call-tool.ts";
-import type { JsonObject } from "./tools/definition.ts";
 import { syntheticTools } from "./tools/index.ts";
 import { collisionsOf, createRegistry, type RegisteredTool } from "./tools/registry.ts";
 
@@ -53,10 +54,10 @@ export interface AgentOptions {
   readonly description: string;
   readonly version: string;
   readonly tools: readonly RegisteredTool[];
-  /** Names of tools in the agent's own listing: pre-approved for paid work. */
-  readonly listedTools?: readonly string[];
-  /** What the agent offers, where it does. */
-  readonly listing?: JsonObject | undefined;
+  /** What the agent asks for its capabilities, where it does. */
+  readonly listing?: ListingBody | undefined;
+  /** Which tools others may have run; absent: the listing decides, without one the agent's own tools. */
+  readonly offer?: Offer | undefined;
   readonly policy?: Policy;
   /** Absent: the lines go to the ordinary log. */
   readonly audit?: Audit;
@@ -87,10 +88,26 @@ export type CreateAgentResult =
 /** Puts an agent together from its parts; it listens to nobody yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
+  const executor = options.executor ?? directExecutor;
+  const decided = offerOf(options, executor);
+  if (!decided.ok) return decided;
+  const { offer } = decided;
+  // Executors see the owner's tools only: a task that starts tasks would have no end.
+  const own = createRegistry(tools);
+
   const approvals = createApprovals(runtime);
   const policy = options.policy ?? defaultPolicy;
   const guard = createGuard({
-    gate: createGate(policy, new Set(options.listedTools)),
+    // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
+    gate: createGate(policy, {
+      listed: offer.listed,
+      isOffered: ({ tool, caller, task }) =>
+        own.get(tool.name) === undefined ||
+        isOffered(offer, tool.name, {
+          caller,
+          requiredCapabilities: task?.requiredCapabilities ?? [],
+        }),
+    }),
     approver: home?.approver ?? approvals,
     audit: options.audit ?? auditToLog(runtime),
     runtime,
@@ -104,14 +121,12 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const tally = createTally();
   const memory = tally.memory(opened.memory);
 
-  // Executors see the owner's tools only: a task that starts tasks would have no end.
-  const own = createRegistry(tools);
-  const executor = options.executor ?? directExecutor;
   const activity = createActivity();
   const runTask = createTaskRunner({
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
     tools: own.definitions,
+    offer,
     callTool: tally.callTool(createToolCaller({ registry: own, guard, runtime })),
     executor,
     hire: home?.hire,
@@ -188,4 +203,10 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   }
 
   return { ok: true, agent: { identity, work, counts, approvals, newServer, answerCall } };
+}
+
+function offerOf({ offer, listing, tools }: AgentOptions, executor: Executor): OfferResult {
+  if (offer !== undefined) return { ok: true, offer };
+  const { answersWithoutTools } = executor;
+  return decideOffer({ setting: undefined, listing, tools, answersWithoutTools });
 }

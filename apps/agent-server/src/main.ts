@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { inspect } from "node:util";
+import { checkConfig } from "./check-config.ts";
 import { readFlags, type Flags } from "./command-line.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
 import { helpText } from "./help-text.ts";
@@ -27,23 +28,37 @@ async function main(): Promise<number | undefined> {
   const tooOld = nodeFault(process.versions.node);
   if (tooOld !== undefined) return fail([tooOld]);
 
-  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init);
+  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init, flags);
 
   const setup = await readSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
-  if (flags.checkConfig) return print("configuration ok\n");
-  return run(setup);
+  return flags.checkConfig ? check(setup) : run(setup);
 }
 
-async function init(folder: string): Promise<number> {
+async function init(folder: string, flags: Flags): Promise<number> {
   const written = await writeStarter(folder);
   if (!written.ok) return fail(written.faults);
   const { config, tools } = written;
+  const setup = await readSetup({ ...flags, config });
+  const checked = setup.ok ? await checkConfig(setup, edgeOf(setup.config)) : setup;
   return print(`wrote ${config}
 wrote ${tools}
-start: agent-server --config ${config}
+${checked.ok ? checked.table : ""}start: agent-server --config ${config}
 `);
+}
+
+async function check(setup: Setup): Promise<number> {
+  const checked = await checkConfig(setup, edgeOf(setup.config));
+  return checked.ok ? print(`${checked.table}configuration ok\n`) : fail(checked.faults);
+}
+
+/** What only a process has: its version, its clock and the stream of its log. */
+function edgeOf({ logLevel }: Config): { readonly version: string; readonly runtime: Runtime } {
+  // Standard output belongs to the protocol on stdio, so the log never goes there.
+  const write = (line: string) => void process.stderr.write(line);
+  const runtime = systemRuntime(jsonLog({ threshold: logLevel, now: Date.now, write }));
+  return { version: version(), runtime };
 }
 
 /** The configuration and the files that it names. */
@@ -103,9 +118,7 @@ function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInp
 }
 
 async function run({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
-  // Standard output belongs to the protocol on stdio, so the log never goes there.
-  const write = (line: string) => void process.stderr.write(line);
-  const runtime = systemRuntime(jsonLog({ threshold: config.logLevel, now: Date.now, write }));
+  const { runtime } = edgeOf(config);
   const { name, agentType } = config;
   const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
   if (!loaded.ok) return fail([loaded.fault]);
@@ -127,7 +140,7 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
   const { url, joined } = running;
   if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
   if (joined === undefined) return undefined;
-  if (config.selfTest) return testItself(running, await joined, runtime, config.taskTimeoutMs);
+  if (config.selfTest) return testItself(running, await joined, runtime, config);
   if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
   return undefined;
 }
@@ -136,11 +149,20 @@ async function testItself(
   { agent, stop }: RunningAgent,
   joined: JoinResult,
   runtime: Runtime,
-  timeoutMs: number,
+  { listing, taskTimeoutMs: timeoutMs }: Config,
 ): Promise<number> {
   const { identity, work } = agent;
   const report = (line: string) => void print(`${line}\n`);
-  const code = await selfTest({ identity, work, joined, timeoutMs, runtime, report });
+  const code = await selfTest({
+    identity,
+    work,
+    joined,
+    // Where prices differ, a prompt without a required capability must name its tool.
+    capability: listing?.capabilities[0],
+    timeoutMs,
+    runtime,
+    report,
+  });
   await stop();
   return code;
 }

@@ -13,6 +13,8 @@ import { findKnown, type KnownAgents } from "./http/known-agents.ts";
 import { listen } from "./http/listen.ts";
 import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
+import { configuredOffer } from "./offer/configured-offer.ts";
+import type { Offer } from "./offer/offer.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
 import { openRecords, type Records } from "./records.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
@@ -65,7 +67,10 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
     return servers;
   }
   const tools = [...options.tools, ...servers.tools];
-  const started = await startWithTools({ ...options, tools }, records);
+  const decided = configuredOffer(config, tools);
+  const started = decided.ok
+    ? await startWithTools({ ...options, tools }, records, decided.offer)
+    : decided;
   if (!started.ok) {
     await servers.close();
     records.close();
@@ -85,21 +90,29 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   };
 }
 
-async function startWithTools(options: StartOptions, records: Records): Promise<StartResult> {
+async function startWithTools(
+  options: StartOptions,
+  records: Records,
+  offer: Offer,
+): Promise<StartResult> {
   const { config, identity, tools, version, runtime } = options;
-  const home = config.relay && (await openHome(homeOptions(config.relay, options)));
+  if (config.offer === "all") {
+    const names = tools.map(({ definition }) => definition.name);
+    runtime.log("warn", "offer.all", { tools: names });
+  }
+  const home = config.relay && (await openHome(homeOptions(config.relay, options, offer)));
   const created = createAgent({
     identity,
     name: config.name,
     description: config.description,
     version,
     tools,
-    listedTools: config.listing?.capabilities ?? [],
     policy: config.policy,
     audit: records.audit,
     memory: records.memory,
     executor: chooseExecutor(config, runtime),
     listing: config.listing,
+    offer,
     taskTimeoutMs: config.taskTimeoutMs,
     ...(home !== undefined && { home }),
     runtime,
@@ -107,7 +120,7 @@ async function startWithTools(options: StartOptions, records: Records): Promise<
   if (!created.ok) return created;
   const { agent } = created;
 
-  const door = await openDoor(agent, home, options);
+  const door = await openDoor(agent, home, options, offer);
   if (!door.ok) return door;
   const joined = home?.start({
     work: agent.work,
@@ -132,10 +145,11 @@ async function startWithTools(options: StartOptions, records: Records): Promise<
 
 function homeOptions(
   relay: NonNullable<Config["relay"]>,
-  { config, identity, tools, runtime }: StartOptions,
+  { config, identity, runtime }: StartOptions,
+  offer: Offer,
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
-  const capabilities = listing?.capabilities ?? tools.map((tool) => tool.definition.name);
+  const capabilities = [...offer.capabilities.keys()];
   return {
     ...relay,
     taskTimeoutMs,
@@ -156,6 +170,7 @@ async function openDoor(
   agent: Agent,
   home: Home | undefined,
   { config, streams, tools, version, knownAgents = new Map(), runtime }: StartOptions,
+  offer: Offer,
 ): Promise<Door> {
   const { server } = config;
   if (server.transport === "stdio") {
@@ -172,6 +187,7 @@ async function openDoor(
       description,
       version,
       tools: tools.map((tool) => tool.definition),
+      offer,
       listing,
       mcpUrl: endpointUrl(server.publicUrl, listening) ?? "",
       secured: !server.allowAnonymous,

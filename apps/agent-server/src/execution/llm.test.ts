@@ -25,6 +25,7 @@ import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
 import { createLlmExecutor } from "./llm.ts";
 import { createTaskRunner } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
+import { offerOf } from "../testing/offer.ts";
 
 const identity = newIdentity();
 const reverse = textTool("text.reverse", (words) => ({
@@ -57,6 +58,7 @@ async function run(replies: Reply[], { tools = [shout], ...given }: Given = {}) 
     identity,
     deviceId: () => "device",
     tools: registry.definitions,
+    offer: offerOf(registry.definitions),
     callTool: createToolCaller({ registry, guard, runtime }),
     executor: createLlmExecutor(createChat(exchange)),
     hire: undefined,

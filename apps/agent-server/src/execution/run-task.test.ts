@@ -14,6 +14,7 @@ import { directExecutor } from "./direct.ts";
 import type { Executor } from "./executor.ts";
 import { createTaskRunner, type RunOptions } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
+import { offerOf } from "../testing/offer.ts";
 
 const identity = newIdentity();
 
@@ -27,6 +28,7 @@ function runner(
     identity,
     deviceId: () => "device-1",
     tools: registry.definitions,
+    offer: offerOf(registry.definitions),
     callTool: createToolCaller({
       registry,
       guard: newGuard(),

@@ -3,6 +3,7 @@ import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity.ts";
+import { isOffered, refusalOf, type Offer } from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
@@ -15,8 +16,9 @@ import { createToolbox } from "./toolbox.ts";
 export interface TaskRunnerParts {
   readonly identity: Identity;
   readonly deviceId: () => string;
-  /** What executors may use. */
+  /** The owner's tools; executors may use those that are offered to the caller. */
   readonly tools: readonly ToolDefinition[];
+  readonly offer: Offer;
   readonly callTool: CallTool;
   readonly executor: Executor;
   readonly hire: Hire | undefined;
@@ -35,9 +37,17 @@ export interface RunOptions {
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
-  const { identity, tools, callTool, executor, hire, runtime } = parts;
+  const { identity, offer, callTool, executor, hire, runtime } = parts;
 
-  return async (task, { caller, cancel, refusal }) => {
+  return async (task, { caller, cancel, ...given }) => {
+    const { requiredCapabilities } = task;
+    const tools = parts.tools.filter(({ name }) =>
+      isOffered(offer, name, { caller, requiredCapabilities }),
+    );
+    const refusal =
+      given.refusal ??
+      refusalOf(offer, { caller, requiredCapabilities }) ??
+      (hasNothingFor(tools) ? "This agent does not offer any of its tools" : undefined);
     if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
@@ -47,12 +57,29 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       const delegate = hire && collecting(hire, task, signal, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
       const { now } = runtime;
-      const toolbox = createToolbox({ tools, callTool, context, mandate: task, used, now });
+      const toolbox = createToolbox({
+        offered: {
+          tools,
+          behind: (capability) => toolsBehind(capability, tools, offer),
+          has: (name) => parts.tools.some((tool) => tool.name === name),
+          hasSeveralPrices: offer.hasSeveralPrices,
+        },
+        callTool,
+        context,
+        mandate: task,
+        used,
+        now,
+      });
       return attempt(task, toolbox, signal);
     });
     const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
     return signed(task, outcome, [...used], nested);
   };
+
+  /** An agent that was given no tools at all says so itself, or answers by its model. */
+  function hasNothingFor(tools: readonly ToolDefinition[]): boolean {
+    return tools.length === 0 && parts.tools.length > 0 && executor.answersWithoutTools !== true;
+  }
 
   async function attempt(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome> {
     try {
@@ -94,6 +121,16 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
     return signed(task, tooLarge, toolsUsed, []);
   }
+}
+
+/** The owner may also require a tool by its name. */
+function toolsBehind(
+  capability: string,
+  tools: readonly ToolDefinition[],
+  { capabilities }: Offer,
+): readonly ToolDefinition[] {
+  const names = capabilities.get(capability) ?? [capability];
+  return names.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
 const tooLarge: Outcome = {
