@@ -1,6 +1,13 @@
-import { Server, type BaseContext, type CallToolResult } from "@modelcontextprotocol/server";
+import {
+  SdkError,
+  SdkErrorCode,
+  Server,
+  type BaseContext,
+  type CallToolResult,
+} from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
+import { CallCancelled } from "./execution/withdrawn.ts";
 import { promptService } from "./prompts/serve.ts";
 import { resourceService } from "./resources/serve.ts";
 import type { Runtime } from "./runtime.ts";
@@ -89,7 +96,9 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     server.setRequestHandler("tools/list", () => ({ tools }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const given = { caller: callerOf(context), ...progressTo(context, runtime) };
-      return toResult(await call(callTool, params, given, context.mcpReq.signal));
+      const { signal } = context.mcpReq;
+      const cancel = params.name === "agent_task" ? cancellation(signal, context) : signal;
+      return toResult(await call(callTool, params, given, cancel));
     });
     const read = (name: string, args: unknown, context: BaseContext) =>
       call(
@@ -104,6 +113,25 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   }
 
   return { newServer, answerCall };
+}
+
+/**
+ * Tells the cancellation of a call from the end of its session. Where there are no sessions, MCP makes a
+ * closed request its cancellation.
+ */
+function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
+  const controller = new AbortController();
+  signal.addEventListener(
+    "abort",
+    () => {
+      const { reason }: { reason: unknown } = signal;
+      const isClosed =
+        reason instanceof SdkError && reason.code === (SdkErrorCode.ConnectionClosed as string);
+      controller.abort(isClosed && sessionId !== undefined ? reason : new CallCancelled());
+    },
+    { once: true },
+  );
+  return controller.signal;
 }
 
 /** Only a client that sent a progress token wants to hear of it. */

@@ -12,6 +12,7 @@ import type { Delegate, Hire } from "./delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 import { createToolbox } from "./toolbox.ts";
+import { WorkWithdrawn } from "./withdrawn.ts";
 
 export interface TaskRunnerParts {
   readonly identity: Identity;
@@ -33,7 +34,7 @@ export interface RunOptions {
   readonly refusal?: string;
 }
 
-/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. */
+/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. Work that is withdrawn rejects with `WorkWithdrawn`. */
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
@@ -72,6 +73,8 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       });
       return attempt(task, toolbox, signal);
     });
+    // What is withdrawn has no end that anybody could be shown.
+    if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
     return signed(task, outcome, [...used], nested);
   };
