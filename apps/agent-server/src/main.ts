@@ -5,10 +5,12 @@ import { inspect } from "node:util";
 import { checkConfig } from "./check-config.ts";
 import { readFlags, type Flags } from "./command-line.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
+import { secretsOf } from "./config-secrets.ts";
 import { helpText } from "./help-text.ts";
 import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
 import { writeStarter } from "./init/write-starter.ts";
+import { lockFolder, type FolderLock } from "./lock-folder.ts";
 import { jsonLog } from "./log.ts";
 import { nodeFault } from "./node-version.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -54,10 +56,12 @@ async function check(setup: Setup): Promise<number> {
 }
 
 /** What only a process has: its version, its clock and the stream of its log. */
-function edgeOf({ logLevel }: Config): { readonly version: string; readonly runtime: Runtime } {
+function edgeOf(config: Config): { readonly version: string; readonly runtime: Runtime } {
   // Standard output belongs to the protocol on stdio, so the log never goes there.
   const write = (line: string) => void process.stderr.write(line);
-  const runtime = systemRuntime(jsonLog({ threshold: logLevel, now: Date.now, write }));
+  const { logLevel: threshold } = config;
+  const log = jsonLog({ threshold, now: Date.now, write, secrets: secretsOf(config) });
+  const runtime = systemRuntime(log);
   return { version: version(), runtime };
 }
 
@@ -80,6 +84,8 @@ async function readSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) 
   const faults = [...modules, known].flatMap((file) => (file.ok ? [] : file.faults));
   if (faults.length > 0) return { ok: false, faults };
   const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
+  const leftOut = modules.flatMap((module) => (module.ok ? module.leftOut : []));
+  for (const line of leftOut) process.stderr.write(`${line}\n`);
   const { relay, listing } = read.config;
   const names = syntheticNames({
     hasRelay: relay !== undefined,
@@ -119,6 +125,8 @@ function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInp
 
 async function run({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
   const { runtime } = edgeOf(config);
+  const locked = await lockData(config, runtime);
+  if (!locked.ok) return fail([locked.fault]);
   const { name, agentType } = config;
   const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
   if (!loaded.ok) return fail([loaded.fault]);
@@ -143,6 +151,20 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
   if (config.selfTest) return testItself(running, await joined, runtime, config);
   if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
   return undefined;
+}
+
+/** An agent whose key comes from the environment may have no disk, and then nothing to be locked. */
+async function lockData({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
+  const { dataDir, privateKeyHex } = identity;
+  try {
+    return await lockFolder(dataDir);
+  } catch (cause) {
+    if (privateKeyHex === undefined) {
+      return { ok: false, fault: `${dataDir}: cannot be used: ${String(cause)}` };
+    }
+    log("warn", "data.not_locked", { cause: String(cause) });
+    return { ok: true, release: () => {} };
+  }
 }
 
 async function testItself(

@@ -1,7 +1,14 @@
-import { Client, type Transport } from "@modelcontextprotocol/client";
+import {
+  Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { withDeadline } from "../execution/deadline.ts";
 import { retryDelayMs } from "../relay/backoff.ts";
 import type { Runtime } from "../runtime.ts";
+import { compileSchema, type CheckValue } from "../tools/compile-schema.ts";
 import { newTransport, type ServerAddress } from "./transport.ts";
 
 /** A connection to another MCP server that is made again whenever it is lost. */
@@ -40,6 +47,7 @@ export function createConnection(options: {
     // Nobody sits in front of an agent: no sampling, no elicitation, no roots.
     const client = new Client(info, {
       capabilities: {},
+      jsonSchemaValidator: outputValidator,
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
     });
     await client.connect(newTransport(name, address, runtime), { timeout: connectMs });
@@ -95,6 +103,28 @@ export function createConnection(options: {
       await live?.close();
     },
   };
+}
+
+/** The library would run a wrapped server's patterns by an engine that they can stop. */
+const outputValidator: jsonSchemaValidator = {
+  getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const check = checkOf(schema);
+    return (input) => {
+      const checked = check(input);
+      return checked.ok
+        ? { valid: true, data: input as T, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: checked.fault };
+    };
+  },
+};
+
+/** What its own server says of its answers is not more than a hint, so one that cannot be checked passes. */
+function checkOf(schema: JsonSchemaType): CheckValue {
+  try {
+    return compileSchema({ ...schema });
+  } catch {
+    return () => ({ ok: true });
+  }
 }
 
 /** Notifications are handed out in a microtask of their own, so answers have to take the same way. */

@@ -3,6 +3,7 @@ import { limits } from "@agent/wire";
 import { isCallToolResult } from "@modelcontextprotocol/server";
 import type { Guard } from "../policy/guard.ts";
 import type { Runtime } from "../runtime.ts";
+import { excessOf } from "./bound-arguments.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
 
@@ -34,7 +35,9 @@ export function createToolCaller(parts: {
     const tool = registry.get(name);
     if (tool === undefined) return failure("unknown", `Unknown tool "${printable(name)}"`);
 
-    const checked = tool.check(args ?? {});
+    const excess = excessOf(args ?? {});
+    const checked =
+      excess === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: excess };
     if (!checked.ok) {
       return failure(
         "invalid",
