@@ -1,3 +1,4 @@
+import { createRedactor } from "@agent/wire";
 import {
   Client,
   type JsonSchemaType,
@@ -22,7 +23,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A first start may have to download and install the server, as `npx` does. */
+const FIRST_START_MS = 180_000;
+/** After which the owner is told what the start is waiting for. */
+const SILENCE_MS = 2_000;
 const connectMs = 60_000;
+/** What a fault shows of a server's standard error: its end, where the reason usually is. */
+const SHOWN_STDERR = 1_000;
 /** A server of the older era may never answer the question which era it speaks. */
 const probeMs = 5_000;
 const patienceMs = 10_000;
@@ -43,14 +50,38 @@ export function createConnection(options: {
   let closed = false;
   let cancelRetry = () => {};
 
-  async function connect(): Promise<Client> {
+  /** The first start: longer than any later one, with word of what it waits for and why it failed. */
+  async function open(): Promise<Client> {
+    const cancel = runtime.schedule(SILENCE_MS, () => {
+      const waiting = { server: name, for: namedIn(address), at_most_ms: FIRST_START_MS };
+      runtime.log("info", "proxy.waiting", waiting);
+    });
+    let stderr = "";
+    const collect = (text: string) => {
+      stderr = (stderr + text).slice(-SHOWN_STDERR);
+    };
+    try {
+      return await connect(FIRST_START_MS, collect);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const said = createRedactor(secretsIn(address))(stderr).trim().replace(/\s*\n\s*/g, " | ");
+      throw new Error(said === "" ? reason : `${reason}; its standard error: ${said}`, { cause });
+    } finally {
+      cancel();
+    }
+  }
+
+  async function connect(
+    timeout = connectMs,
+    onStderr: (text: string) => void = () => {},
+  ): Promise<Client> {
     // Nobody sits in front of an agent: no sampling, no elicitation, no roots.
     const client = new Client(info, {
       capabilities: {},
       jsonSchemaValidator: outputValidator,
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
     });
-    await client.connect(newTransport(name, address, runtime), { timeout: connectMs });
+    await client.connect(newTransport(name, address, runtime, onStderr), { timeout });
     if (closed) {
       await client.close();
       throw new Error("the agent stopped");
@@ -87,7 +118,7 @@ export function createConnection(options: {
   }
 
   return {
-    open: connect,
+    open,
     async client(cancel) {
       if (live !== undefined) return live;
       const waited = await withDeadline({ runtime, ms: patienceMs, cancel }, () => next.promise);
@@ -103,6 +134,15 @@ export function createConnection(options: {
       await live?.close();
     },
   };
+}
+
+/** Without arguments, which may hold a token. */
+function namedIn(address: ServerAddress): string {
+  return "url" in address ? address.url : address.command;
+}
+
+function secretsIn(address: ServerAddress): readonly string[] {
+  return Object.values("url" in address ? address.headers : address.env);
 }
 
 /** The library would run a wrapped server's patterns by an engine that they can stop. */
