@@ -125,7 +125,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const runTask = createTaskRunner({
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
-    tools: own.definitions,
+    tools: () => own.definitions,
     offer,
     callTool: tally.callTool(createToolCaller({ registry: own, guard, runtime })),
     executor,
@@ -182,7 +182,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     version: options.version,
     description: options.description,
     tag: identityTag(identity),
-    definitions: registry.definitions,
+    definitions: () => registry.definitions,
     callTool: createToolCaller({ registry, guard, runtime }),
     resources: resources.map((resource) => resource.definition),
     prompts: prompts.map((prompt) => prompt.definition),

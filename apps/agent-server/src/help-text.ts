@@ -24,6 +24,7 @@ export function helpText(): string {
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
        agent-server init [FOLDER]    writes a commented configuration and an example tools module
+       agent-server confirm-tools    shows which tools of wrapped servers have changed, and confirms them
 
 ${rows(flags)}
 

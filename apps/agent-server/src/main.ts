@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { inspect } from "node:util";
 import { checkConfig } from "./check-config.ts";
 import { readFlags, type Flags } from "./command-line.ts";
+import { confirmTools } from "./confirm-tools.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
 import { secretsOf } from "./config-secrets.ts";
 import { helpText } from "./help-text.ts";
-import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
+import { followKnownAgents, readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
 import { writeStarter } from "./init/write-starter.ts";
 import { lockFolder, type FolderLock } from "./lock-folder.ts";
@@ -35,7 +37,23 @@ async function main(): Promise<number | undefined> {
   const setup = await readSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
+  if (flags.confirmTools) return confirm(setup);
   return flags.checkConfig ? check(setup) : run(setup);
+}
+
+/** Asks where somebody can answer; a script has said yes by calling the command. */
+async function confirm({ config }: Setup): Promise<number> {
+  const ask = process.stdin.isTTY ? askOnTerminal : async () => true;
+  const say = (line: string) => void print(`${line}\n`);
+  const confirmed = await confirmTools(config, { ...edgeOf(config), say, ask });
+  return confirmed.ok ? 0 : fail(confirmed.faults);
+}
+
+async function askOnTerminal(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`${question} [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
 }
 
 async function init(folder: string, flags: Flags): Promise<number> {
@@ -136,7 +154,10 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
     config,
     identity,
     tools,
-    knownAgents,
+    knownAgents:
+      config.knownAgents === undefined
+        ? knownAgents
+        : followKnownAgents(config.knownAgents, knownAgents, runtime),
     version: version(),
     runtime,
     streams: { input: process.stdin, output: process.stdout },

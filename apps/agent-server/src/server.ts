@@ -19,7 +19,7 @@ export interface McpServerParts {
   readonly version: string;
   readonly description: string;
   readonly tag: string;
-  readonly definitions: readonly ToolDefinition[];
+  readonly definitions: () => readonly ToolDefinition[];
   readonly callTool: CallTool;
   readonly resources: readonly ToolDefinition[];
   readonly prompts: readonly ToolDefinition[];
@@ -48,13 +48,14 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   const serveResources = resourceService(parts.resources);
   const servePrompts = promptService(parts.prompts);
   const tagBlock = { type: "text" as const, text: parts.tag };
-  const tools = parts.definitions.map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
-    ...rest,
-    inputSchema: { ...inputSchema, type: "object" as const },
-    ...(outputSchema !== undefined && {
-      outputSchema: { ...outputSchema, type: "object" as const },
-    }),
-  }));
+  const listTools = () =>
+    parts.definitions().map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
+      ...rest,
+      inputSchema: { ...inputSchema, type: "object" as const },
+      ...(outputSchema !== undefined && {
+        outputSchema: { ...outputSchema, type: "object" as const },
+      }),
+    }));
 
   function toResult(answer: CallAnswer): CallToolResult {
     const text = answer.ok ? answer.data : answer.error;
@@ -93,7 +94,7 @@ export function createMcpServers(parts: McpServerParts): McpServers {
         instructions: parts.description,
       },
     );
-    server.setRequestHandler("tools/list", () => ({ tools }));
+    server.setRequestHandler("tools/list", () => ({ tools: listTools() }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const given = { caller: callerOf(context), ...progressTo(context, runtime) };
       const { signal } = context.mcpReq;

@@ -17,6 +17,8 @@ import { configuredOffer } from "./offer/configured-offer.ts";
 import type { Offer } from "./offer/offer.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
 import { openRecords, type Records } from "./records.ts";
+import { confirmedToolsPath } from "./confirm-tools.ts";
+import { faultOfConfirmed, openConfirmedTools } from "./proxy/confirmed-tools.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -34,7 +36,7 @@ export interface StartOptions {
   readonly identity: Identity;
   readonly tools: readonly RegisteredTool[];
   /** The owner's own file of agents. */
-  readonly knownAgents?: KnownAgents;
+  readonly knownAgents?: KnownAgents | (() => KnownAgents);
   readonly version: string;
   readonly runtime: Runtime;
   /** The streams of the stdio transport. */
@@ -61,7 +63,15 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   const opened = openRecords(config, runtime);
   if (!opened.ok) return opened;
   const { records } = opened;
-  const servers = await connectServers(config.mcpServers, { version, runtime });
+  const path = confirmedToolsPath(config);
+  // Else every tool would count as new, and what has changed as confirmed.
+  const fault = faultOfConfirmed(path);
+  if (fault !== undefined) {
+    records.close();
+    return { ok: false, faults: [fault] };
+  }
+  const confirmed = openConfirmedTools(path, runtime);
+  const servers = await connectServers(config.mcpServers, { version, runtime, confirmed });
   if (!servers.ok) {
     records.close();
     return servers;
@@ -200,7 +210,7 @@ async function openDoor(
       checkSigned: createSignedTokenCheck({
         identity: agent.identity,
         findSigner: firstSigner(
-          findKnown(knownAgents),
+          findKnown(typeof knownAgents === "function" ? knownAgents : () => knownAgents),
           ...(home === undefined ? [] : [home.findSigner]),
         ),
         runtime,

@@ -57,7 +57,7 @@ async function run(replies: Reply[], { tools = [shout], ...given }: Given = {}) 
   const runTask = createTaskRunner({
     identity,
     deviceId: () => "device",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
     offer: offerOf(registry.definitions),
     callTool: createToolCaller({ registry, guard, runtime }),
     executor: createLlmExecutor(createChat(exchange)),

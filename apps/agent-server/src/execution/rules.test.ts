@@ -180,7 +180,7 @@ test("a step outside the scope of the delegation does not run, and the task is d
   const run = createTaskRunner({
     identity: newIdentity(),
     deviceId: () => "device",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
     offer: offerOf(registry.definitions),
     callTool: createToolCaller({ registry, guard: newGuard(), runtime }),
     executor: rulesExecutor,

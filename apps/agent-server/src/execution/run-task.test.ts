@@ -27,7 +27,7 @@ function runner(
   const run = createTaskRunner({
     identity,
     deviceId: () => "device-1",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
     offer: offerOf(registry.definitions),
     callTool: createToolCaller({
       registry,

@@ -18,7 +18,7 @@ export interface TaskRunnerParts {
   readonly identity: Identity;
   readonly deviceId: () => string;
   /** The owner's tools; executors may use those that are offered to the caller. */
-  readonly tools: readonly ToolDefinition[];
+  readonly tools: () => readonly ToolDefinition[];
   readonly offer: Offer;
   readonly callTool: CallTool;
   readonly executor: Executor;
@@ -42,13 +42,16 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
 
   return async (task, { caller, cancel, ...given }) => {
     const { requiredCapabilities } = task;
-    const tools = parts.tools.filter(({ name }) =>
+    const every = parts.tools();
+    const tools = every.filter(({ name }) =>
       isOffered(offer, name, { caller, requiredCapabilities }),
     );
     const refusal =
       given.refusal ??
       refusalOf(offer, { caller, requiredCapabilities }) ??
-      (hasNothingFor(tools) ? "This agent does not offer any of its tools" : undefined);
+      (every.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
+        ? "This agent does not offer any of its tools"
+        : undefined);
     if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
@@ -62,7 +65,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
         offered: {
           tools,
           behind: (capability) => toolsBehind(capability, tools, offer),
-          has: (name) => parts.tools.some((tool) => tool.name === name),
+          has: (name) => every.some((tool) => tool.name === name),
           hasSeveralPrices: offer.hasSeveralPrices,
         },
         callTool,
@@ -78,11 +81,6 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
     return signed(task, outcome, [...used], nested);
   };
-
-  /** An agent that was given no tools at all says so itself, or answers by its model. */
-  function hasNothingFor(tools: readonly ToolDefinition[]): boolean {
-    return tools.length === 0 && parts.tools.length > 0 && executor.answersWithoutTools !== true;
-  }
 
   async function attempt(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome> {
     try {

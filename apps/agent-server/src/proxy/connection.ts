@@ -4,6 +4,7 @@ import {
   type JsonSchemaType,
   type JsonSchemaValidator,
   type jsonSchemaValidator,
+  type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
 import { withDeadline } from "../execution/deadline.ts";
@@ -39,15 +40,18 @@ export function createConnection(options: {
   name: string;
   address: ServerAddress;
   version: string;
+  /** Told of the server's tools after each connection but the first, and whenever they change. */
+  onTools?: (tools: readonly Tool[]) => void;
   runtime: Runtime;
 }): Connection {
-  const { name, address, runtime } = options;
+  const { name, address, onTools = () => {}, runtime } = options;
   const info = { name: "agent-server", version: options.version };
   let next = Promise.withResolvers<Client>();
   let live: Client | undefined;
   let connectedAt = 0;
   let failures = 0;
   let closed = false;
+  let hasBeenOpen = false;
   let cancelRetry = () => {};
 
   /** The first start: longer than any later one, with word of what it waits for and why it failed. */
@@ -64,7 +68,9 @@ export function createConnection(options: {
       return await connect(FIRST_START_MS, collect);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const said = createRedactor(secretsIn(address))(stderr).trim().replace(/\s*\n\s*/g, " | ");
+      const said = createRedactor(secretsIn(address))(stderr)
+        .trim()
+        .replace(/\s*\n\s*/g, " | ");
       throw new Error(said === "" ? reason : `${reason}; its standard error: ${said}`, { cause });
     } finally {
       cancel();
@@ -79,6 +85,7 @@ export function createConnection(options: {
     const client = new Client(info, {
       capabilities: {},
       jsonSchemaValidator: outputValidator,
+      listChanged: { tools: { autoRefresh: true, debounceMs: 0, onChanged: toolsChanged } },
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
     });
     await client.connect(newTransport(name, address, runtime, onStderr), { timeout });
@@ -87,11 +94,19 @@ export function createConnection(options: {
       throw new Error("the agent stopped");
     }
     keepOrder(client.transport);
+    // A server may come back as another one: nothing is called before its tools were looked at.
+    if (hasBeenOpen) onTools((await client.listTools()).tools);
+    hasBeenOpen = true;
     client.onclose = () => lost(client);
     live = client;
     connectedAt = runtime.now();
     next.resolve(client);
     return client;
+  }
+
+  function toolsChanged(error: Error | null, tools: readonly Tool[] | null): void {
+    if (tools !== null) onTools(tools);
+    else runtime.log("warn", "proxy.tools_unknown", { server: name, cause: String(error) });
   }
 
   function lost(client: Client): void {

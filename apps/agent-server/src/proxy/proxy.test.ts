@@ -279,29 +279,44 @@ describe("E3: the first start of a wrapped server", () => {
     return { connected, lines };
   }
 
-  test("E3: that is slow is told of after two seconds, and a quick one is not", patience, async () => {
-    const [slow, quick] = await Promise.all([open(slowly(2_500)), open({ ...everythingOverStdio, env: {} })]);
-    expect([slow.connected.ok, slow.lines]).toEqual([
-      true,
-      [{ server: "files", for: process.execPath, at_most_ms: 180_000 }],
-    ]);
-    expect([quick.connected.ok, quick.lines]).toEqual([true, []]);
-  });
+  test(
+    "E3: that is slow is told of after two seconds, and a quick one is not",
+    patience,
+    async () => {
+      const [slow, quick] = await Promise.all([
+        open(slowly(2_500)),
+        open({ ...everythingOverStdio, env: {} }),
+      ]);
+      expect([slow.connected.ok, slow.lines]).toEqual([
+        true,
+        [{ server: "files", for: process.execPath, at_most_ms: 180_000 }],
+      ]);
+      expect([quick.connected.ok, quick.lines]).toEqual([true, []]);
+    },
+  );
 
-  test("E3: that fails shows what the server wrote to its standard error, without its secrets", patience, async () => {
-    const code = `console.error("npm error 404\\nno package for " + process.env.NPM_KEY); process.exit(1)`;
-    const { connected } = await open(failing(code, { NPM_KEY: "canary-key" }));
-    expect(connected.ok ? [] : connected.faults).toEqual([
-      expect.stringMatching(/^mcpServers\.files: .*npm error 404 \| no package for \[redacted\]$/),
-    ]);
-  });
+  test(
+    "E3: that fails shows what the server wrote to its standard error, without its secrets",
+    patience,
+    async () => {
+      const code = `console.error("npm error 404\\nno package for " + process.env.NPM_KEY); process.exit(1)`;
+      const { connected } = await open(failing(code, { NPM_KEY: "canary-key" }));
+      expect(connected.ok ? [] : connected.faults).toEqual([
+        expect.stringMatching(
+          /^mcpServers\.files: .*npm error 404 \| no package for \[redacted\]$/,
+        ),
+      ]);
+    },
+  );
 
   test("E3: may take 180 seconds", async () => {
     const waits: number[] = [];
-    const connectTo = vi.spyOn(Client.prototype, "connect").mockImplementation(async (_, options) => {
-      waits.push(options?.timeout ?? 0);
-      throw new Error("not reached");
-    });
+    const connectTo = vi
+      .spyOn(Client.prototype, "connect")
+      .mockImplementation(async (_, options) => {
+        waits.push(options?.timeout ?? 0);
+        throw new Error("not reached");
+      });
     const connection = createConnection({
       name: "files",
       address: failing(""),

@@ -52,7 +52,9 @@ export function createToolCaller(parts: {
     }
     const { caller, task, signal } = context;
     const { definition } = tool;
-    const verdict = await guard({ tool: definition, caller, task, args: own, argsHash, signal });
+    const refusal = tool.refusal?.();
+    const call = { tool: definition, caller, task, args: own, argsHash, refusal, signal };
+    const verdict = await guard(call);
     if (!verdict.ok) return failure("denied", verdict.message);
 
     const answer = await attempt(tool, own, context);
