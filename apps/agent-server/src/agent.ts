@@ -19,6 +19,8 @@ import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
 import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
+import type { ApprovalsFile } from "./policy/approvals-file.ts";
+import { keepApprovals } from "./policy/keep-approvals.ts";
 import { auditToLog, type Audit } from "./policy/audit.ts";
 import { createGate, defaultPolicy, unknownNames, type Policy } from "./policy/gate.ts";
 import { createGuard } from "./policy/guard.ts";
@@ -59,6 +61,8 @@ export interface AgentOptions {
   /** Which tools others may have run; absent: the listing decides, without one the agent's own tools. */
   readonly offer?: Offer | undefined;
   readonly policy?: Policy;
+  /** Where the owner's approvals are kept; absent: they end with the process. */
+  readonly approvalsFile?: ApprovalsFile;
   /** Absent: the lines go to the ordinary log. */
   readonly audit?: Audit;
   /** Absent: a memory of this process only. */
@@ -95,7 +99,9 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   // Executors see the owner's tools only: a task that starts tasks would have no end.
   const own = createRegistry(tools);
 
-  const approvals = createApprovals(runtime);
+  const { approvalsFile } = options;
+  const approvals =
+    approvalsFile === undefined ? createApprovals(runtime) : keepApprovals(approvalsFile, runtime);
   const policy = options.policy ?? defaultPolicy;
   const guard = createGuard({
     // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.

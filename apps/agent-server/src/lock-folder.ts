@@ -12,7 +12,7 @@ export type FolderLock =
  * approvals. The system's own lock on a file is used, which ends with its process however that ends, so that
  * none is left behind. The pid beside it only tells the owner which process that is.
  */
-export async function lockFolder(path: string): Promise<FolderLock> {
+export async function lockFolder(path: string, pid: number): Promise<FolderLock> {
   await prepareFolder(path);
   const lockPath = join(path, "agent.lock");
   const pidPath = join(path, "agent.pid");
@@ -27,7 +27,7 @@ export async function lockFolder(path: string): Promise<FolderLock> {
     const fault = `${path}: is in use by another agent-server, process ${pidIn(pidPath)}`;
     return { ok: false, fault };
   }
-  writeFileSync(pidPath, `${process.pid}\n`, { mode: 0o600 });
+  writeFileSync(pidPath, `${pid}\n`, { mode: 0o600 });
   return { ok: true, release: () => void holder.close() };
 }
 

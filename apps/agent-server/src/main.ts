@@ -178,7 +178,7 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
 async function lockData({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
   const { dataDir, privateKeyHex } = identity;
   try {
-    return await lockFolder(dataDir);
+    return await lockFolder(dataDir, process.pid);
   } catch (cause) {
     if (privateKeyHex === undefined) {
       return { ok: false, fault: `${dataDir}: cannot be used: ${String(cause)}` };

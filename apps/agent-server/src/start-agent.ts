@@ -16,6 +16,7 @@ import type { Identity } from "./identity.ts";
 import { configuredOffer } from "./offer/configured-offer.ts";
 import type { Offer } from "./offer/offer.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
+import { openApprovalsFile } from "./policy/approvals-file.ts";
 import { openRecords, type Records } from "./records.ts";
 import { confirmedToolsPath } from "./confirm-tools.ts";
 import { faultOfConfirmed, openConfirmedTools } from "./proxy/confirmed-tools.ts";
@@ -110,7 +111,12 @@ async function startWithTools(
     const names = tools.map(({ definition }) => definition.name);
     runtime.log("warn", "offer.all", { tools: names });
   }
-  const home = config.relay && (await openHome(homeOptions(config.relay, options, offer)));
+  const approvalsFile = await openApprovalsFile(
+    join(config.identity.dataDir, "approvals.json"),
+    runtime,
+  );
+  const home =
+    config.relay && (await openHome(homeOptions(config.relay, options, { offer, approvalsFile })));
   const created = createAgent({
     identity,
     name: config.name,
@@ -119,6 +125,7 @@ async function startWithTools(
     tools,
     policy: config.policy,
     audit: records.audit,
+    approvalsFile,
     memory: records.memory,
     executor: chooseExecutor(config, runtime),
     listing: config.listing,
@@ -156,7 +163,7 @@ async function startWithTools(
 function homeOptions(
   relay: NonNullable<Config["relay"]>,
   { config, identity, runtime }: StartOptions,
-  offer: Offer,
+  { offer, approvalsFile }: Pick<HomeOptions, "approvalsFile"> & { readonly offer: Offer },
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
   const capabilities = [...offer.capabilities.keys()];
@@ -167,7 +174,7 @@ function homeOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
-    askedPath: join(config.identity.dataDir, "approvals.json"),
+    approvalsFile,
     runtime,
   };
 }

@@ -6,6 +6,7 @@ import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
+import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
 import { askQuorum, type Quorum } from "./ask-quorum.ts";
 import { openAskedCalls } from "./asked-calls.ts";
@@ -33,7 +34,7 @@ export interface HomeOptions {
   /** Receipts that the relay has not acknowledged are kept there. */
   readonly outboxPath: string;
   /** So are the calls that the quorum was asked about. */
-  readonly askedPath: string;
+  readonly approvalsFile: ApprovalsFile;
   /** Who approves calls in the owner's place. */
   readonly quorum?: Quorum | undefined;
   readonly runtime: Runtime;
@@ -92,10 +93,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     askQuorum({
       agentId,
       quorum,
-      asked: await openAskedCalls({
-        path: options.askedPath,
+      asked: openAskedCalls({
+        file: options.approvalsFile,
         asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
-        runtime,
       }),
       client: () => membership()?.client,
       runtime,
