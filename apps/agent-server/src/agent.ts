@@ -43,6 +43,8 @@ export interface HomeLink {
   readonly deliver: Deliver;
   /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
   readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
+  /** Whether the relay still waits for a task whose call was closed; absent: it does not. */
+  readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
   readonly credentials?: CredentialSource;
   /** Asked in the owner's place about calls that need an approval. */
   readonly approver?: Approver;
@@ -147,6 +149,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     runtime,
     deliver: home?.deliver,
     undelivered: home?.undelivered,
+    isWanted: home?.isWanted,
   });
 
   const everyTool = [

@@ -125,10 +125,11 @@ function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSig
   signal.addEventListener(
     "abort",
     () => {
-      const { reason }: { reason: unknown } = signal;
-      const isClosed =
+      const reason: unknown = signal.reason;
+      const byClosing =
         reason instanceof SdkError && reason.code === (SdkErrorCode.ConnectionClosed as string);
-      controller.abort(isClosed && sessionId !== undefined ? reason : new CallCancelled());
+      const isSessionsEnd = byClosing && sessionId !== undefined;
+      controller.abort(isSessionsEnd ? reason : new CallCancelled({ byClosing }));
     },
     { once: true },
   );

@@ -66,7 +66,8 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   const { records } = opened;
   const path = confirmedToolsPath(config);
   // Else every tool would count as new, and what has changed as confirmed.
-  const fault = faultOfConfirmed(path);
+  const wraps = Object.keys(config.mcpServers).length > 0;
+  const fault = wraps ? faultOfConfirmed(path) : undefined;
   if (fault !== undefined) {
     records.close();
     return { ok: false, faults: [fault] };

@@ -58,8 +58,11 @@ export function createWork(parts: {
   deliver: Deliver | undefined;
   /** What was done before, in this run or the last, and is not delivered yet. */
   undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
+  /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
+  isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
 }): Work {
   const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
+  const { isWanted = async () => false } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
   const cancelable = new Map<string, AbortController>();
@@ -112,6 +115,12 @@ export function createWork(parts: {
     return isSigned ? "signed" : "unknown";
   }
 
+  function withdrawUnlessWanted(relayTaskId: string): void {
+    void isWanted(relayTaskId).then((wanted) => {
+      if (!wanted) withdraw(relayTaskId);
+    });
+  }
+
   return {
     async accept(work, { caller, signal }) {
       if (closed) return { ok: false, error: "This agent is shutting down" };
@@ -137,7 +146,10 @@ export function createWork(parts: {
       }
       // The relay may lose its connection and want the receipt nevertheless; a cancelled call it does not.
       const onAbort = () => {
-        if (signal?.reason instanceof CallCancelled) withdraw(relayTaskId);
+        const reason: unknown = signal?.reason;
+        if (!(reason instanceof CallCancelled)) return;
+        if (reason.byClosing && caller.kind === "relay") withdrawUnlessWanted(relayTaskId);
+        else withdraw(relayTaskId);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
       try {

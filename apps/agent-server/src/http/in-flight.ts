@@ -52,7 +52,7 @@ export function trackInFlight(): InFlight {
       transport.onmessage = (message, extra) => {
         const id = cancelledId(message);
         if (id !== undefined) {
-          running.get(id)?.abort(new CallCancelled());
+          running.get(id)?.abort(new CallCancelled({ byClosing: false }));
           running.delete(id);
         }
         receive?.(message, extra);

@@ -14,6 +14,7 @@ import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
+import { createIsWanted } from "./is-wanted.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import type { JoinResult, Membership, Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
@@ -159,6 +160,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     keysOf: createIssuerKeys({ membership, runtime }),
     deliver: outbox.deliver,
     undelivered: outbox.find,
+    isWanted: createIsWanted({ agentId, client: () => membership()?.client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
       housekeep(counts);

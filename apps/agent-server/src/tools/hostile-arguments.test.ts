@@ -73,8 +73,12 @@ describe("H6: uniqueItems", () => {
     const tool = named("tool", unique);
     const schema = { ...tool.definition.inputSchema, $schema };
     const definition = { ...tool.definition, inputSchema: schema };
-    const { check } = compileTool({ ...tool, definition });
-    expect([check({ list: [1, 1] }).ok, check({ list: [1, 2] }).ok]).toEqual([false, true]);
+    const compiled = compileTool({ ...tool, definition });
+    const verdicts = [
+      [1, 1],
+      [1, 2],
+    ].map((list) => compiled.check({ list }).ok);
+    expect(verdicts).toEqual([false, true]);
   });
 });
 
@@ -116,7 +120,7 @@ describe("H6: a pattern", () => {
       "[.]",
       "^\\W*$",
     ];
-    const text = fc.string({ unit: fc.constantFrom(..."fo x.1\n\u00a0é2_-") });
+    const text = fc.string({ unit: fc.constantFrom(...Array.from("fo x.1\n\u00a0é2_-")) });
     fc.assert(
       fc.property(fc.constantFrom(...patterns), text, (pattern, value) => {
         expect(linearPattern(pattern).test(value)).toBe(new RegExp(pattern, "u").test(value));
@@ -159,8 +163,7 @@ describe("H6: arguments are bounded before they are validated:", () => {
     ["member names beyond the size of a request", { [`x${"y".repeat(1_100_000)}`]: 1 }, false],
   ])("H6: %s", async (_, args, allowed) => {
     const { answer, ms } = await call({ text: {}, list: {} }, args);
-    expect(answer.ok).toBe(allowed);
-    if (!allowed) expect(answer).toMatchObject({ kind: "invalid" });
+    expect(answer.ok ? "ran" : answer.kind).toBe(allowed ? "ran" : "invalid");
     expect(ms).toBeLessThan(1_000);
   });
 });

@@ -195,6 +195,8 @@ export function openSession(
         return claim(services, connection, message);
       case "refuse":
         return refuse(services, connection, message);
+      case "release":
+        return refuse(services, connection, { ...message, type: "refuse" });
       case "progress":
         return progress(services, connection, message);
       case "result":
