@@ -23,7 +23,8 @@ export function createIsWanted(parts: {
       if (answer?.ok !== true) continue;
       const { task } = answer.body;
       // The relays that can cancel a claimed task say since when its cancel is asked for.
-      const isAskedBack = "cancel_requested_at" in task && task.cancel_requested_at !== null;
+      const { cancel_requested_at: askedBackAt }: { cancel_requested_at?: unknown } = task;
+      const isAskedBack = typeof askedBackAt === "number";
       if (isAskedBack || (task.status !== "pending" && task.status !== "claimed")) return false;
     }
     return true;
