@@ -23,8 +23,7 @@ export function createIsWanted(parts: {
       if (answer?.ok !== true) continue;
       const { task } = answer.body;
       // The relays that can cancel a claimed task say since when its cancel is asked for.
-      const { cancel_requested_at: askedBackAt }: { cancel_requested_at?: unknown } = task;
-      const isAskedBack = typeof askedBackAt === "number";
+      const isAskedBack = typeof Reflect.get(task, "cancel_requested_at") === "number";
       if (isAskedBack || (task.status !== "pending" && task.status !== "claimed")) return false;
     }
     return true;
