@@ -163,6 +163,18 @@ export const relayReadsOneClock: Rule = function* (pkg) {
   }
 };
 
+/** Wraps a module's tool, or is the one place where a tool runs: behind bounds, offer, policy and audit. */
+const TOOL_RUNNERS = ["src/tools/call-tool.ts", "src/tools/compile-tool.ts"];
+
+/** A new way into the agent must not reach a tool past its offer and its policy. */
+export const toolsRunBehindTheGate: Rule = function* (pkg) {
+  if (pkg.name !== "@agent/agent-server") return;
+  for (const source of pkg.sources) {
+    if (source.isTest || TOOL_RUNNERS.includes(source.path)) continue;
+    for (const found of matches(source, [/\.handler\(/])) yield `${at(pkg, source)} uses ${found}`;
+  }
+};
+
 export const pureRunsAnywhere: Rule = function* (pkg) {
   if (!(pkg.name in pure)) return;
   if (pkg.tsconfig?.extends !== "../../tsconfig.pure.json")

@@ -24,6 +24,7 @@ export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
 export { impliedRefusals } from "./implied-refusals.ts";
 export { openApi } from "./openapi.ts";
+export { createRedactor, isSecretName, REDACTED } from "./redact.ts";
 export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";

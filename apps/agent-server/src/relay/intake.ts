@@ -15,14 +15,16 @@ export interface Intake {
 const maxRunning = 8;
 /** A claim that was not answered by then is given up; the relay offers the task again. */
 const claimAnswerMs = 10_000;
-/** Well within the lease of 60 s, of which the relay renews only what was claimed on the same socket. */
-const progressMs = 20_000;
+/** Within the 20 s after which the relay misses a sign of work; it renews only what this socket claimed. */
+const progressMs = 15_000;
 const laterMs = 1_000;
 
 /** Work that the relay hands over, claimed one by one and run a few at a time. */
 export function createIntake(parts: {
   agentId: string;
   relayId: () => string;
+  /** Announced on each connection, so that the relay knows what this device may be given. */
+  capabilities: readonly string[];
   work: Work;
   send: Send;
   runtime: Runtime;
@@ -83,7 +85,8 @@ export function createIntake(parts: {
         },
         { caller: { kind: "relay", relayId: parts.relayId() } },
       );
-      if (!answer.ok) refuse(id, answer.error);
+      if (!answer.ok && answer.code === "work.withdrawn") release(id);
+      else if (!answer.ok) refuse(id, answer.error);
     } catch (cause) {
       runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
       refuse(id, "The task could not be run");
@@ -99,6 +102,14 @@ export function createIntake(parts: {
       for (const id of running) send({ type: "progress", task_id: id });
       if (running.size > 0) keepLeases();
     });
+  }
+
+  /** Agrees that the task is cancelled; repeated until it is sent, for the relay waits for it. */
+  function release(id: string): void {
+    const sent = send({ type: "release", task_id: id });
+    if (!sent.ok && sent.code !== "socket.not_ready" && !stopped) {
+      runtime.schedule(laterMs, () => release(id));
+    }
   }
 
   function refuse(id: string, reason: string): void {
@@ -137,8 +148,11 @@ export function createIntake(parts: {
           startNext();
           return;
         case "cancel_requested":
-          // Answered by `task_cancelled`, which stops the work; what is done already wins.
-          send({ type: "release", task_id: message.task_id });
+          queued.delete(message.task_id);
+          endClaim(message.task_id);
+          // A signed receipt is on its way, and work that stops is released when it has.
+          if (work.withdraw(message.task_id) === "unknown") release(message.task_id);
+          startNext();
           return;
         case "error":
           if (message.task_id !== undefined) endClaim(message.task_id);
@@ -146,6 +160,7 @@ export function createIntake(parts: {
           startNext();
           return;
         case "ready":
+          send({ type: "capabilities", capabilities: [...parts.capabilities] });
           for (const id of running) send({ type: "progress", task_id: id });
           return;
         case "draining":
