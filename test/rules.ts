@@ -230,6 +230,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "tasks/assignment-store.ts": ["delivery", "federation", "realtime"],
   "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
+  "budget/account-store.ts": ["admin"],
   "budget/store.ts": ["payments"],
   "federation/reserved-store.ts": ["admin"],
 };

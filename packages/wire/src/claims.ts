@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { longText } from "./fields.ts";
+import { extensibleEnum, longText } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** A claim ends at `lease_until` unless it is renewed. */
@@ -45,7 +45,7 @@ export const claims = {
     scope: "task:result",
     tier: "write",
     ok: {
-      200: v.object({ task_id: v.string(), status: v.picklist(["pending", "cancelled"]) }),
+      200: v.object({ task_id: v.string(), status: extensibleEnum(["pending", "cancelled"]) }),
     },
     refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),
