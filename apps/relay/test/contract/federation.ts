@@ -70,8 +70,8 @@ const settles =
 export async function forwardedAway(
   t: TestRelay,
   price = 1,
-  /** What the peer answers when it is asked to cancel. */
-  onCancel: (taskId: string) => object | undefined = () => undefined,
+  /** What the peer answers when it is asked to cancel; without it the peer is of the version before. */
+  onCancel?: (taskId: string) => object | undefined,
 ) {
   const worker = t.stranger();
   const listening = await answering(({ path, body }) => {
@@ -91,10 +91,10 @@ export async function forwardedAway(
       };
     }
     if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
-    if (path.endsWith("/task/cancel")) return onCancel(String(body["task_id"]));
+    if (path.endsWith("/task/cancel")) return onCancel?.(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
-  const peer = await fakePeer(t, listening.url).befriend({ features: ["cancel"] });
+  const peer = await fakePeer(t, listening.url).befriend(onCancel && { features: ["cancel"] });
   const boss = await t.agent();
   await t.deposit(boss, 10);
   const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
