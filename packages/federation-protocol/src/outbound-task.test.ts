@@ -128,6 +128,16 @@ describe("A task that is sent to a peer", () => {
   );
 });
 
+it("A2: whose hold lapsed before its relayed result was taken adds nothing, then or later", () => {
+  const relaying = takeResult(sentTask(), completed, { relayed: true });
+  const lapsed = releasePayable(relaying);
+  expect([payableOf(relaying), payableOf(lapsed)]).toEqual([950_000, 0]);
+  expect(lapsed.state).toBe("relaying");
+  const taken = concludeRelayed(lapsed, true);
+  expect(taken.state).toBe("completed");
+  expect(payableOf(taken)).toBe(0);
+});
+
 describe("A result", () => {
   const from = beta.id;
   const judge = (task: Parameters<typeof judgeResultOf>[0], change: object = {}) =>

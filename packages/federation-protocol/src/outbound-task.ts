@@ -41,7 +41,10 @@ export interface OutboundTask {
   readonly dueAt: number | null;
   readonly receiptHash: string | null;
   readonly receiptStatus: ReceiptStatus | null;
-  /** Whether the relay before this one has taken its completed result and has yet to settle it. */
+  /**
+   * Of a relayed task with a completed result: whether the hold of the relay before this one is still
+   * to be settled. A task that is `relaying` and does not say so waits for it too.
+   */
   readonly awaitsSettlement?: boolean;
   /** Since when its submitter wants it cancelled, and when to ask the peer; null: not any more. */
   readonly cancel?: { readonly requestedAt: number; readonly dueAt: number | null };
@@ -127,14 +130,10 @@ export function voidOutbound(task: OutboundTask): OutboundTask {
 export function payableOf({
   state,
   receiptStatus,
-  awaitsSettlement = false,
+  awaitsSettlement = state === "relaying" && receiptStatus === "completed",
   terms,
 }: Pick<OutboundTask, "state" | "receiptStatus" | "awaitsSettlement" | "terms">): Micro {
-  const mayBecomePayable =
-    state === "forwarding" ||
-    state === "forwarded" ||
-    (state === "relaying" && receiptStatus === "completed") ||
-    awaitsSettlement;
+  const mayBecomePayable = state === "forwarding" || state === "forwarded" || awaitsSettlement;
   return mayBecomePayable ? terms.net : asMicro(0);
 }
 
@@ -183,11 +182,13 @@ export function takeResult(
 /** A relayed result, once the relay before this one has taken it or can take it no more. */
 export function concludeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
   if (task.state !== "relaying" || task.receiptStatus === null) return task;
-  const awaitsSettlement = accepted && task.receiptStatus === "completed";
+  // The hold may have lapsed while the relay before this one kept its answer back.
+  const awaitsSettlement = accepted && payableOf(task) > 0;
   return { ...task, state: accepted ? task.receiptStatus : "void", awaitsSettlement };
 }
 
 /** A relayed task that the relay before this one has settled, or whose hold there has lapsed. */
 export function releasePayable(task: OutboundTask): OutboundTask {
-  return task.awaitsSettlement === true ? { ...task, awaitsSettlement: false } : task;
+  const mayAwait = task.state === "relaying" || task.awaitsSettlement === true;
+  return mayAwait ? { ...task, awaitsSettlement: false } : task;
 }

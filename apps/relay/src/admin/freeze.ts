@@ -1,7 +1,7 @@
 import { resumeInbound } from "../federation/resume-inbound.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
-import { postponeOpenTasks } from "../tasks/postpone-store.ts";
+import { forgetClaimsOfPeers, postponeOpenTasks } from "../tasks/postpone-store.ts";
 import { findFreeze, findIncarnation, insertFreeze, removeFreeze } from "./freeze-store.ts";
 
 /** Since when the relay stands still, and why. */
@@ -63,8 +63,10 @@ export async function openFreezer(
         const ended = await removeFreeze(tx);
         if (ended === undefined) return;
         const stoodMs = Math.max(0, now() - ended.since);
+        const restored = ended.restored === 1;
         await postponeOpenTasks(tx, stoodMs);
-        await resumeInbound(tx, { now: now(), stoodMs, restored: ended.restored === 1 });
+        if (restored) await forgetClaimsOfPeers(tx);
+        await resumeInbound(tx, { now: now(), stoodMs, restored });
       });
       runningSince = now();
       current = undefined;

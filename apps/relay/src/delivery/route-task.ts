@@ -14,7 +14,7 @@ import { claimPending, reassignTask } from "../tasks/assignment-store.ts";
 import { lapseCall } from "../tasks/lapse-claim.ts";
 import { endClaim } from "../tasks/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
-import { attemptsOf, endpointClaim, executorOf, isOpen, taskOf } from "../tasks/view.ts";
+import { attemptsOf, endpointClaim, executorOf, isAbroad, isOpen, taskOf } from "../tasks/view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
 import { backoffAfter, type EndpointFault } from "./endpoint-fault.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
@@ -69,7 +69,8 @@ export async function passOn(
   executorId: string,
 ): Promise<void> {
   const task = await findPending(services, taskId);
-  if (task === undefined || executorOf(task) !== executorId) return;
+  // A task for another relay's agent is not an agent's of the same id here to pass on.
+  if (task === undefined || isAbroad(task) || executorOf(task) !== executorId) return;
   await withStoredTrace(task.trace, () => tryInTurn(services, task, () => advance(services, task)));
 }
 

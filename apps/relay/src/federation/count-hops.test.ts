@@ -1,4 +1,4 @@
-import { uuidV7 } from "@agent/crypto";
+import { hexToBytes, uuidV7, verifyJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, relayed } from "../../test/contract/federation.ts";
@@ -115,6 +115,20 @@ describe("A11: a relay in the middle", () => {
     const { forward, passed } = await relayed(t);
     const { task_payload, ...members } = forward;
     expect(passed).toMatchObject({ relayed: members, task_payload });
+    await t.close();
+  });
+
+  test.each([
+    ["an empty list of capabilities", { prompt: "work", required_capabilities: [] }],
+    ["a member of a later version", { prompt: "work", tone: "polite" }],
+  ])("passes on a task with %s as it came, or the signature would not hold", async (_, given) => {
+    const t = await startTestRelay(federated);
+    const { forward, passed, origin } = await relayed(t, undefined, { task_payload: given });
+    const { task_payload, ...members } = forward;
+    expect(passed["task_payload"]).toEqual(task_payload);
+    const { relayed: shown } = passed as { relayed: object };
+    expect(shown).toEqual(members);
+    expect(verifyJson({ ...shown, task_payload: given }, hexToBytes(origin.publicKey))).toBe(true);
     await t.close();
   });
 

@@ -9,6 +9,8 @@ import {
   openOutbound,
   termsOf,
   type OutboundTask,
+  type TaskForward,
+  type TaskPayload,
 } from "@agent/federation-protocol";
 import type { RoutingChoice } from "@agent/wire";
 import { clearingBalance } from "../budget/clearing.ts";
@@ -151,11 +153,7 @@ async function send(
   const { taskId, terms } = outbound.task;
   const choice =
     task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
-  const required = JSON.parse(task.required_capabilities) as string[];
-  const relayed =
-    isFromPeer(task) &&
-    peerSupports(peer, "relayed") &&
-    (await findInbound(storage.read, taskId))?.relayed;
+  const shown = await shownForward(services, peer, task);
   const body = createForward(
     {
       taskId,
@@ -163,16 +161,12 @@ async function send(
       to: peer.relay_id,
       agentId: outbound.task.agentId,
       publicKey: outbound.task.publicKey,
-      payload: {
-        prompt: task.prompt,
-        ...(required.length > 0 && { required_capabilities: required }),
-        ...(task.wall_clock_ms !== null && { wall_clock_ms: Math.ceil(task.wall_clock_ms) }),
-      },
+      payload: shown?.payload ?? payloadOf(task),
       amount: terms.net,
       composite: choice?.composite_score ?? 0,
       path: outbound.route,
       expiresAt: task.expires_at,
-      relayed: relayed ? (JSON.parse(relayed) as Record<string, unknown>) : undefined,
+      relayed: shown?.relayed,
     },
     { secretKey: identity.secretKey, now: runtime.now() },
   );
@@ -203,4 +197,29 @@ async function send(
   await changePeer(services, peer.relay_id, { type: "forward", succeeded: answered });
   // A task that was to be cancelled goes nowhere else.
   return refused === undefined || refused.unclaimed?.status === "cancelled";
+}
+
+function payloadOf({ prompt, required_capabilities, wall_clock_ms }: TaskRow): TaskPayload {
+  const required = JSON.parse(required_capabilities) as string[];
+  return {
+    prompt,
+    ...(required.length > 0 && { required_capabilities: required }),
+    ...(wall_clock_ms !== null && { wall_clock_ms: Math.ceil(wall_clock_ms) }),
+  };
+}
+
+/**
+ * The forward that a relay in the middle shows to the next one, if that one reads it. Its task goes along
+ * as it came, members of other versions included: the signature of the relay before is over all of it.
+ */
+async function shownForward(
+  { storage }: Pick<FederationServices, "storage">,
+  peer: FederationPeerRow,
+  task: TaskRow,
+): Promise<{ relayed: Record<string, unknown>; payload: TaskPayload | undefined } | undefined> {
+  if (!isFromPeer(task) || !peerSupports(peer, "relayed")) return undefined;
+  const { relayed = null, forward = null } = (await findInbound(storage.read, task.task_id)) ?? {};
+  if (relayed === null) return undefined;
+  const order = forward === null ? undefined : (JSON.parse(forward) as TaskForward);
+  return { relayed: JSON.parse(relayed) as Record<string, unknown>, payload: order?.task_payload };
 }

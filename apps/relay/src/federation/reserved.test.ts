@@ -30,6 +30,11 @@ const shownAt = async ({ asMaster }: Pick<Site, "asMaster">) => {
   return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
 };
 
+const positionsIn = async ({ asMaster }: Pick<Site, "asMaster">) => {
+  const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
+  return (body["peers"] as { position: number }[]).map(({ position }) => position);
+};
+
 describe("A2: what is reserved for a peer", () => {
   const clock = manualClock();
   let proxy: LossyProxy;
@@ -150,6 +155,38 @@ test("A2: a relay in the middle reserves for the next one until the hold of the 
   await clock.advance(DAY);
   await t.relay.tick();
   await until(async () => (await reservedIn("here")).length === 0, "the hold lapses");
+  expect(await shownAt(t)).toEqual([0, 0]);
+  await Promise.all([t.close(), before.close()]);
+});
+
+test("A2: a relay in the middle reserves nothing for a result that the one before takes after the hold has lapsed", async () => {
+  const clock = manualClock();
+  const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
+  const t = await startTestRelay(env, 1, clock);
+  let answer: object | undefined;
+  const before = await answering(({ path }) => (path.endsWith("/task/result") ? answer : {}));
+  await relayed(t, before.url);
+  const hours = (what: string, done: () => Promise<boolean> | boolean) =>
+    until(async () => {
+      if (await done()) return true;
+      await clock.advance(3_600_000);
+      await t.relay.tick();
+      return false;
+    }, what);
+  const nothingLeaks = async () => {
+    expect(await reservedIn("here")).toEqual([]);
+    const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    expect(body).toMatchObject({ consistent: true });
+  };
+  await hours("the hold lapses", async () => (await positionsIn(t)).every((owed) => owed === 0));
+  await nothingLeaks();
+  answer = { status: "accepted" };
+  const taken = () =>
+    t.logged("federation.result.returned").some(({ state }) => state === "completed");
+  await hours("the result is taken", taken);
+  await nothingLeaks();
+  await hours("the peer defaults", () => t.logged("federation.settlement.defaulted").length > 0);
+  await nothingLeaks();
   expect(await shownAt(t)).toEqual([0, 0]);
   await Promise.all([t.close(), before.close()]);
 });

@@ -1,4 +1,5 @@
 import { postponeInbound, returnAgain } from "@agent/federation-protocol";
+import { withStoredTrace } from "../http/trace.ts";
 import type { Tx } from "../storage/storage.ts";
 import { putInbound, unsettledInbound } from "./inbound-store.ts";
 
@@ -14,6 +15,7 @@ export async function resumeInbound(
   for (const inbound of await unsettledInbound(tx)) {
     const postponed = postponeInbound(inbound.task, stoodMs);
     const task = restored ? returnAgain(postponed, now) : postponed;
-    await putInbound(tx, { ...inbound, task });
+    // The operator's request did not cause these results, so their rows keep the traces that they have.
+    await withStoredTrace(null, () => putInbound(tx, { ...inbound, task }));
   }
 }

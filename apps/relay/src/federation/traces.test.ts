@@ -3,7 +3,8 @@ import { manualClock, receiptOf, type ManualClock, type TestAgent } from "@agent
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
-import { peer, startSite, until, type Site } from "../../test/network.ts";
+import { peer, startSite, taskFor, until, type Site } from "../../test/network.ts";
+import { masterToken } from "../../test/test-relay.ts";
 
 const submitted = "1".repeat(32);
 const done = "2".repeat(32);
@@ -137,4 +138,30 @@ test("B8: a task without a trace sends none, also when a request with a trace be
   expect(first).toBeUndefined();
   expect(rest).toContain(undefined);
   expect(rest).toContain(submitted);
+});
+
+test("B8: a result keeps the trace of the receipt's request when the operator freezes the relay in between", async () => {
+  const operator = "3".repeat(32);
+  fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
+  const { body } = await a.request("POST", `/agent/${boss.agentId}/task`, {
+    token: await a.token(boss),
+    headers: parentOf(submitted),
+    body: { prompt: "work", required_capabilities: ["summarise"] },
+  });
+  const task = await taskFor(b, worker, String(body["task_id"]));
+  await b.request("POST", `/agent/${task.agent_id}/task/${task.task_id}/result`, {
+    token: await b.token(worker),
+    headers: parentOf(done),
+    body: receiptOf(worker, task),
+  });
+  await until(() => tracesAt("/federation/v1/task/result").length > 0, "the first attempt");
+  const asOperator = (path: string, sent: object) =>
+    b.request("POST", path, { token: masterToken, headers: parentOf(operator), body: sent });
+  expect(await asOperator("/api/v1/admin/freeze", { reason: "an audit" })).toMatchObject({
+    status: 200,
+  });
+  expect(await asOperator("/api/v1/admin/unfreeze", {})).toMatchObject({ status: 200 });
+  fate = () => "pass";
+  await settled();
+  expect(new Set(tracesAt("/federation/v1/task/result"))).toEqual(new Set([done]));
 });

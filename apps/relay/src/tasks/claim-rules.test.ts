@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { claimEndsAt, noShowCounts, worksAtExpiry } from "./claim-rules.ts";
+import { claimEndsAt, noShowCounts, RECOVERY_MS, worksAtExpiry } from "./claim-rules.ts";
 
 const claimed = {
   claimed_at: 1_000_000,
@@ -45,6 +45,7 @@ const ended = {
   priced: true,
   max_latency_ms: null,
   running_since: 0,
+  recovery_ms: RECOVERY_MS,
   now: 1_060_000,
 };
 
@@ -72,6 +73,11 @@ test.each([
     "one from before a restart that ends later counts",
     { running_since: 1_000_000, now: 1_120_001 },
     "strangers",
+  ],
+  [
+    "one from before a restart does not count while its holder may still come back",
+    { running_since: 1_000_000, recovery_ms: 200_000, now: 1_200_000 },
+    "none",
   ],
   ["one from after a restart counts at once", { running_since: 999_999 }, "strangers"],
   ["one of an older version, without a time, does not count", { claimed_at: null }, "none"],

@@ -27,7 +27,7 @@ export function claimEndsAt(claim: ClaimTimes): number {
 
 /** What is known of a claim that ended without a receipt, a release or a refusal. */
 export interface EndedClaim {
-  /** Null for a claim from before claims had times. */
+  /** Null for a claim of which it is not known when it began, so that nothing follows from it. */
   readonly claimed_at: number | null;
   readonly lapsed_at: number;
   /** Whether money was held for the task. */
@@ -36,6 +36,8 @@ export interface EndedClaim {
   readonly max_latency_ms: number | null;
   /** Since when the relay works without a restart or a freeze. */
   readonly running_since: number;
+  /** How long the holder may need to come back to a relay that stood still. */
+  readonly recovery_ms: number;
   readonly now: number;
 }
 
@@ -52,9 +54,9 @@ const LATENCY_WITHOUT_LISTING_MS = 60_000;
  * away, not the worker.
  */
 export function noShowCounts(claim: EndedClaim): "none" | "pair" | "strangers" {
-  const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, now } = claim;
+  const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;
   if (claimed_at === null) return "none";
-  if (claimed_at <= running_since && now <= running_since + RECOVERY_MS) return "none";
+  if (claimed_at <= running_since && now <= running_since + recovery_ms) return "none";
   const hadTime = lapsed_at - claimed_at >= (max_latency_ms ?? LATENCY_WITHOUT_LISTING_MS);
   return priced && hadTime ? "strangers" : "pair";
 }

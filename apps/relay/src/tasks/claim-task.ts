@@ -3,6 +3,7 @@ import type { Services } from "../services.ts";
 import { claimPending, renewByWork, type Lease } from "./assignment-store.ts";
 import { claimEndsAt } from "./claim-rules.ts";
 import { findTask } from "./store.ts";
+import { isAbroad } from "./view.ts";
 
 /** One device of an executor: only it renews and releases what it has claimed. */
 export interface Worker {
@@ -13,8 +14,8 @@ export interface Worker {
 type Claimed = ({ readonly ok: true } & Lease) | Refusal<"task.not_pending">;
 
 /**
- * Gives a pending task to the first device that claims it, unless its submitter blocked the executor;
- * the device that has it already renews its lease. Refused: `task.not_pending`.
+ * Gives a pending task to the first device that claims it, unless its submitter blocked the executor
+ * or it is for another relay's agent; the device that has it already renews its lease. Refused: `task.not_pending`.
  */
 export async function claimTask(
   {
@@ -29,7 +30,8 @@ export async function claimTask(
   const now = runtime.now();
   const claimed = await storage.transaction(async (tx): Promise<Lease | undefined> => {
     const task = await findTask(tx, task_id);
-    if (task === undefined) return undefined;
+    // Another relay's agent claims nothing here, and an agent of its id here is a different one.
+    if (task === undefined || isAbroad(task)) return undefined;
     if (task.claimed_by === claimed_by) return renewByWork(tx, { task_id, claimed_by, now });
     if (trustGraph.isBlocked(task.submitted_by, executor)) return undefined;
     const { wall_clock_ms } = task;

@@ -47,7 +47,8 @@ async function noShowAtExpiry(
   const { worked_at, expires_at } = row;
   if (row.status !== "claimed") return undefined;
   if (isWithPeer(row)) {
-    // Without the peer's word that it has the task it may never have arrived.
+    // Without the peer's word that it has the task it may never have arrived; one that the operator
+    // has removed cannot bring the result.
     return (await isForwarded(tx, row.task_id)) ? recordNoShow(tx, services, row) : undefined;
   }
   const inCall = isAtEndpoint(row);

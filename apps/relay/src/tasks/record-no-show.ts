@@ -1,3 +1,4 @@
+import { retrySchedule } from "@agent/federation-protocol";
 import { signNoShowRecord } from "@agent/receipts";
 import type { Listing } from "@agent/wire";
 import { findListing } from "../agents/listing-store.ts";
@@ -7,7 +8,7 @@ import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
 import { recordOutcome } from "../trust/record-outcome.ts";
-import { noShowCounts, type EndedClaim } from "./claim-rules.ts";
+import { noShowCounts, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
 import { countTask, type Standing } from "./count-task.ts";
 import { insertNoShow } from "./no-show-store.ts";
 import { executorOf, taskOf } from "./view.ts";
@@ -23,7 +24,7 @@ export async function recordNoShow(
   services: NoShowServices,
   row: StoredTaskRow,
 ): Promise<Standing | undefined> {
-  const { identity, runtime, freezer } = services;
+  const { identity, runtime, config, freezer } = services;
   const peer = peerOf(row);
   const holder = peer ?? executorOf(row);
   const now = runtime.now();
@@ -34,6 +35,7 @@ export async function recordNoShow(
     priced: row.allocation_id !== null,
     max_latency_ms: peer === undefined ? await maxLatencyOf(tx, holder) : null,
     running_since: freezer.runningSince(),
+    recovery_ms: peer === undefined ? RECOVERY_MS : recoveryOfPeers(config),
     now,
   };
   const counts = noShowCounts(claim);
@@ -83,4 +85,9 @@ async function maxLatencyOf(read: Reader, agentId: string): Promise<number | nul
   const listing = await findListing(read, agentId);
   if (listing === undefined) return null;
   return (JSON.parse(listing.body) as Listing).sla?.max_latency_ms ?? null;
+}
+
+/** A peer that found no relay to take its result brings it again only after a pause of its schedule. */
+function recoveryOfPeers({ federation }: Pick<Services["config"], "federation">): number {
+  return RECOVERY_MS + Math.max(...retrySchedule(federation.retryScale).pauses);
 }

@@ -3,19 +3,17 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
+import { executorOf, isAbroad } from "../tasks/view.ts";
 import { tell } from "./tell.ts";
 
 type Parts = Pick<Services, "runtime" | "subscriptions">;
 
-/** A task has come to an executor. */
-export function tellOfAssignment(
-  tx: Tx,
-  services: Parts,
-  { task_id, agent_id, assigned_to, submitted_by, expires_at }: TaskRow,
-): Promise<void> {
-  const executor = assigned_to ?? agent_id;
+/** A task has come to an executor; one at another relay is told of it there. */
+export function tellOfAssignment(tx: Tx, services: Parts, task: TaskRow): Promise<void> {
+  const { task_id, agent_id, submitted_by, expires_at } = task;
+  const executor = executorOf(task);
   const data = { task_id, agent_id, assigned_to: executor, submitted_by, expires_at };
-  return tell(tx, services, [executor], { type: "task.assigned", data });
+  return tell(tx, services, [isAbroad(task) ? null : executor], { type: "task.assigned", data });
 }
 
 /** How a task ended, and what came of it. */
@@ -36,12 +34,13 @@ interface Issued {
 export async function tellOfEnd(
   tx: Tx,
   services: Parts,
-  { task_id, agent_id, submitted_by }: TaskRow,
+  task: TaskRow,
   { executorId, status, settlement, credentials }: Ended,
 ): Promise<void> {
+  const { task_id, agent_id, submitted_by } = task;
   const type = status === "completed" ? "task.completed" : "task.failed";
   const data = { task_id, agent_id, submitted_by, executed_by: executorId, status };
-  await tell(tx, services, [submitted_by, executorId], { type, data });
+  await tell(tx, services, [submitted_by, isAbroad(task) ? null : executorId], { type, data });
   if (settlement !== undefined) {
     const { settlement_id, payer_id, payee_id, amount_settled, fee, net } = settlement;
     await tell(tx, services, [payer_id, payee_id], {

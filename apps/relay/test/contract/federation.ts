@@ -94,9 +94,7 @@ export async function forwardedAway(
     if (path.endsWith("/task/cancel")) return onCancel?.(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
-  const peer = await fakePeer(t, listening.url).befriend({
-    features: onCancel === undefined ? [] : ["cancel"],
-  });
+  const peer = await fakePeer(t, listening.url).befriend(onCancel && { features: ["cancel"] });
   const boss = await t.agent();
   await t.deposit(boss, 10);
   const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {

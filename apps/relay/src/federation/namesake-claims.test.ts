@@ -1,0 +1,142 @@
+import { once } from "node:events";
+import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { WebSocket } from "ws";
+import { socketUrl } from "../../test/devices.ts";
+import { answering, type Answering } from "../../test/listening-peer.ts";
+import { peer, startSite, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
+
+let clock: ManualClock;
+let a: Site;
+let b: Site;
+let boss: TestAgent;
+let worker: TestAgent;
+/** Has the id of beta's worker at alpha. */
+let namesake: TestAgent;
+let sockets: WebSocket[];
+
+/** Alpha owes beta nothing yet, but may not owe it a whole task either: it waits at alpha. */
+beforeEach(async () => {
+  clock = manualClock();
+  sockets = [];
+  const env = { AGENT_FEDERATION_CREDIT_LIMIT: "0.5" };
+  a = await startSite({ name: "alpha", clock, seed: 1, env });
+  b = await startSite({ name: "beta", clock, seed: 2 });
+  await peer(a, b);
+  boss = await a.agent();
+  await a.deposit(boss, 10);
+  worker = await b.worker(1);
+});
+afterEach(async () => {
+  for (const socket of sockets) socket.terminate();
+  await Promise.all([a.close(), b.close()]);
+});
+
+/** A task for beta's worker that alpha has not handed over yet. */
+async function waiting(): Promise<string> {
+  const { body } = await submitFor(a, boss);
+  await until(() => a.logged("federation.forward.refused").length > 0, "the task waits");
+  await takeId();
+  return String(body["task_id"]);
+}
+
+async function takeId(): Promise<void> {
+  const thief = { ...a.stranger(), agentId: worker.agentId };
+  const known = await a.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id: thief.agentId, public_key: thief.publicKey },
+  });
+  expect(known.status).toBe(201);
+  namesake = { ...thief, deviceId: String(known.body["device_id"]) };
+}
+
+async function statusOf(taskId: string): Promise<Pick<Task, "status" | "assigned_to">> {
+  const { body } = await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`);
+  return body["task"] as Task;
+}
+
+/** Takes down what alpha tells the namesake's webhook. */
+async function hook(): Promise<Answering> {
+  const listening = await answering(() => ({}));
+  const path = `/api/v1/agents/${namesake.agentId}/webhooks`;
+  const body = { url: listening.url, events: ["task.assigned", "task.completed", "task.failed"] };
+  expect(await a.as(namesake, "POST", path, body)).toMatchObject({ status: 201 });
+  return listening;
+}
+
+/** What alpha answers to a message of the agent's device. */
+async function say(agent: TestAgent, message: ClientMessage): Promise<readonly ServerMessage[]> {
+  const socket = new WebSocket(socketUrl(a.url, agent.agentId), {
+    headers: { authorization: `Bearer ${await a.token(agent)}` },
+  });
+  sockets.push(socket);
+  const heard: ServerMessage[] = [];
+  socket.on("message", (data: Buffer) => heard.push(JSON.parse(data.toString()) as ServerMessage));
+  await once(socket, "open");
+  await until(() => heard.some(({ type }) => type === "ready"), "the device is connected");
+  socket.send(JSON.stringify(message));
+  socket.send(JSON.stringify({ type: "ping" }));
+  await until(() => heard.some(({ type }) => type === "pong"), "the message is answered");
+  return heard;
+}
+
+/** The task still goes to the agent that it is for, as soon as alpha may owe beta its price. */
+async function expectPaid(taskId: string): Promise<void> {
+  const path = `/api/v1/admin/federation/peers/${b.relayId}`;
+  await a.asMaster("PUT", path, { credit_limit: 10 });
+  await clock.advance(60_000);
+  await Promise.all([a.relay.tick(), b.relay.tick()]);
+  await work(b, worker, await taskFor(b, worker, taskId));
+  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+}
+
+test("A1: who has the id of a remote agent here can't claim its task by socket before a peer has taken it", async () => {
+  const taskId = await waiting();
+  const heard = await say(namesake, { type: "claim", task_id: taskId });
+  expect(heard).toContainEqual(
+    expect.objectContaining({ type: "error", code: "task.not_pending", task_id: taskId }),
+  );
+  expect(await statusOf(taskId)).toMatchObject({ status: "pending" });
+  await expectPaid(taskId);
+});
+
+test("A1: nor by HTTP", async () => {
+  const taskId = await waiting();
+  for (const [method, end] of [
+    ["POST", "claim"],
+    ["POST", "progress"],
+    ["DELETE", "claim"],
+  ] as const) {
+    const path = `/agent/${boss.agentId}/task/${taskId}/${end}`;
+    expect((await a.as(namesake, method, path)).status).toBeGreaterThanOrEqual(400);
+  }
+  expect(await statusOf(taskId)).toMatchObject({ status: "pending" });
+  await expectPaid(taskId);
+});
+
+test("A1: nor hand it on to another executor by refusing it", async () => {
+  const other = await a.worker(1);
+  await a.as(other, "POST", `/api/v1/agents/${other.agentId}/listing`, {
+    capabilities: ["summarise"],
+    pricing: [{ capability: "summarise", unit_cost: 1, currency: "USD", per: "task" }],
+    sla: { max_latency_ms: 600_000, availability_guarantee: 0.01 },
+    description: "a slow worker",
+  });
+  const taskId = await waiting();
+  await say(other, { type: "ping" });
+  expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
+  await say(namesake, { type: "refuse", task_id: taskId });
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await statusOf(taskId)).toMatchObject({ assigned_to: worker.agentId });
+});
+
+test("A1: nor is its webhook told of the task, also when it ends", async () => {
+  const taskId = await waiting();
+  const told = await hook();
+  await expectPaid(taskId);
+  await clock.advance(5_000);
+  await a.relay.tick();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(told.asked.map(({ body: event }) => event["type"])).toEqual([]);
+  await told.close();
+});

@@ -1,0 +1,127 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { commands } from "../commands.ts";
+import { lossyProxy, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { peer, startSite, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
+
+let folder: string;
+let clock: ManualClock;
+let proxy: LossyProxy;
+let a: Site;
+let b: Site;
+let boss: TestAgent;
+let worker: TestAgent;
+
+const file = () => join(folder, "alpha.db");
+
+async function startAlpha(seed: number): Promise<void> {
+  const env = { AGENT_DB_PATH: file() };
+  a = await startSite({ name: "alpha", clock, seed, env, url: proxy.url });
+  proxy.to(`http://127.0.0.1:${a.port}`);
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "peer-no-shows-"));
+  clock = manualClock();
+  proxy = await lossyProxy(() => "pass");
+  await startAlpha(1);
+  b = await startSite({ name: "beta", clock, seed: 2 });
+  await peer(a, b);
+  boss = await a.agent();
+  await a.deposit(boss, 10);
+  worker = await b.worker(1);
+  await clock.advance(1_000);
+});
+afterEach(async () => {
+  await Promise.all([a.close(), b.close()]);
+  await proxy.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A task of alpha's that beta has, and that its worker has not done yet. */
+async function forwarded(): Promise<string> {
+  const taskId = String((await submitFor(a, boss)).body["task_id"]);
+  await taskFor(b, worker, taskId);
+  const path = `/agent/${boss.agentId}/task/${taskId}`;
+  await until(async () => {
+    const { body } = await a.as(boss, "GET", path);
+    return (body["task"] as { status: string }).status === "claimed";
+  }, "the forward is known");
+  return taskId;
+}
+
+const pass = async (minutes: number, sites = [a, b]) => {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    await clock.advance(60_000);
+    for (const site of sites) await site.relay.tick();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};
+
+/** The task is over at alpha, its payer has its money back. */
+async function expectExpired(taskId: string): Promise<void> {
+  await until(async () => (await a.balance(boss)) === 10, "the hold comes back");
+  expect((await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`)).status).toBe(404);
+}
+
+async function failuresOfBeta(): Promise<number> {
+  const { body } = await a.asMaster("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
+  return Number(body["failed_tasks"] ?? 0);
+}
+
+const doneThere = async (taskId: string) =>
+  expect(await work(b, worker, await taskFor(b, worker, taskId))).toMatchObject({ status: 200 });
+
+test("B2: a task that simply expires at its peer is that peer's no-show", async () => {
+  const taskId = await forwarded();
+  await pass(16);
+  await expectExpired(taskId);
+  expect(await failuresOfBeta()).toBe(1);
+});
+
+test("B2: a peer whose result waits because this relay was down is no no-show", async () => {
+  const taskId = await forwarded();
+  await a.stop();
+  await doneThere(taskId);
+  await pass(11, [b]);
+  await startAlpha(9);
+  await pass(5);
+  await expectExpired(taskId);
+  expect(await failuresOfBeta()).toBe(0);
+});
+
+test("B2: a peer that the operator removed can't bring its result, so it is no no-show", async () => {
+  const taskId = await forwarded();
+  await a.asMaster("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
+  await doneThere(taskId);
+  await pass(16);
+  await expectExpired(taskId);
+  expect(await failuresOfBeta()).toBe(0);
+});
+
+test("A8, B2: a task whose result a restored relay has lost is no no-show of its peer", async () => {
+  const command = async (name: "backup" | "restore") => {
+    const at = { path: file(), now: clock.now(), status: false };
+    const done = await commands[name]?.run({ arguments: [join(folder, "backup")], ...at });
+    expect(done).toMatchObject({ ok: true });
+  };
+  const taskId = await forwarded();
+  await command("backup");
+  await doneThere(taskId);
+  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+  await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+  await a.close();
+  for (const end of ["", "-wal", "-shm"]) rmSync(`${file()}${end}`, { force: true });
+  await clock.advance(5_000);
+  await command("restore");
+  await startAlpha(9);
+  await a.asMaster("POST", "/api/v1/admin/unfreeze", { restored: true });
+  await pass(16);
+  await expectExpired(taskId);
+  expect(await failuresOfBeta()).toBe(0);
+  const { body } = await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}/evidence`);
+  expect(body).not.toHaveProperty("no_shows");
+});
