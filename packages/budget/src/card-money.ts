@@ -58,7 +58,9 @@ export function moveCardMoney(
     } else {
       const leaving = negate(amount);
       if (isReversal(posting)) {
-        rest = lots.flatMap((lot) => (lot.releaseAt === releaseAt ? take([lot], leaving).rest : lot));
+        rest = lots.flatMap((lot) =>
+          lot.releaseAt === releaseAt ? take([lot], leaving).rest : lot,
+        );
       } else {
         const other = Math.max(0, balance - sumOf(lots));
         const drawn = take(lots, Math.max(0, leaving - other));
