@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { receiptOf } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/jumping-relay.ts";
 import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
@@ -204,6 +206,34 @@ describe("a jump of the wall clock", () => {
     await t.run(1_000);
     expect(t.logged("clock.jumped")).toEqual([]);
     expect((await accept()).body).toEqual({ now: t.clock.now() + 60_000, moved_ms: 0 });
+  });
+});
+
+describe("the books", () => {
+  test("A7: are checked for what came since the last time, also when the clock was set back since", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
+    const path = join(folder, "relay.db");
+    t = await startJumpingRelay({ AGENT_DB_PATH: path });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    t.setAhead(3 * DAY_MS);
+    await t.run(1_000);
+    await accept();
+    await t.run(3_600_000);
+    t.setAhead(0);
+    await t.run(1_000);
+    await accept();
+    const task = await delegate(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const db = new Sqlite(path);
+    db.exec("UPDATE settlements SET fee = fee - 1, net = net + 1");
+    db.close();
+    await t.run(3_600_000);
+    await t.relay.idle();
+    expect(t.logged("books.inconsistent")[0]).toMatchObject({
+      check: "settlement records say what their postings say",
+      ids: task.task_id,
+    });
+    rmSync(folder, { recursive: true });
   });
 });
 
