@@ -132,9 +132,24 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     book.post(deposit("a", 30), 0);
-    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0, 50);
     expect([book.balance(a), book.held(a, 0)]).toEqual([30, 0]);
     expect(book.post(withdrawal("a", 30), 0)).toBe(true);
+  });
+
+  test.each([
+    ["released already", 40, 50],
+    ["spent already", 10, 70],
+  ])("A13: of a payment that is %s frees no other payment when it is taken back", (...given) => {
+    const [, paidAt, otherUntil] = given;
+    const book = new CardBook();
+    book.post(deposit("a", 100), 0, 20);
+    if (paidAt < 20) pay(book, "a", "b", 100, paidAt);
+    book.post(deposit("a", 100), paidAt, otherUntil);
+    if (paidAt < 20) book.post(deposit("a", 100), paidAt);
+    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), paidAt, 20);
+    expect([book.balance(a), book.held(a, paidAt)]).toEqual([100, 100]);
+    expect(book.post(withdrawal("a", 1), otherUntil - 1)).toBe(false);
   });
 
   test("A13: that repays a debt is not on the account any more", () => {

@@ -29,8 +29,9 @@ export function heldCardMoney(lots: readonly CardLot[], now: number): Micro {
  * The lots of all accounts after a movement (docs/decisions.md, 5). What leaves an account is other
  * money first, then the lot that is released first, and a lot keeps its release time wherever it
  * goes: to a hold, to a payee, back to the payer. A payee takes card money before the relay's fee
- * does. A deposit that is taken back (negative on its account) takes lots first. `releaseAt` is for a
- * deposit by card. Refused: `budget.card_hold`, a withdrawal of money that is not released.
+ * does. A deposit that is taken back (negative on its account) takes its own lot first and then other
+ * money, so that it frees no other payment. `releaseAt` is for a deposit by card, when it comes and when
+ * it is taken back. Refused: `budget.card_hold`, a withdrawal of money that is not released.
  */
 export function moveCardMoney(
   postings: readonly Posting[],
@@ -55,15 +56,20 @@ export function moveCardMoney(
       moving = taken.rest;
       rest = merge(lots, taken.taken);
     } else {
-      const isTakenBack = isReversal(posting);
-      const other = Math.max(0, balance - sumOf(lots));
       const leaving = negate(amount);
-      const drawn = take(lots, isTakenBack ? leaving : Math.max(0, leaving - other));
-      if (type === "withdrawal" && drawn.taken.length > 0) {
-        return { ok: false, code: "budget.card_hold" };
+      if (isReversal(posting)) {
+        rest = lots.flatMap((lot) =>
+          lot.releaseAt === releaseAt ? take([lot], leaving).rest : lot,
+        );
+      } else {
+        const other = Math.max(0, balance - sumOf(lots));
+        const drawn = take(lots, Math.max(0, leaving - other));
+        if (type === "withdrawal" && drawn.taken.length > 0) {
+          return { ok: false, code: "budget.card_hold" };
+        }
+        moving = merge(moving, drawn.taken);
+        rest = drawn.rest;
       }
-      if (!isTakenBack) moving = merge(moving, drawn.taken);
-      rest = drawn.rest;
     }
     after.set(account, { balance: balance + amount, lots: rest });
   }

@@ -37,6 +37,7 @@ interface Parts {
 
 export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Reconciler {
   let latest: Reconciled | undefined;
+  let latestBegan = 0;
   let checkedAllAt: number | undefined;
   let stopped = false;
 
@@ -54,11 +55,16 @@ export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Rec
     const failing = latest?.books.checks.filter(({ ok }) => !ok).map(({ name }) => name);
     const books = await checkBooks({ snapshot, now: at, since }, failing);
     if (since === 0) checkedAllAt = began;
-    latest = { at, books };
+    [latest, latestBegan] = [{ at, books }, began];
     for (const { name, ok, count, ids } of books.checks) {
       if (!ok) log.error("books.inconsistent", { check: name, count, ids: ids.join(" ") });
     }
     return books;
+  }
+
+  /** Of two times the earlier one: by the clock, and by what has passed since, for it may have gone back. */
+  function sinceLatest({ at }: Reconciled): number {
+    return Math.min(at, runtime.now() - (elapsed() - latestBegan)) - OVERLAP_MS;
   }
 
   return {
@@ -66,7 +72,7 @@ export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Rec
     async checkRecent() {
       const isDue = checkedAllAt === undefined || elapsed() - checkedAllAt >= DAY_MS;
       try {
-        await check(isDue || latest === undefined ? 0 : Math.max(1, latest.at - OVERLAP_MS));
+        await check(isDue || latest === undefined ? 0 : Math.max(1, sinceLatest(latest)));
       } catch (error) {
         // A check that was broken off by the end of the relay has not failed.
         if (!stopped) throw error;

@@ -9,7 +9,7 @@ import { findAccount } from "./store.ts";
 export async function reverseDeposit(
   tx: Tx,
   runtime: Pick<Runtime, "now" | "randomBytes">,
-  { agentId, amount, ...entry }: Omit<Credit, "releaseAt">,
+  { agentId, amount, ...entry }: Credit,
 ): Promise<{ readonly ok: true; readonly balance: Micro }> {
   const posted = await post(tx, runtime, reversalPostings({ agentId, amount }), entry);
   // It need not be covered, so anything else is a fault of the program.

@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { receiptOf } from "@agent/testkit";
+import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/jumping-relay.ts";
 import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
@@ -39,6 +41,42 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect(await withdraw()).toMatchObject({ status: 401, body: { code: "auth.token_used" } });
     expect(await t.balance(boss)).toBe(7);
     await expectConsistentBooks(t, { holds: 3 });
+  });
+
+  // The job that forgets spent tokens comes due in each of them.
+  test.each<[string, () => Promise<void>]>([
+    [
+      "a step back of 59 s after the token had ended",
+      async () => {
+        await t.run(355_000);
+        t.setAhead(-59_000);
+        await t.run(1_000);
+      },
+    ],
+    [
+      "a jump that the operator accepted and took back",
+      async () => {
+        t.setAhead(3 * DAY_MS);
+        await t.run(1_000);
+        await accept();
+        await t.run(61_000);
+        t.setAhead(0);
+        await t.run(1_000);
+        await accept();
+      },
+    ],
+  ])("A5: the same bytes do not withdraw twice after %s", async (_, step) => {
+    t = await startJumpingRelay();
+    const boss = await buyer(t, 10);
+    await t.run(600_000);
+    const token = await t.token(boss);
+    const path = `/api/v1/agents/${boss.agentId}/withdrawals`;
+    const withdraw = () =>
+      t.request("POST", path, { token, body: { amount: 3, destination: "IBAN 1" } });
+    expect(await withdraw()).toMatchObject({ status: 201 });
+    await step();
+    expect(await withdraw()).toMatchObject({ status: 401, body: { code: "auth.token_used" } });
+    expect(await t.balance(boss)).toBe(7);
   });
 
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
@@ -142,12 +180,60 @@ describe("a jump of the wall clock", () => {
     expect((await ready()).status).toBe(200);
   });
 
+  test("A5: makes no no-show of a worker that keeps its claim until the jump is accepted", async () => {
+    t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "3600000" });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    await t.run(200_000);
+    const task = await delegate(t, boss, worker, { wall_clock_ms: 1_800_000 });
+    const claim = () => t.as(worker, "POST", `${task.path}/claim`);
+    expect((await claim()).status).toBe(200);
+    t.setAhead(3 * DAY_MS);
+    for (let passed = 0; passed < 570_000; passed += 30_000) {
+      await t.run(30_000);
+      expect((await claim()).status).toBe(200);
+    }
+    await t.run(31_000);
+    expect(t.logged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
+    expect((await t.asMaster("GET", task.path)).status).toBe(404);
+    const { body } = await t.asMaster("GET", `/api/v1/agents/${boss.agentId}/trust`);
+    expect(body["records"]).toEqual([]);
+    expect(await t.balance(boss)).toBe(10);
+  });
+
   test("A5: a small step of the wall clock is followed without a word", async () => {
     t = await startJumpingRelay();
     t.setAhead(60_000);
     await t.run(1_000);
     expect(t.logged("clock.jumped")).toEqual([]);
     expect((await accept()).body).toEqual({ now: t.clock.now() + 60_000, moved_ms: 0 });
+  });
+});
+
+describe("the books", () => {
+  test("A7: are checked for what came since the last time, also when the clock was set back since", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
+    const path = join(folder, "relay.db");
+    t = await startJumpingRelay({ AGENT_DB_PATH: path });
+    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    t.setAhead(3 * DAY_MS);
+    await t.run(1_000);
+    await accept();
+    await t.run(3_600_000);
+    t.setAhead(0);
+    await t.run(1_000);
+    await accept();
+    const task = await delegate(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const db = new Sqlite(path);
+    db.exec("UPDATE settlements SET fee = fee - 1, net = net + 1");
+    db.close();
+    await t.run(3_600_000);
+    await t.relay.idle();
+    expect(t.logged("books.inconsistent")[0]).toMatchObject({
+      check: "settlement records say what their postings say",
+      ids: task.task_id,
+    });
+    rmSync(folder, { recursive: true });
   });
 });
 

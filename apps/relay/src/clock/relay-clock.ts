@@ -12,6 +12,8 @@ export interface RelayClock {
   readonly now: () => number;
   /** Milliseconds that only ever pass: for intervals in memory, which no accepted jump may stretch. */
   readonly elapsed: () => number;
+  /** What `elapsed` was when the time began or a jump last ended: what was stored before is of another time. */
+  readonly movedAt: () => number;
   /** Present while the wall clock is not believed. */
   readonly jump: () => ClockJump | null;
   /** Accepts what the wall clock shows, and answers by how many milliseconds the time moved. */
@@ -38,14 +40,20 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   const elapsed = () => Math.floor(monotonic());
   const reading = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
   let state = startClock(reading());
+  let movedAt = state.monotonic;
   let reports: ClockReports | undefined;
+
+  function settle(moved: number): void {
+    movedAt = state.monotonic;
+    reports?.settled(moved);
+  }
 
   function read(): number {
     const before = state;
     state = readClock(before, reading());
     if (state.jump !== null && state.jump !== before.jump) reports?.jumped(state.jump.offset);
     if (state.jump === null && before.jump !== null) {
-      reports?.settled(state.now - (before.now + state.monotonic - before.monotonic));
+      settle(state.now - (before.now + state.monotonic - before.monotonic));
     }
     return state.now;
   }
@@ -53,6 +61,7 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   return {
     now: read,
     elapsed,
+    movedAt: () => movedAt,
     jump: () => {
       read();
       return state.jump;
@@ -62,12 +71,13 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
       if (state.jump === null) return 0;
       state = acceptWallClock(reading());
       const moved = state.now - before;
-      reports?.settled(moved);
+      settle(moved);
       return moved;
     },
     begin(newestStored, given) {
       reports = given;
       state = startClock(reading(), newestStored);
+      movedAt = state.monotonic;
       read();
     },
   };
@@ -75,5 +85,12 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
 
 /** The clock of a relay whose time is set by others, in tests for example: all that it shows counts. */
 export function trustedClock(now: () => number): RelayClock {
-  return { now, elapsed: now, jump: () => null, accept: () => 0, begin() {} };
+  return {
+    now,
+    elapsed: now,
+    movedAt: () => -Infinity,
+    jump: () => null,
+    accept: () => 0,
+    begin() {},
+  };
 }

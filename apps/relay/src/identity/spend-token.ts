@@ -33,8 +33,16 @@ export async function revokeToken(
 
 const batch = 1_000;
 
-/** Forgets the ids of tokens that have ended. */
-export async function forgetSpentTokens({ storage, runtime }: Parts): Promise<void> {
-  const old = { now: runtime.now(), limit: batch };
+/**
+ * Forgets the ids of tokens that ended so long ago that no small step of the clock makes them good again.
+ * After a jump it waits until none of the time before is good, should the clock go back there.
+ */
+export async function forgetSpentTokens({
+  storage,
+  runtime,
+  clock,
+}: Parts & Pick<Services, "clock">): Promise<void> {
+  if (clock.elapsed() - clock.movedAt() < longestMs) return;
+  const old = { now: runtime.now() - longestMs, limit: batch };
   while ((await storage.transaction((tx) => forgetSpent(tx, old))) === batch);
 }

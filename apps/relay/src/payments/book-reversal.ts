@@ -43,9 +43,10 @@ export async function bookReversal(
   if (change === 0) return { ok: true };
   await putBooked(tx, { payment_id: paymentId, agent_id: agentId, owed, before: reversal.booked });
   const reference = `stripe:${sessionId}`;
+  const releaseAt = credited_at + cardHoldMs;
   if (change > 0) {
     const description = "card payment taken back";
-    const taken = { agentId, amount: asMicro(change), reference, description };
+    const taken = { agentId, amount: asMicro(change), reference, description, releaseAt };
     const { balance } = await reverseDeposit(tx, runtime, taken);
     return { ok: true, reversed: { sessionId, agentId, amount: change, balance } };
   }
@@ -54,7 +55,7 @@ export async function bookReversal(
     amount: asMicro(-change),
     reference,
     description: "card payment given back",
-    releaseAt: credited_at + cardHoldMs,
+    releaseAt,
   });
   if (!given.ok) return given;
   return { ok: true, reversed: { sessionId, agentId, amount: change, balance: null } };

@@ -311,6 +311,26 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     expect(await withdraw(5.01)).toMatchObject(held);
   });
 
+  test("A13: it is not freed when an older payment is taken back", async () => {
+    await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
+    await t.clock.advance(weekMs);
+    await payByCard(t, agent, { payment: "pi_2", cents: 1_000 });
+    await say(refundOf("pi_1", 1_000));
+    expect([await balance(), await cardHeld()]).toEqual([10, 10]);
+    expect(await withdraw(0.01)).toMatchObject(held);
+    await books({ deposits: 10, balances: 10, card_reversals: 10 });
+  });
+
+  test("A13: it leaves with its own refund, so that other money stays free", async () => {
+    await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
+    await t.deposit(agent, 5);
+    await say(refundOf("pi_1", 400));
+    expect([await balance(), await cardHeld()]).toEqual([11, 6]);
+    await say(refundOf("pi_1", 1_000));
+    expect([await balance(), await cardHeld()]).toEqual([5, 0]);
+    expect(await withdraw(5)).toMatchObject({ status: 201 });
+  });
+
   test("A13: AGENT_CARD_HOLD_MS=0 lets it be withdrawn at once", async () => {
     await t.close();
     t = await startTestRelay({ ...cardEnv("http://127.0.0.1:1"), AGENT_CARD_HOLD_MS: "0" });

@@ -13,6 +13,18 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
+/** A second payment, for which the facilitator is still asked, since `ms` before now. */
+async function openSettling(ms: number): Promise<void> {
+  await scene.close();
+  const created_at = scene.t.clock.now() - ms;
+  scene = await openEdited(
+    ({ agentId }) => `
+      INSERT INTO x402_payments (proof_hash, payer_id, wallet, amount, payload, requirements, state,
+          created_at)
+        VALUES ('proof-1', '${agentId}', 'w', 2000000, '{}', '{}', 'settling', ${created_at});`,
+  );
+}
+
 const resolve = (outcome: string, reason = "seen on the chain") =>
   scene.t.asMaster("POST", "/api/v1/admin/payments/proof-1/resolve", { outcome, reason });
 
@@ -40,6 +52,22 @@ test("A7: an undecided payment that never came is closed and credits nothing", a
   expect(await resolve("failed")).toMatchObject({ status: 200, body: { status: "failed" } });
   expect(await scene.t.balance(scene.agent)).toBe(0);
   await expectConsistentBooks(scene.t, { deposits: 0 });
+});
+
+test("A7: a payment for which the facilitator has no answer for an hour is found, and credited once", async () => {
+  await openSettling(3_600_000);
+  expect(await isUndecided()).toBe(true);
+  const answers = await Promise.all([resolve("settled"), resolve("settled")]);
+  expect(answers.map(({ status }) => status)).toEqual([200, 409]);
+  expect(await scene.t.balance(scene.agent)).toBe(2);
+  await expectConsistentBooks(scene.t, { deposits: 2 });
+});
+
+test("A7: a payment for which the facilitator is asked for less than an hour is left to it", async () => {
+  await openSettling(3_599_999);
+  expect(await isUndecided()).toBe(false);
+  expect(await resolve("settled")).toMatchObject({ status: 409 });
+  expect(await scene.t.balance(scene.agent)).toBe(0);
 });
 
 test.each([

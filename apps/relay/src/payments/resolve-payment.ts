@@ -15,12 +15,10 @@ export async function resolvePayment(
   keep?: KeepAnswer,
 ): Promise<Answer<Resolve>> {
   const done = await storage.transaction(async (tx) => {
-    const row = await resolveUndecided(tx, {
-      proof_hash: paymentId,
-      state: outcome,
-      reason,
-      settled_at: outcome === "settled" ? runtime.now() : null,
-    });
+    const now = runtime.now();
+    const settled_at = outcome === "settled" ? now : null;
+    const resolution = { proof_hash: paymentId, state: outcome, reason, settled_at };
+    const row = await resolveUndecided(tx, resolution, now);
     if (row === undefined) {
       const known = await findPayment(tx, paymentId);
       return refuse(known === undefined ? "payment.not_found" : "payment.resolved");

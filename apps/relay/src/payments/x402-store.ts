@@ -1,6 +1,7 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { X402PaymentRow } from "../storage/tables/payments.ts";
+import { UNDECIDED_AFTER_MS } from "./undecided-after.ts";
 
 const byProof = prepare<{ proof_hash: string }>()(
   db.selectFrom("x402_payments").selectAll().where("proof_hash", "=", p("proof_hash")),
@@ -77,21 +78,27 @@ export async function endPayment(tx: Tx, payment: PaymentEnd): Promise<boolean> 
   return (await tx.run(end, payment)) === 1;
 }
 
-const resolve = prepare<Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">>()(
+type Resolution = Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">;
+
+const resolve = prepare<Resolution & { readonly asked_until: number }>()(
   db
     .updateTable("x402_payments")
     .set({ state: p("state"), reason: p("reason"), settled_at: p("settled_at") })
     .where("proof_hash", "=", p("proof_hash"))
-    .where("state", "=", "undecided")
+    .where(
+      sql<boolean>`(state = 'undecided'
+        or (state = 'settling' and created_at <= ${p("asked_until")}))`,
+    )
     .returningAll(),
 );
 
 /** Ends an undecided payment; undefined when it is none, so that it is credited once. */
 export function resolveUndecided(
   tx: Tx,
-  payment: Pick<PaymentEnd, "proof_hash" | "state" | "reason" | "settled_at">,
+  payment: Resolution,
+  now: number,
 ): Promise<X402PaymentRow | undefined> {
-  return tx.get(resolve, payment);
+  return tx.get(resolve, { ...payment, asked_until: now - UNDECIDED_AFTER_MS });
 }
 
 const unfinished = prepare<{ until: number; limit: number }>()(

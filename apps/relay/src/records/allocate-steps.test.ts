@@ -1,6 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { list, seller } from "../../test/market.ts";
+import { startNetwork, type Site } from "../../test/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -80,6 +81,34 @@ describe("B11: a plan is allocated to those who would do its steps", () => {
       { step_id: "s0", agent_id: ann.agentId, amount: 2 },
       { step_id: "s1", agent_id: dear.agentId, amount: 9 },
     ]);
+  });
+
+  test("B11, B6: to nobody when a step names an agent that the planner has blocked", async () => {
+    const trust = `/api/v1/agents/${boss.agentId}/trust/${ann.agentId}`;
+    expect(await t.as(boss, "PUT", trust, { trust_level: "blocked" })).toMatchObject({
+      status: 200,
+    });
+    const step = { agent_id: ann.agentId, capability: "draw" };
+    expect(await allocationOf([step], { max_budget: 10 })).toEqual([]);
+  });
+
+  test("B11, B1: to an agent of another relay at its price there, and to nobody for what it does not list", async () => {
+    const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
+    const [a, b] = network.sites as [Site, Site];
+    const [planner, worker] = [await a.agent(), await b.worker(3)];
+    await a.as(planner, "GET", "/api/v1/agents/discover?capability=summarise");
+    const plans = `/api/v1/agents/${planner.agentId}/plans`;
+    const allocated = async (step: object, max_budget: number) => {
+      const steps = [{ step_id: "s0", ordinal: 0, agent_id: worker.agentId, ...step }];
+      const plan = { plan_id: "p", goal_id: "g", title: "a plan", steps, max_budget };
+      return (await a.as(planner, "POST", plans, plan)).body["allocation"];
+    };
+    const expected = [{ step_id: "s0", agent_id: worker.agentId, amount: 3 }];
+    expect(await allocated({ capability: "summarise" }, 3)).toEqual(expected);
+    expect(await allocated({}, 3)).toEqual(expected);
+    expect(await allocated({ capability: "summarise" }, 2.999999)).toEqual([]);
+    expect(await allocated({ capability: "a made-up word" }, 3)).toEqual([]);
+    await network.close();
   });
 
   test("B11: at most by 10 different searches; the eleventh is refused and nothing is stored", async () => {

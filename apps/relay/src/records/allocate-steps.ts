@@ -1,5 +1,7 @@
 import { allocatePlan, asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
 import type { BodyOf, Operations, StepAllocation } from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
+import { priceOfRemote } from "../federation/remote-candidates.ts";
 import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
 import { priceOf } from "../routing/price.ts";
 
@@ -57,7 +59,10 @@ export async function allocateSteps(
 
 type Choice = Pick<Assigned, "agentId" | "cost">;
 
-/** The agent that a step names, if it sells the step, else the one that scored routing would choose; within the step's budget. */
+/**
+ * The agent that a step names, if it sells the step and the planner has not blocked it, else the one
+ * that scored routing would choose; within the step's budget.
+ */
 async function choose(
   services: AllocateServices,
   payerId: string,
@@ -65,7 +70,8 @@ async function choose(
 ): Promise<Choice | undefined> {
   const required = capability === undefined ? [] : [capability];
   if (agentId !== undefined) {
-    const cost = await priceOf(services.storage.read, agentId, required);
+    if (services.trustGraph.isBlocked(payerId, agentId)) return undefined;
+    const cost = await priceOfNamed(services, agentId, required);
     if (cost === null || (maxBudget !== undefined && cost > toMicro(maxBudget))) return undefined;
     return { agentId, cost };
   }
@@ -73,4 +79,15 @@ async function choose(
   const { executors } = await chooseExecutors(services, wanted);
   const [first] = executors;
   return first && { agentId: first.agent_id, cost: asMicro(first.charge) };
+}
+
+/** The price at this relay or at the one that the agent belongs to; no peer is asked for it now. */
+async function priceOfNamed(
+  { federation, storage }: AllocateServices,
+  agentId: string,
+  required: readonly string[],
+): Promise<Micro | null> {
+  const remote = federation?.remote.get(agentId);
+  const isHere = remote === undefined || (await findAgent(storage.read, agentId)) !== undefined;
+  return isHere ? priceOf(storage.read, agentId, required) : priceOfRemote(remote, required);
 }

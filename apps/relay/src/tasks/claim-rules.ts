@@ -34,7 +34,7 @@ export interface EndedClaim {
   readonly priced: boolean;
   /** What the executor's listing promises; null without one. */
   readonly max_latency_ms: number | null;
-  /** Since when the relay works without a restart or a freeze. */
+  /** Since when the relay works without a restart, a freeze or a jump of its clock. */
   readonly running_since: number;
   /** How long the holder may need to come back to a relay that stood still. */
   readonly recovery_ms: number;
@@ -50,8 +50,8 @@ const LATENCY_WITHOUT_LISTING_MS = 60_000;
 /**
  * For whom a no-show counts: for the pair of submitter and executor, for strangers too only if the task
  * was priced and the executor had the time that it promises, else no-shows could be made for free.
- * A claim from before a restart or a freeze that ends soon after it does not count: the relay was
- * away, not the worker.
+ * A claim from before a restart, a freeze or a jump of the clock that ends soon after it does not
+ * count: the relay was away, not the worker.
  */
 export function noShowCounts(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;

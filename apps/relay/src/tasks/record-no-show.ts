@@ -13,7 +13,7 @@ import { countTask, type Standing } from "./count-task.ts";
 import { insertNoShow } from "./no-show-store.ts";
 import { executorOf, taskOf } from "./view.ts";
 
-export type NoShowServices = Issuer & Pick<Services, "config" | "freezer">;
+export type NoShowServices = Issuer & Pick<Services, "config" | "freezer" | "clock">;
 
 /**
  * Stores and counts that the holder of a claim let it end, once for each task and holder; undefined
@@ -24,7 +24,7 @@ export async function recordNoShow(
   services: NoShowServices,
   row: StoredTaskRow,
 ): Promise<Standing | undefined> {
-  const { identity, runtime, config, freezer } = services;
+  const { identity, runtime, config, freezer, clock } = services;
   const peer = peerOf(row);
   const holder = peer ?? executorOf(row);
   const now = runtime.now();
@@ -34,7 +34,8 @@ export async function recordNoShow(
     lapsed_at,
     priced: row.allocation_id !== null,
     max_latency_ms: peer === undefined ? await maxLatencyOf(tx, holder) : null,
-    running_since: freezer.runningSince(),
+    // After an accepted jump the time of the claim passed by the clock only.
+    running_since: Math.max(freezer.runningSince(), now - clock.elapsed() + clock.movedAt()),
     recovery_ms: peer === undefined ? RECOVERY_MS : recoveryOfPeers(config),
     now,
   };

@@ -1,14 +1,20 @@
+import { UNDECIDED_AFTER_MS } from "../../payments/undecided-after.ts";
 import { prepare, p, sql } from "../../storage/prepared.ts";
 import type { PageParams, PageRow } from "./scan.ts";
 
-const HOUR_MS = 3_600_000;
-
-/** Payments by x402 of which it has not been known for an hour whether they came. */
+/**
+ * Payments by x402 of which it has not been known for an hour whether they came: the facilitator says
+ * nothing certain, or nothing at all.
+ */
 export const undecidedPayments = prepare<PageParams>()(
   sql<PageRow>`
     with page as (
-      select proof_hash, created_at from x402_payments
-      where state = 'undecided' and created_at <= ${p("now")} - ${sql.lit(HOUR_MS)}
+      select proof_hash from (
+        select proof_hash, created_at from x402_payments where state = 'undecided'
+        union all
+        select proof_hash, created_at from x402_payments indexed by x402_payments_open
+        where state = 'settling')
+      where created_at <= ${p("now")} - ${sql.lit(UNDECIDED_AFTER_MS)}
         and proof_hash > ${p("after")}
       order by proof_hash limit ${p("limit")}
     )
