@@ -45,6 +45,8 @@ export interface HomeLink {
   readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
   /** Whether the relay still waits for a task whose call was closed; absent: it does not. */
   readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
+  /** Tells the relay that work on a task of one of its calls was stopped for a cancel. */
+  readonly release?: (relayTaskId: string) => Promise<void>;
   readonly credentials?: CredentialSource;
   /** Asked in the owner's place about calls that need an approval. */
   readonly approver?: Approver;
@@ -150,6 +152,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     deliver: home?.deliver,
     undelivered: home?.undelivered,
     isWanted: home?.isWanted,
+    release: home?.release,
   });
 
   const everyTool = [

@@ -60,9 +60,11 @@ export function createWork(parts: {
   undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
   /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
   isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
+  /** Told of work that was stopped because the relay took its call back. */
+  release?: ((relayTaskId: string) => Promise<void>) | undefined;
 }): Work {
   const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
-  const { isWanted = async () => false } = parts;
+  const { isWanted = async () => false, release } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
   const cancelable = new Map<string, AbortController>();
@@ -158,6 +160,7 @@ export function createWork(parts: {
         return { ok: true, receipt };
       } catch (cause) {
         if (!(cause instanceof WorkWithdrawn)) throw cause;
+        if (signal?.aborted === true && caller.kind === "relay") void release?.(relayTaskId);
         return { ok: false, code: "work.withdrawn", error: cause.message };
       } finally {
         signal?.removeEventListener("abort", onAbort);

@@ -21,6 +21,7 @@ import { createOutbox } from "./outbox.ts";
 import { pacedSend } from "./paced-send.ts";
 import { createReceiptPost } from "./post-receipt.ts";
 import { receiptFolder, type Parcel, type ReceiptStore } from "./receipt-store.ts";
+import { createReleaseClaim } from "./release-claim.ts";
 import { notJoined, stayJoined } from "./stay-joined.ts";
 
 export interface HomeOptions {
@@ -161,6 +162,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     deliver: outbox.deliver,
     undelivered: outbox.find,
     isWanted: createIsWanted({ agentId, client: () => membership()?.client, runtime }),
+    release: createReleaseClaim({ agentId, client: () => membership()?.client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
       housekeep(counts);

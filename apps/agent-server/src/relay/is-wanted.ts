@@ -1,5 +1,6 @@
 import type { RelayClient } from "@agent/client";
 import type { Runtime } from "../runtime.ts";
+import { findOwnTask } from "./find-own-task.ts";
 
 /** When the relay is asked, after the call was closed: a cancel may take a moment to be written down. */
 const ASKED_AFTER_MS = [500, 2_000, 10_000] as const;
@@ -12,18 +13,18 @@ export type IsWanted = (relayTaskId: string) => Promise<boolean>;
  */
 export function createIsWanted(parts: {
   agentId: string;
-  client: () => Pick<RelayClient, "getTask"> | undefined;
+  client: () => Pick<RelayClient, "getTask" | "listTasks"> | undefined;
   runtime: Pick<Runtime, "schedule">;
 }): IsWanted {
   const { agentId, client, runtime } = parts;
   return async (taskId) => {
     for (const ms of ASKED_AFTER_MS) {
       await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
-      const answer = await client()?.getTask({ params: { agentId, taskId }, query: {} });
-      if (answer?.ok !== true) continue;
-      const { task } = answer.body;
+      const asked = client();
+      const task = asked && (await findOwnTask(asked, { agentId, taskId }));
+      if (task === undefined) continue;
       // The relays that can cancel a claimed task say since when its cancel is asked for.
-      const isAskedBack = typeof Reflect.get(task, "cancel_requested_at") === "number";
+      const isAskedBack = typeof task.cancel_requested_at === "number";
       if (isAskedBack || (task.status !== "pending" && task.status !== "claimed")) return false;
     }
     return true;

@@ -6,8 +6,10 @@ import { chooseExecutor } from "../execution/choose-executor.ts";
 import { silentLog } from "../log.ts";
 import { createSignedTokenCheck } from "../http/signed-token.ts";
 import { createFindSigner } from "../relay/find-signer.ts";
+import { createIsWanted } from "../relay/is-wanted.ts";
 import { createIssuerKeys } from "../relay/issuer-keys.ts";
 import { join, type Membership } from "../relay/join.ts";
+import { createReleaseClaim } from "../relay/release-claim.ts";
 import { systemRuntime } from "../runtime.ts";
 import { startServer } from "./agent.ts";
 import { newIdentity } from "./identity.ts";
@@ -35,12 +37,15 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
   const runtime = systemRuntime(silentLog);
   let membership: Membership | undefined;
   const parts = { identity, membership: () => membership, runtime };
+  const link = { agentId: identity.agentId, client: () => membership?.client, runtime };
   const home: HomeLink = {
     deviceId: () => membership?.deviceId,
     hire: async () => ({ ok: false, error: "This agent hires nobody" }),
     keysOf: createIssuerKeys(parts),
     deliver: () => {},
     undelivered: () => undefined,
+    isWanted: createIsWanted(link),
+    release: createReleaseClaim(link),
   };
   const findSigner = createFindSigner({ ...parts, agentId: identity.agentId });
   const checkSigned = createSignedTokenCheck({ identity, findSigner, runtime });

@@ -5,6 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { JsonObject } from "./definition.ts";
 import { linearPattern } from "./linear-pattern.ts";
+import { runBounded } from "./run-bounded.ts";
 
 export type CheckValue = (
   value: unknown,
@@ -25,20 +26,43 @@ const DIALECTS: readonly (readonly [prefix: string, make: () => Ajv])[] = [
   ["http://json-schema.org/draft-07/", () => new Ajv(OPTIONS)],
   ["http://json-schema.org/draft-06/", () => new Ajv(OPTIONS)],
 ];
+/** Arguments that are not made to be slow take a hundredth of it. */
+const CHECK_MS = 500;
 const engines = new Map<string, Ajv>();
 
 /**
- * Compiles a JSON Schema into a check whose time grows with the value and not faster. Throws when the
- * schema is unusable, `UnsupportedPattern` when a pattern of it has no linear form.
+ * Compiles a JSON Schema into a check whose time grows with the value and not faster, or is bounded where
+ * the schema refers to itself: alternatives in each level take a time that is exponential in the depth.
+ * Throws when the schema is unusable, `UnsupportedPattern` when a pattern of it has no linear form.
  */
 export function compileSchema(schema: JsonObject): CheckValue {
   const engine = engineFor(schema["$schema"]);
   const validate = engine.compile(schema);
   // Another tool may have a schema of the same name.
   if (typeof schema["$id"] === "string") engine.removeSchema(schema["$id"]);
-  return (value) =>
+  const check: CheckValue = (value) =>
     validate(value) ? { ok: true } : { ok: false, fault: engine.errorsText(validate.errors) };
+  return hasReferences(schema) ? bounded(check) : check;
 }
+
+/** Over-cautious: what is only named like a reference is taken for one. */
+function hasReferences(schema: JsonObject): boolean {
+  return /"\$(?:dynamicRef|recursiveRef|ref)":/.test(JSON.stringify(schema));
+}
+
+function bounded(check: CheckValue): CheckValue {
+  return (value) => {
+    try {
+      return runBounded(() => check(value), CHECK_MS) ?? tooSlow;
+    } catch (cause) {
+      // A schema that refers to itself without going deeper into the value never ends.
+      if (cause instanceof RangeError) return tooSlow;
+      throw cause;
+    }
+  };
+}
+
+const tooSlow = { ok: false, fault: `took more than ${CHECK_MS} ms to be checked` } as const;
 
 function engineFor(dialect: unknown): Ajv {
   const named = typeof dialect === "string" ? dialect : DIALECTS[0]?.[0];

@@ -31,6 +31,41 @@ async function call(properties: JsonObject, args: unknown) {
 
 const unique = { list: { type: "array", uniqueItems: true } };
 
+describe("H6: a schema that refers to itself", () => {
+  /** Either a number, or an operator with two expressions; each operator is an alternative of its own. */
+  const expression = { $ref: "#/properties/expression" };
+  const operation = (operator: string) => ({
+    type: "object",
+    required: ["operator", "left", "right"],
+    properties: { operator: { const: operator }, left: expression, right: expression },
+  });
+  const calculator = {
+    expression: { oneOf: [{ type: "number" }, ...["+", "-", "*", "/"].map(operation)] },
+  };
+  function nested(depth: number): unknown {
+    return depth === 0 ? 1 : { operator: "+", left: nested(depth - 1), right: 1 };
+  }
+
+  test("H6: does not let deep arguments stop the agent", async () => {
+    const { answer, ms } = await call(calculator, { expression: nested(40) });
+    expect(answer).toMatchObject({ ok: false, kind: "invalid" });
+    expect(ms).toBeLessThan(2_000);
+  });
+
+  test("H6: takes what an ordinary caller sends, and says what is wrong with it", async () => {
+    expect((await call(calculator, { expression: nested(4) })).answer).toMatchObject({ ok: true });
+    const { answer } = await call(calculator, { expression: { operator: "?" } });
+    expect(answer).toMatchObject({ ok: false, kind: "invalid" });
+    expect(answer.ok ? "" : answer.error).toContain("must have required property 'left'");
+  });
+
+  test("H6: without ever going deeper refuses every argument", async () => {
+    const properties = { loop: { allOf: [{ $ref: "#/properties/loop" }] } };
+    const { answer } = await call(properties, { loop: 1 });
+    expect(answer).toMatchObject({ ok: false, kind: "invalid" });
+  });
+});
+
 describe("H6: uniqueItems", () => {
   const objects = Array.from({ length: 20_000 }, (_, index) => ({ id: index, of: "x" }));
 

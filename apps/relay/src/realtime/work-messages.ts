@@ -2,6 +2,7 @@ import { refusalText, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
+import type { Lease } from "../tasks/assignment-store.ts";
 import { claimTask, type Worker } from "../tasks/claim-task.ts";
 import { endClaim } from "../tasks/release-claim.ts";
 import { reportProgress } from "../tasks/report-progress.ts";
@@ -18,8 +19,15 @@ export async function claim(
 ): Promise<void> {
   const claimed = await claimTask(services, workerAt(device), task_id);
   if (!claimed.ok) return fail(device, claimed.code, task_id);
-  device.claimed.add(task_id);
   device.send({ type: "claimed", task_id, lease_until: claimed.lease_until });
+  hold(device, claimed);
+}
+
+/** A device that was not connected when the cancel was asked for is told now. */
+function hold(device: Connection, { task_id, cancel_requested_at }: Lease): void {
+  const isNew = !device.claimed.has(task_id);
+  device.claimed.add(task_id);
+  if (isNew && cancel_requested_at !== null) device.send({ type: "cancel_requested", task_id });
 }
 
 type ReleaseServices = Pick<
@@ -61,7 +69,7 @@ export async function progress(
   const { task_id } = message;
   const renewed = await reportProgress(services, workerAt(device), message);
   if (!renewed.ok) return fail(device, "task.not_found", task_id);
-  device.claimed.add(task_id);
+  hold(device, renewed);
 }
 
 const workerAt = (device: Connection): Worker => ({

@@ -115,10 +115,10 @@ describe("what a statement about a task's worker does, and what it leaves alone"
       { lease_until: 20_050 },
     ],
     [
-      "not by presence once a cancel was asked for",
+      "not by presence once a cancel was asked for, though it is still the device's",
       { ...claimed, cancel_requested_at: 50 },
       renew("device"),
-      null,
+      {},
     ],
     ["not by another", claimed, renew("other"), null],
     ["not where nothing is claimed", {}, renew("device"), null],

@@ -61,10 +61,16 @@ const held = db
   .where("claimed_by", "=", p("claimed_by"));
 
 const renew = prepare<Held>()(
-  held.set({ lease_until: renewedLease }).where("cancel_requested_at", "is", null),
+  held.set({
+    lease_until: sql<number>`case when cancel_requested_at is null then ${renewedLease}
+      else lease_until end`,
+  }),
 );
 
-/** An open socket keeps a claim alive until its submitter asks for a cancel. */
+/**
+ * An open socket keeps a claim alive until its submitter asks for a cancel; from then on the lease stays as
+ * it is. False when the claim is not the worker's any more.
+ */
 export async function renewLease(tx: Tx, claimed: Held): Promise<boolean> {
   return (await tx.run(renew, claimed)) === 1;
 }

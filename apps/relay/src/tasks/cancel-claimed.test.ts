@@ -196,6 +196,27 @@ describe("B2: the cancel of a task that a device has claimed", () => {
     await expectCancelled(task);
   });
 
+  test.each(["progress", "claim"] as const)(
+    "B2: is told to a device that was away, when it comes back and says %s",
+    async (type) => {
+      const { device, task } = await claimant();
+      device.socket.terminate();
+      await device.closed;
+      await quiet();
+      expect((await cancel(task)).status).toBe(202);
+      const back = await t.device(worker);
+      back.say({ type, task_id: task.task_id });
+      const { task_id } = task;
+      const told = (await back.rest()).filter((message) => message.type !== "claimed");
+      expect(told).toEqual([{ type: "cancel_requested", task_id }]);
+      back.say({ type: "progress", task_id });
+      expect(await back.rest()).toEqual([]);
+      back.say({ type: "release", task_id });
+      await back.next("task_cancelled");
+      await expectCancelled(task);
+    },
+  );
+
   test("B2: many times at once with its agreement returns the hold once", async () => {
     const { device, task } = await claimant();
     const cancels = Array.from({ length: 10 }, () => cancel(task));

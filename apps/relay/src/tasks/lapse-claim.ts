@@ -1,21 +1,26 @@
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { StoredTaskRow } from "../storage/tables/tasks.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { lapseClaim, releaseClaim, type Held } from "./assignment-store.ts";
 import { announceStanding } from "./count-task.ts";
 import { recordNoShow, type NoShowServices } from "./record-no-show.ts";
 import { afterClaim, announceUnclaimed, type Unclaimed } from "./release-claim.ts";
 import { findTask } from "./store.ts";
+import { isAtEndpoint } from "./view.ts";
 
 export type LapseServices = NoShowServices &
   Pick<Services, "storage" | "waiters" | "connections" | "log" | "trustGraph">;
 
-/** Ends a claim whose lease is over; undefined when it was renewed meanwhile. */
+/**
+ * Ends a claim whose lease is over; undefined when it was renewed meanwhile. The relay ends its own calls
+ * of endpoints: one whose lease lapses was lost with an earlier run of the relay, so nobody is blamed.
+ */
 export function lapse(
   services: LapseServices,
   task_id: string,
 ): Promise<Unclaimed["status"] | undefined> {
-  return lapseBy(services, task_id, (tx, now) => lapseClaim(tx, task_id, now));
+  const end: EndClaim = (tx, now) => lapseClaim(tx, task_id, now);
+  return lapseBy(services, task_id, { end, isNoShow: (held) => !isAtEndpoint(held) });
 }
 
 /** Ends the claim of a call that ran out of time, as the lapse of a lease. */
@@ -23,14 +28,17 @@ export function lapseCall(
   services: LapseServices,
   claim: Omit<Held, "now">,
 ): Promise<Unclaimed["status"] | undefined> {
-  return lapseBy(services, claim.task_id, (tx, now) => releaseClaim(tx, { ...claim, now }));
+  const end: EndClaim = (tx, now) => releaseClaim(tx, { ...claim, now });
+  return lapseBy(services, claim.task_id, { end, isNoShow: () => true });
 }
+
+type EndClaim = (tx: Tx, now: number) => Promise<StoredTaskRow | undefined>;
 
 /** A claim that ends because its submitter asked for it is no no-show. */
 async function lapseBy(
   services: LapseServices,
   task_id: string,
-  end: (tx: Tx, now: number) => Promise<StoredTaskRow | undefined>,
+  { end, isNoShow }: { readonly end: EndClaim; readonly isNoShow: (held: TaskRow) => boolean },
 ): Promise<Unclaimed["status"] | undefined> {
   const { storage, runtime, log } = services;
   const ended = await storage.transaction(async (tx) => {
@@ -38,8 +46,8 @@ async function lapseBy(
     const released = await end(tx, runtime.now());
     if (before === undefined || released === undefined) return undefined;
     const unclaimed = await afterClaim(tx, services, released);
-    const standing =
-      unclaimed.status === "pending" ? await recordNoShow(tx, services, before) : undefined;
+    const counts = unclaimed.status === "pending" && isNoShow(before);
+    const standing = counts ? await recordNoShow(tx, services, before) : undefined;
     return { before, unclaimed, standing };
   });
   if (ended === undefined) return undefined;

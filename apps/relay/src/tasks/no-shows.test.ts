@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { NoShowRecord } from "@agent/receipts";
 import { manualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
@@ -239,6 +240,32 @@ describe("B2: what is no no-show:", () => {
     expect(await failuresFor(payer, after)).toBe(1);
     await after.close();
   });
+});
+
+test("B2: a call that was lost in a crash of the relay is no no-show of its endpoint", async () => {
+  const clock = manualClock();
+  const [path, copy] = [join(folder, "lost-call.db"), join(folder, "after-crash.db")];
+  const before = await startTestRelay({ AGENT_DB_PATH: path }, 1, clock);
+  const [payer, executor] = [await buyer(before, 10), await seller(before, 2)];
+  const endpoint = await mcpEndpoint(() => new Promise<CallToolResult>(() => {}));
+  await register(before, executor, endpoint.url);
+  const task = await delegate(before, payer, executor);
+  await expect.poll(() => endpoint.calls).toHaveLength(1);
+  // What a crash would leave: the database as it is while the call is open.
+  const database = new DatabaseSync(path);
+  database.prepare("vacuum into ?").run(copy);
+  database.close();
+  await before.close();
+  await endpoint.close();
+  const after = await startTestRelay({ AGENT_DB_PATH: copy }, 2, clock);
+  expect((await taskAt(after, task.path)).status).toBe("claimed");
+  for (let seconds = 0; seconds < 380; seconds += 20) {
+    await clock.advance(20_000);
+    await after.relay.tick();
+  }
+  expect((await taskAt(after, task.path)).status).toBe("pending");
+  expect(await failuresFor(payer, after)).toBe(0);
+  await after.close();
 });
 
 describe("B2: to strangers", () => {

@@ -1,0 +1,67 @@
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { newIdentity } from "../testing/identity.ts";
+import { startQuietAgent } from "../testing/quiet-agent.ts";
+import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { hanging } from "../testing/tools.ts";
+
+let relay: TestRelay;
+let agent: Awaited<ReturnType<typeof startQuietAgent>>;
+let stopped: string[];
+beforeEach(async () => {
+  relay = await startRelay();
+});
+afterEach(async () => {
+  await agent.stop();
+  await relay.stop();
+});
+
+async function statusAt(agentId: string, taskId: string) {
+  const answer = await relay.master.getTask({ params: { agentId, taskId }, query: {} });
+  return answer.ok ? answer.body.task : undefined;
+}
+
+async function startHanging(listing: object) {
+  stopped = [];
+  agent = await startQuietAgent({
+    relayUrl: relay.url,
+    tools: [hanging(() => void stopped.push("stopped"))],
+    file: { listing },
+  });
+}
+
+const quickly = { timeout: 5_000 };
+
+test("B2: the cancel of a task that was brought over MCP takes effect as soon as the agent has stopped", async () => {
+  await startHanging({ capabilities: ["hanging"] });
+  const { agentId } = agent.identity;
+  const task = await relay.master.submitTask({ params: { agentId }, body: { prompt: "p" } });
+  const taskId = task.ok ? task.body.task_id : "";
+  await expect.poll(async () => (await statusAt(agentId, taskId))?.status).toBe("claimed");
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const cancelled = await relay.master.cancelTask({ params: { agentId, taskId } });
+  expect(cancelled).toMatchObject({ ok: true, status: 202 });
+  await expect.poll(() => stopped, quickly).toEqual(["stopped"]);
+  await expect
+    .poll(async () => (await statusAt(agentId, taskId))?.status, quickly)
+    .toBe("cancelled");
+});
+
+test("B2: so does that of a task that routing brought to an agent that was not its target", async () => {
+  await startHanging({ capabilities: ["hanging"] });
+  const { agentId } = agent.identity;
+  const { agentId: target } = newIdentity();
+  const task = await relay.master.submitTask({
+    params: { agentId: target },
+    body: { prompt: "p", required_capabilities: ["hanging"] },
+  });
+  const taskId = task.ok ? task.body.task_id : "";
+  await expect.poll(async () => (await statusAt(target, taskId))?.status).toBe("claimed");
+  expect((await statusAt(target, taskId))?.assigned_to).toBe(agentId);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  const cancelled = await relay.master.cancelTask({ params: { agentId: target, taskId } });
+  expect(cancelled).toMatchObject({ ok: true, status: 202 });
+  await expect.poll(() => stopped, quickly).toEqual(["stopped"]);
+  await expect
+    .poll(async () => (await statusAt(target, taskId))?.status, quickly)
+    .toBe("cancelled");
+});
