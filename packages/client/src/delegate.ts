@@ -27,7 +27,11 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** Until the verified receipt is there; a task that is still open then stays open. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** With it a submission whose answer was lost is sent again, and still happens once. */
+  /**
+   * With it a submission whose answer was lost is sent again, and still happens once. A caller that
+   * repeats a whole delegation under its key must pass `maxBudget` too: the relay takes only the same
+   * request again, and the price that is read for it may have changed.
+   */
   readonly idempotencyKey?: string;
   /** The executor's public keys, 64 hex digits each, where they are known without the relay. */
   readonly executorKeys?: readonly string[];
