@@ -75,7 +75,12 @@ describe("D1: the current key of an id of version 8", () => {
     ["is no other key", second, [], "agent.id_not_of_key"],
     ["is no key before the end of its chain", first, [step(0, 1, 10)], "agent.id_not_of_key"],
     ["is no end of a chain from another key", third, [step(1, 2, 10)], "agent.id_not_of_key"],
-    ["is no end of a chain for another id", second, [step(0, 1, 10, other)], "succession.agent_mismatch"],
+    [
+      "is no end of a chain for another id",
+      second,
+      [step(0, 1, 10, other)],
+      "succession.agent_mismatch",
+    ],
     [
       "is no end of a chain in another order",
       third,

@@ -28,6 +28,7 @@ export type RouteParts = Pick<
   | "freezer"
   | "trustGraph"
   | "connections"
+  | "tokens"
   | "egress"
   | "identity"
   | "federation"

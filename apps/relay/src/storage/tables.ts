@@ -5,6 +5,7 @@ import type {
   AgentRow,
   CapabilityCountRow,
   DeviceRow,
+  KeyProofRow,
   ListingRow,
 } from "./tables/agents.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "./tables/approvals.ts";
@@ -54,6 +55,7 @@ export interface Tables {
   relay_identity: RelayIdentityRow;
   agents: AgentRow;
   agent_keys: AgentKeyRow;
+  key_proofs: KeyProofRow;
   devices: DeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
