@@ -16,7 +16,7 @@ import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
 import { devicesOf, insertDevice } from "./device-store.ts";
 import { insertKey, keysOf, replaceKey } from "./key-store.ts";
 import { forgetDisplaced, proveKey } from "./prove-key.ts";
-import { isProvenElsewhere } from "./key-proof-store.ts";
+import { refuseKeyInUse } from "./refuse-key.ts";
 import { findAgent, putAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
@@ -94,10 +94,9 @@ export async function bindKey(
   if (isFirst && mayBelongElsewhere(agent_id, caller) && (await belongsElsewhere(tx, claim))) {
     return refuse("agent.key_changed");
   }
-  if (decision.kind !== "same" && (await isProvenElsewhere(tx, claim))) {
-    return refuse("agent.key_in_use");
-  }
   if (decision.kind !== "same") {
+    const inUse = await refuseKeyInUse(tx, claim);
+    if (inUse !== undefined) return inUse;
     await putAgent(tx, { ...(agent ?? newAgent(agent_id, now)), public_key, last_seen_at: now });
     await writeSteps(tx, claim, decision, now);
     const action = isFirst ? "key.bound" : "key.rotated";

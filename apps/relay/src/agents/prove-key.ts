@@ -1,12 +1,13 @@
-import { refuse, type Refusal } from "@agent/wire";
+import type { Refusal } from "@agent/wire";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import { endKeyOf } from "./key-store.ts";
-import { isProvenElsewhere, listOtherBindings, putKeyProof } from "./key-proof-store.ts";
+import { listOtherBindings, putKeyProof } from "./key-proof-store.ts";
 import { deleteListing } from "./listing-store.ts";
 import { reindex } from "./listing.ts";
+import { refuseKeyInUse } from "./refuse-key.ts";
 import { findAgent, putAgent } from "./store.ts";
 
 export interface ProvenKey {
@@ -28,7 +29,8 @@ export async function proveKey(
   { readonly ok: true; readonly displaced: readonly string[] } | Refusal<"agent.key_in_use">
 > {
   const binding = { agent_id, public_key };
-  if (await isProvenElsewhere(tx, binding)) return refuse("agent.key_in_use");
+  const inUse = await refuseKeyInUse(tx, binding);
+  if (inUse !== undefined) return inUse;
   await putKeyProof(tx, { ...binding, proven_at: now });
   const displaced = await listOtherBindings(tx, binding);
   for (const other of displaced) {

@@ -1,6 +1,6 @@
 import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
 import { insertDevice } from "../agents/device-store.ts";
-import { isProvenElsewhere } from "../agents/key-proof-store.ts";
+import { refuseKeyInUse } from "../agents/refuse-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
@@ -33,7 +33,8 @@ export async function approve(
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
     // It may have been proven under another id since it claimed the code.
-    if (await isProvenElsewhere(tx, { agent_id, public_key })) return refuse("agent.key_in_use");
+    const inUse = await refuseKeyInUse(tx, { agent_id, public_key });
+    if (inUse !== undefined) return inUse;
     const device_id = newId(runtime);
     const given = granted ?? scopes.filter((scope) => !withheld.includes(scope));
     await insertDevice(tx, {

@@ -1,9 +1,7 @@
 import { targetEligibility, type RoutingRecord, type TargetRefusal } from "@agent/routing-semiring";
 import { refuse, type Refusal, type RoutingChoice, type SubmitTaskBody } from "@agent/wire";
 import { locateAgent, type RemoteTarget } from "../federation/locate-agent.ts";
-import type { PinnedAgent } from "../federation/remote-candidates.ts";
-import { signingKeysOf } from "../agents/key-store.ts";
-import type { Reader } from "../storage/storage.ts";
+import { refuseOtherKey } from "../agents/refuse-key.ts";
 import type { Attempt } from "./attempt.ts";
 import { chooseExecutors, type ChooseServices } from "./choose-executors.ts";
 import { priceOf } from "./price.ts";
@@ -95,16 +93,4 @@ async function quoteOf(
       ? undefined
       : await locateAgent({ ...services, federation }, pinned, required);
   return remote ?? (await refuseOtherKey(storage.read, pinned)) ?? local;
-}
-
-/** A task that names its target's key never comes to one with another key, nor waits for one to come. */
-async function refuseOtherKey(
-  read: Reader,
-  { agentId, publicKey }: PinnedAgent,
-): Promise<Refusal<"task.id_conflict" | "agent.not_found"> | undefined> {
-  if (publicKey === undefined) return undefined;
-  const keys = await signingKeysOf(read, agentId);
-  if (keys.length === 0) return refuse("agent.not_found");
-  const isInForce = keys.some((key) => key.public_key === publicKey && key.valid_until === null);
-  return isInForce ? undefined : refuse("task.id_conflict");
 }
