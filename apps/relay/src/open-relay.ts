@@ -12,7 +12,7 @@ import { startFederationWork } from "./federation/work.ts";
 import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
-import { proveBySignature } from "./agents/prove-by-signature.ts";
+import { proveByToken } from "./agents/prove-by-signature.ts";
 import { createTokenChecker, type TokenChecker } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
@@ -70,7 +70,7 @@ export async function openRelay(
     audience: identity.did,
     now: runtime.now,
     prove: (key, caller) =>
-      proveBySignature({ storage, freezer, runtime, tokens, connections }, key, caller),
+      proveByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
   const reconciler = createReconciler({ freezer, runtime, elapsed: clock.elapsed, log });
   const parts = {

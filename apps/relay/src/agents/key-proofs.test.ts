@@ -143,6 +143,22 @@ describe("D2: an agent that loses its unproven key to the first proof", () => {
   });
 });
 
+test("D2: a receipt takes the key from no other agent until that one shows a token", async () => {
+  const squatter = await t.agent();
+  const worker = withKeyOf(t, squatter);
+  const { body } = await bootstrap(worker);
+  const known = { ...worker, deviceId: String(body["device_id"]) };
+  const path = `/agent/${worker.agentId}/task`;
+  const { body: sent } = await t.asMaster("POST", path, { prompt: "work" });
+  const taskPath = `${path}/${String(sent["task_id"])}`;
+  const { body: polled } = await t.asMaster("GET", taskPath);
+  const receipt = receiptOf(known, polled["task"] as Parameters<typeof receiptOf>[1]);
+  expect(await t.asMaster("POST", `${taskPath}/result`, receipt)).toMatchObject({ status: 200 });
+  expect(await balance(squatter)).toMatchObject(displacedRefusal);
+  expect(await balance(squatter)).toMatchObject(displacedRefusal);
+  expect(await balance(known)).toMatchObject({ status: 200 });
+});
+
 test("D2: of 50 ids that prove one key at once exactly one has it", async () => {
   const victim = t.stranger();
   const rivals = Array.from({ length: 50 }, () => withKeyOf(t, victim));

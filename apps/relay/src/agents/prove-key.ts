@@ -34,13 +34,16 @@ export async function proveKey(
   await putKeyProof(tx, { ...binding, proven_at: now });
   const displaced = await listOtherBindings(tx, binding);
   for (const other of displaced) {
-    await displace(tx, { agent_id: other, public_key, now, caller });
+    await displaceAgent(tx, { agent_id: other, public_key, now, caller });
   }
   return { ok: true, displaced };
 }
 
 /** Ends an unproven binding: the agent is not offered any more, and keeps its account and history. */
-async function displace(tx: Tx, { agent_id, public_key, now, caller }: ProvenKey): Promise<void> {
+export async function displaceAgent(
+  tx: Tx,
+  { agent_id, public_key, now, caller }: ProvenKey,
+): Promise<void> {
   const agent = await findAgent(tx, agent_id);
   await endKeyOf(tx, { agent_id, public_key, now });
   if (agent?.public_key === public_key) {

@@ -28,7 +28,6 @@ export type RouteParts = Pick<
   | "freezer"
   | "trustGraph"
   | "connections"
-  | "tokens"
   | "egress"
   | "identity"
   | "federation"

@@ -7,7 +7,7 @@ import {
   type ExecutionReceipt,
 } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import { proveBySignature } from "../agents/prove-by-signature.ts";
+import { proveByReceipt } from "../agents/prove-by-signature.ts";
 import type { PostRefusal } from "../budget/post.ts";
 import { credentialOfTask } from "../credentials/store.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
@@ -50,7 +50,6 @@ export type AcceptServices = Pick<
   | "trustGraph"
   | "federation"
   | "freezer"
-  | "tokens"
 >;
 
 /** What failed as a signed text; the other refusals say nothing of its signature. */
@@ -109,9 +108,7 @@ export async function acceptReceipt(
     return refuse(code);
   }
   if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
-  if (!(await isKeyStillBound(services, receipt, keys ?? [], caller))) {
-    return refuse("receipt.key_missing");
-  }
+  await noteProof(services, receipt, keys ?? [], caller);
   const isKeyRegistered = keys !== undefined;
   const endedBy = { kind: "receipt", isKeyRegistered } as const;
   const settleable = settleableHops(services, taskId, hops, { receipt, verdict, isKeyRegistered });
@@ -119,22 +116,18 @@ export async function acceptReceipt(
   return store(services, task, verified, settleable, keep);
 }
 
-/**
- * A receipt that an agent did not bring itself proves its key, unless several could have signed it.
- * False if that key was proven under another id meanwhile.
- */
-async function isKeyStillBound(
+/** A receipt that an agent did not bring itself proves its key, unless several could have signed it. */
+async function noteProof(
   services: AcceptServices,
   { agent_id, public_key: named }: ExecutionReceipt,
   keys: readonly string[],
   caller: Caller,
-): Promise<boolean> {
+): Promise<void> {
   // The token of a caller has proven a key of the agent already.
-  if (caller.kind === "agent" && caller.agentId === agent_id) return true;
+  if (caller.kind === "agent" && caller.agentId === agent_id) return;
   const [only] = keys.length === 1 ? keys : [];
   const public_key = named !== undefined && keys.includes(named) ? named : only;
-  if (public_key === undefined) return true;
-  return (await proveBySignature(services, { agent_id, public_key }, caller)) === undefined;
+  if (public_key !== undefined) await proveByReceipt(services, { agent_id, public_key });
 }
 
 function parse(value: unknown) {
