@@ -1,6 +1,7 @@
 import { agentIdOfKey, signSuccession } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { openEdited } from "../../test/edited-relay.ts";
 import { bootstrapWithProof } from "../../test/key-proof.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
@@ -123,6 +124,24 @@ test("D1: a broken record is 400 and a record from the future too, and neither b
     });
   }
   expect(await isKnown(agent)).toBe(false);
+});
+
+test("D1: an id of version 8 that was bound to another key before this version keeps it", async () => {
+  const id = "00000000-0000-8000-8000-000000000000";
+  const edited = await openEdited(({ agentId }) =>
+    ["agents", "agent_keys", "devices"]
+      .map((table) => `UPDATE ${table} SET agent_id = '${id}' WHERE agent_id = '${agentId}';`)
+      .join(""),
+  );
+  const known = { ...edited.agent, agentId: id };
+  const { agentId: agent_id, publicKey: public_key } = known;
+  const again = await edited.t.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id, public_key },
+  });
+  expect(again).toMatchObject({ status: 200, body: { registered: false } });
+  const balance = await edited.t.as(known, "GET", `/api/v1/agents/${id}/balance`);
+  expect(balance).toMatchObject({ status: 200 });
+  await edited.close();
 });
 
 test("D1: a task that names its target's key comes to no agent with another key", async () => {
