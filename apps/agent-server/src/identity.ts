@@ -1,4 +1,4 @@
-import { bytesToHex, publicKeyOf, sha256, uuidV7 } from "@agent/crypto";
+import { agentIdOfKey, bytesToHex, publicKeyOf } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -28,7 +28,8 @@ type Result<T> = ({ readonly ok: true } & T) | { readonly ok: false; readonly fa
 
 /**
  * The agent's identity: stored in the data folder, created there on the first start, or made from a
- * key in the environment. A stored one that cannot be read stops the start and is never replaced.
+ * key in the environment. A new agent id is the one of its key, which no other key can take at a relay.
+ * A stored identity that cannot be read stops the start and is never replaced.
  */
 export async function loadIdentity(
   options: IdentityOptions,
@@ -46,7 +47,7 @@ export async function loadIdentity(
     }
     const file = signIdentityFile(
       {
-        agentId: stored.file?.agent_id ?? newAgentId(options, publicKey, runtime),
+        agentId: stored.file?.agent_id ?? agentIdOfKey(publicKey),
         publicKey,
         agentType: options.agentType,
         name: options.name,
@@ -106,25 +107,6 @@ const keyFaults = {
   "key.passphrase_missing": "is sealed: AGENT_PASSPHRASE is required",
   "key.passphrase_wrong": "does not open with this AGENT_PASSPHRASE",
 } as const;
-
-/** A key from the environment may come without a disk, so its agent id follows from the key itself. */
-function newAgentId(
-  options: IdentityOptions,
-  publicKey: string,
-  runtime: Pick<Runtime, "now" | "randomBytes">,
-): string {
-  return options.privateKeyHex === undefined
-    ? uuidV7(runtime.now(), runtime.randomBytes(10))
-    : uuidV8(sha256(publicKey));
-}
-
-/** A UUID v8 (RFC 9562) out of the first 16 bytes of a digest. */
-function uuidV8(digest: Uint8Array): string {
-  const bytes = digest.slice(0, 16);
-  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  return bytesToHex(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
-}
 
 function filePath(dataDir: string): string {
   return join(dataDir, "identity.json");

@@ -12,7 +12,8 @@ import { startFederationWork } from "./federation/work.ts";
 import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
-import { createTokenChecker } from "./identity/tokens.ts";
+import { proveByToken } from "./agents/prove-by-signature.ts";
+import { createTokenChecker, type TokenChecker } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/router.ts";
@@ -63,10 +64,13 @@ export async function openRelay(
     schedule: runtime.schedule,
     randomBytes: runtime.randomBytes,
   });
-  const tokens = createTokenChecker({
+  const connections = createConnections();
+  const tokens: TokenChecker = createTokenChecker({
     read: storage.read,
     audience: identity.did,
     now: runtime.now,
+    prove: (key, caller) =>
+      proveByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
   const reconciler = createReconciler({ freezer, runtime, elapsed: clock.elapsed, log });
   const parts = {
@@ -81,7 +85,7 @@ export async function openRelay(
     reconciler,
     identity,
     tokens,
-    connections: createConnections(),
+    connections,
     waiters: createTaskWaiters(runtime.schedule),
     subscriptions: await loadSubscriptions(storage.read),
     egress,

@@ -1,4 +1,4 @@
-import { bytesToHex, fromBase64Url, generateKeyPair, isUuid, verify } from "@agent/crypto";
+import { agentIdOfKey, bytesToHex, fromBase64Url, generateKeyPair, verify } from "@agent/crypto";
 import { expect, test } from "vitest";
 import { bootstrapAgent } from "./bootstrap.ts";
 import { localServer } from "./testing/local-server.ts";
@@ -31,7 +31,7 @@ test("binding a key sends a proof of its possession and gives the identity to si
   expect(verify(fromBase64Url(sent.proof.signature), text, publicKey)).toBe(true);
 });
 
-test("an agent without an id gets a new UUID of version 7", async () => {
+test("D1: an agent without an id gets the one of version 8 that belongs to its key", async () => {
   await using server = await localServer(({ body }) => ({
     status: 201,
     body: { ...accepted, agent_id: (JSON.parse(body) as Sent).agent_id },
@@ -39,9 +39,8 @@ test("an agent without an id gets a new UUID of version 7", async () => {
   const first = await bootstrapAgent({ ...server, secretKey, now });
   const second = await bootstrapAgent({ ...server, secretKey, now });
   if (!first.ok || !second.ok) throw new Error("refused");
-  expect(isUuid(first.identity.agentId)).toBe(true);
-  expect(first.identity.agentId[14]).toBe("7");
-  expect(second.identity.agentId).not.toBe(first.identity.agentId);
+  expect(first.identity.agentId).toBe(agentIdOfKey(bytesToHex(publicKey)));
+  expect(second.identity.agentId).toBe(first.identity.agentId);
 });
 
 test("a key other than the one the relay knows is refused as the relay refuses it", async () => {

@@ -1,4 +1,4 @@
-import { bytesToHex, publicKeyOf, sign, toBase64Url, uuidV7 } from "@agent/crypto";
+import { agentIdOfKey, bytesToHex, publicKeyOf, sign, toBase64Url } from "@agent/crypto";
 import { operations } from "@agent/wire";
 import { call } from "./call.ts";
 import { environmentOf, type Environment } from "./environment.ts";
@@ -7,7 +7,7 @@ import type { DeviceIdentity } from "./token-source.ts";
 
 export interface BootstrapOptions extends Partial<Environment> {
   readonly baseUrl: string;
-  /** A UUID; a new one of version 7 is made when it is left out. */
+  /** A UUID; when it is left out it is the one of version 8 that belongs to the key at every relay. */
   readonly agentId?: string;
   /** Ed25519 seed, 32 bytes. */
   readonly secretKey: Uint8Array;
@@ -16,7 +16,9 @@ export interface BootstrapOptions extends Partial<Environment> {
 /**
  * Binds a key to an agent id at a relay and proves its possession (specification, "Registry"); the
  * identity that comes back is what a client signs in with. Refused as operation `bootstrap` is, with
- * `agent.key_changed` when the relay knows the agent under another key.
+ * `agent.key_changed` when the relay knows the agent under another key, with `agent.id_not_of_key` when
+ * the id is of version 8 and belongs to another key, and with `agent.key_in_use` when the key is proven
+ * under another id.
  */
 export async function bootstrapAgent(
   options: BootstrapOptions,
@@ -24,11 +26,11 @@ export async function bootstrapAgent(
   | { readonly ok: true; readonly registered: boolean; readonly identity: DeviceIdentity }
   | CallRefusal
 > {
-  const { fetch, now, randomBytes } = environmentOf(options);
+  const { fetch, now } = environmentOf(options);
   const { baseUrl, secretKey } = options;
   const timestamp = now();
-  const agentId = options.agentId ?? uuidV7(timestamp, randomBytes(10));
   const publicKey = bytesToHex(publicKeyOf(secretKey));
+  const agentId = options.agentId ?? agentIdOfKey(publicKey);
   const signature = toBase64Url(sign(`${agentId}:${publicKey}:${timestamp}`, secretKey));
   const answer = await call(
     operations.bootstrap,

@@ -192,6 +192,7 @@ describe("a delegation", () => {
       excludeAgents: [stranger.agentId],
       ttlMs: 7_200_000,
       submittedBy: delegator.agentId,
+      publicKey: worker.publicKey,
     });
     expect(JSON.parse(received[0]?.body ?? "")).toEqual({
       prompt: PROMPT,
@@ -201,6 +202,7 @@ describe("a delegation", () => {
       exclude_agents: [stranger.agentId],
       ttl_ms: 7_200_000,
       submitted_by: delegator.agentId,
+      public_key: worker.publicKey,
     });
   });
 

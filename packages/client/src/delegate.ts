@@ -9,6 +9,8 @@ import { retry, within, type Patience } from "./retry.ts";
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
   readonly agentId: string;
+  /** The agent's key, 64 hex digits: the task goes to the agent with this key or to none. */
+  readonly publicKey?: string;
   /** At most 256 KiB of UTF-8. */
   readonly prompt: string;
   readonly requiredCapabilities?: readonly string[];
@@ -94,7 +96,7 @@ function budgetOf(
 
 function bodyOf(options: DelegateOptions, maxBudget: number | undefined) {
   const { prompt, requiredCapabilities, delegationToken, excludeAgents } = options;
-  const { submittedBy, ttlMs } = options;
+  const { submittedBy, ttlMs, publicKey } = options;
   return {
     prompt,
     ...(requiredCapabilities !== undefined && { required_capabilities: [...requiredCapabilities] }),
@@ -103,5 +105,6 @@ function bodyOf(options: DelegateOptions, maxBudget: number | undefined) {
     ...(delegationToken !== undefined && { delegation_token: { ...delegationToken } }),
     ...(excludeAgents !== undefined && { exclude_agents: [...excludeAgents] }),
     ...(submittedBy !== undefined && { submitted_by: submittedBy }),
+    ...(publicKey !== undefined && { public_key: publicKey }),
   };
 }

@@ -13,6 +13,8 @@ export {
   toBase64Url,
 } from "./formats.ts";
 export { parseJsonText } from "./json-text.ts";
+export type { KeyOfIdCode } from "./key-id.ts";
+export { agentIdOfKey, isIdOfKey, isKeyId, verifyKeyOfId } from "./key-id.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./signed-json.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession.ts";
 export { signSuccession } from "./succession.ts";

@@ -26,6 +26,8 @@ export {
   type PeerDebt,
 } from "./clearing.ts";
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
+export type { AgentClaim, ClaimedAgent } from "./discovery/claims.ts";
+export { claimUnder, isOwnClaim, judgeClaims } from "./discovery/claims.ts";
 export {
   isReachable,
   type KnownAgent,

@@ -14,6 +14,8 @@ export {
 } from "./rank.ts";
 export { rankAndRecord, replay, type RoutingRecord } from "./replay.ts";
 export { routesFrom, type Route, type Routes } from "./routes.ts";
+export { latencyOfRecord } from "./latency-of-record.ts";
+export type { WorkRecord } from "./latency-of-record.ts";
 export { LATENCY_HALF_MS } from "./score.ts";
 export {
   cost,

@@ -6,7 +6,7 @@ import type { SubScores } from "./weights.ts";
 export const LATENCY_HALF_MS = 5000;
 
 const MAX_PRICE = 1e9;
-const SUCCESS_RATE_WITHOUT_HISTORY = 0.5;
+export const SUCCESS_RATE_WITHOUT_HISTORY = 0.5;
 const OFFLINE_FACTOR = 0.5;
 
 /** Clamps to 0..1; NaN becomes 0. */

@@ -59,6 +59,15 @@ export const errors = {
     status: 409,
     text: "Public key changed - succession record required",
   },
+  "agent.id_not_of_key": {
+    status: 403,
+    text: "agent_id is of version 8 and belongs to another key, without a succession from it",
+  },
+  "agent.key_in_use": { status: 409, text: "Public key is proven under another agent id" },
+  "agent.key_displaced": {
+    status: 403,
+    text: "Agent lost its unproven key to the agent that proved it: a succession record is required",
+  },
   "agent.succession_invalid": { status: 400, text: "Invalid key succession" },
   "agent.proof_required": { status: 400, text: "proof of possession of the key is required" },
   "agent.proof_invalid": { status: 400, text: "proof does not show possession of the key" },
@@ -106,6 +115,10 @@ export const errors = {
   "task.no_candidate": {
     status: 422,
     text: "The target is excluded or does not list a required capability, and no other agent does",
+  },
+  "task.id_conflict": {
+    status: 409,
+    text: "Target's id is claimed under another key: name the right one in public_key",
   },
   "task.target_blocked": { status: 403, text: "The submitter has blocked the target" },
   "task.relay_full": { status: 503, text: "Relay holds its maximum of open tasks" },

@@ -25,6 +25,7 @@ export function impliedRefusals(operation: Operation): Code[] {
       "auth.verification_failed",
       "auth.device_not_authorized",
       "agent.revoked",
+      "agent.key_displaced",
     );
   }
   if (operation.singleUse) codes.push("auth.token_used");

@@ -37,6 +37,7 @@ export const keys = {
     refusals: [
       "agent.not_found",
       "agent.key_unacceptable",
+      "agent.key_in_use",
       "agent.succession_invalid",
       "agent.revoked",
     ],

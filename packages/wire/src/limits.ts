@@ -68,6 +68,7 @@ export const limits = {
 
   successionCharacters: 2_048,
   agentKeys: 1_000,
+  successionRecords: 100,
   trustClosure: 1_000,
   trustHops: 32,
 
@@ -94,6 +95,8 @@ export const limits = {
   federationPatienceMs: 250,
   federationCacheMs: 5_000,
   federationAgents: 10_000,
+  federationClaimMs: 600_000,
+  federationOwnerQuestions: 10,
   federationDeliveries: 64,
 } as const;
 

@@ -71,6 +71,7 @@ export const pairing = {
       "pairing.expired",
       "pairing.too_many_tries",
       "agent.key_unacceptable",
+      "agent.key_in_use",
     ],
   }),
   getPairing: operation({
@@ -101,6 +102,7 @@ export const pairing = {
       "pairing.not_claimed",
       "pairing.resolved",
       "pairing.expired",
+      "agent.key_in_use",
       "agent.revoked",
     ],
   }),

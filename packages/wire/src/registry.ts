@@ -36,8 +36,23 @@ export type TrustLevel = v.InferOutput<typeof TrustLevel>;
 export const Freshness = v.picklist(["awake", "recent", "dormant", "cold"]);
 export type Freshness = v.InferOutput<typeof Freshness>;
 
-/** A key succession record; its signatures are checked by `verifySuccession` of `@agent/crypto`. */
-const succession = v.optional(looseObject);
+/** A record or a list of them, oldest first; `verifySuccession` of `@agent/crypto` checks signatures. */
+const succession = v.optional(
+  v.union(
+    [
+      looseObject,
+      v.pipe(
+        v.array(looseObject),
+        v.minLength(1, "must not be empty"),
+        v.maxLength(
+          limits.successionRecords,
+          `must hold at most ${limits.successionRecords} records`,
+        ),
+      ),
+    ],
+    "must be a succession record or a list of them, oldest first",
+  ),
+);
 
 export const BootstrapBody = v.object({
   agent_id: agentId,
@@ -141,6 +156,10 @@ export const DiscoveryEntry = v.object({
   source_relay: v.string(),
   relay_name: v.string(),
   hop_distance: count,
+  /** Of an agent of this relay: whether a proof, token or receipt has proven its key under this id. */
+  key_proven: v.optional(v.boolean()),
+  /** Other relays claim this id under different keys; a task for it must name `public_key`. */
+  id_conflict: v.optional(v.literal(true)),
 });
 export type DiscoveryEntry = v.InferInput<typeof DiscoveryEntry>;
 
@@ -160,13 +179,17 @@ export const registry = {
     summary: "Bind an Ed25519 key to an agent id; repeating it with the same key changes nothing.",
     section: "Registry",
     auth: "public",
+    readsCaller: true,
     tier: "auth",
     body: BootstrapBody,
     ok: { 200: Bootstrapped, 201: Bootstrapped },
     refusals: [
       "agent.id_reserved",
       "agent.key_unacceptable",
+      "agent.id_not_of_key",
       "agent.key_changed",
+      "agent.key_in_use",
+      "agent.key_displaced",
       "agent.succession_invalid",
       "agent.proof_required",
       "agent.proof_invalid",
@@ -195,7 +218,10 @@ export const registry = {
       "auth.not_owner",
       "agent.id_reserved",
       "agent.key_unacceptable",
+      "agent.id_not_of_key",
       "agent.key_changed",
+      "agent.key_in_use",
+      "agent.key_displaced",
       "agent.succession_invalid",
       "agent.revoked",
     ],

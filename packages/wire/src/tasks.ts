@@ -11,6 +11,7 @@ import {
   nextCursor,
   page,
   price,
+  publicKey,
   ratio,
   waitSeconds,
   wellFormed,
@@ -109,6 +110,8 @@ export const SubmitTaskBody = v.object({
     ),
   ),
   max_budget: v.optional(price),
+  /** The target's key: the task goes to the agent with this key or to none. */
+  public_key: v.optional(publicKey),
   /** The token, or its JSON text. */
   delegation_token: v.optional(v.union([looseObject, v.string()])),
 });
@@ -184,6 +187,7 @@ export const tasks = {
       "request.invalid",
       "task.no_candidate",
       "task.target_blocked",
+      "task.id_conflict",
       "budget.insufficient",
       "account.overdrawn",
       "budget.max_exceeded",

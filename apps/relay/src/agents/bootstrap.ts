@@ -1,6 +1,11 @@
 import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { belongsElsewhere } from "../federation/belongs-elsewhere.ts";
+import {
+  belongsElsewhere,
+  isClaimedElsewhere,
+  mayBelongElsewhere,
+} from "../federation/belongs-elsewhere.ts";
+import type { FederatingParts } from "../federation/federation.ts";
 import { note } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
@@ -10,16 +15,15 @@ import type { AgentRow } from "../storage/tables/agents.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
 import { devicesOf, insertDevice } from "./device-store.ts";
 import { insertKey, keysOf, replaceKey } from "./key-store.ts";
+import { forgetDisplaced, proveKey } from "./prove-key.ts";
+import { refuseKeyInUse } from "./refuse-key.ts";
 import { findAgent, putAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
 
 /** Binds a key to an agent id and makes its first device (specification, "Registry"). */
 export async function bootstrap(
-  services: Pick<
-    Services,
-    "storage" | "runtime" | "identity" | "config" | "tokens" | "connections"
-  >,
+  services: FederatingParts & Pick<Services, "federation" | "tokens">,
   body: BodyOf<Bootstrap>,
   caller: Caller,
 ): Promise<Answer<Bootstrap>> {
@@ -28,8 +32,12 @@ export async function bootstrap(
   const unproven = checkProof(body, runtime.now(), services.config.agents.requireBootstrapProof);
   if (unproven !== undefined) return unproven;
 
+  // Peers are asked before the transaction, which must not wait for the network.
+  if (await isClaimedElsewhere(services, body, caller)) return refuse("agent.key_changed");
+  const isProven = body.proof !== undefined;
+
   const bound = await services.storage.transaction(async (tx) => {
-    const result = await bindKey(tx, services, body, caller);
+    const result = await bindKey(tx, services, { ...body, isProven }, caller);
     if (!result.ok) return result;
     const devices = await devicesOf(tx, body.agent_id);
     const known = devices.find(
@@ -49,7 +57,7 @@ export async function bootstrap(
     return { ...result, deviceId };
   });
   if (!bound.ok) return bound;
-  forgetOldKey(services, body.agent_id, bound.decision);
+  forgetOldKey(services, body.agent_id, bound);
   const registered = bound.decision.kind === "first";
   return {
     status: registered ? 201 : 200,
@@ -57,11 +65,24 @@ export async function bootstrap(
   };
 }
 
+interface Binding extends KeyClaim {
+  /** Whether the claim came with a signature of the key's holder. */
+  readonly isProven: boolean;
+}
+
+/** What a binding changed. */
+export interface Bound {
+  readonly ok: true;
+  readonly decision: KeyDecision;
+  /** Agents that lost the key, because they never proved it. */
+  readonly displaced: readonly string[];
+}
+
 /** Writes what `decideKey` allowed; also the way a registration changes a key. */
 export async function bindKey(
   tx: Tx,
   { runtime }: Pick<Services, "runtime">,
-  claim: KeyClaim,
+  { isProven, ...claim }: Binding,
   caller: Caller,
 ) {
   const { agent_id, public_key } = claim;
@@ -69,33 +90,59 @@ export async function bindKey(
   const agent = await findAgent(tx, agent_id);
   const decision = decideKey(claim, agent, await keysOf(tx, agent_id), now);
   if ("ok" in decision) return decision;
-  if (decision.kind === "first" && (await belongsElsewhere(tx, agent_id, public_key))) {
+  const isFirst = decision.kind === "first";
+  if (isFirst && mayBelongElsewhere(agent_id, caller) && (await belongsElsewhere(tx, claim))) {
     return refuse("agent.key_changed");
   }
-  if (decision.kind === "first") {
-    await putAgent(tx, { ...(agent ?? newAgent(agent_id, now)), public_key, last_seen_at: now });
-    await insertKey(tx, { agent_id, public_key, valid_from: now, succession: null });
-  } else if (decision.kind === "rotated" && agent !== undefined) {
-    const { from, succession } = decision;
-    await putAgent(tx, { ...agent, public_key, last_seen_at: now });
-    await replaceKey(tx, { agent_id, old_key: from, new_key: public_key, now, succession });
-  }
   if (decision.kind !== "same") {
-    const action = decision.kind === "first" ? "key.bound" : "key.rotated";
+    const inUse = await refuseKeyInUse(tx, claim);
+    if (inUse !== undefined) return inUse;
+    await putAgent(tx, { ...(agent ?? newAgent(agent_id, now)), public_key, last_seen_at: now });
+    await writeSteps(tx, claim, decision, now);
+    const action = isFirst ? "key.bound" : "key.rotated";
     await note(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
-  return { ok: true as const, decision };
+  // The new key has signed the record that leads to it, and the record names the agent.
+  const isSigned = decision.kind !== "same" && decision.steps.length > 0;
+  if (!isProven && !isSigned) return { ok: true, decision, displaced: [] } satisfies Bound;
+  const proven = await proveKey(tx, { agent_id, public_key, now, caller });
+  if (!proven.ok) return proven;
+  return { ok: true, decision, displaced: proven.displaced } satisfies Bound;
 }
 
-/** Tokens and sockets of the old key die with it. */
+async function writeSteps(
+  tx: Tx,
+  { agent_id, public_key }: KeyClaim,
+  { kind, steps }: Exclude<KeyDecision, { kind: "same" }>,
+  now: number,
+): Promise<void> {
+  const [begin] = steps;
+  if (kind === "first") {
+    const first = begin === undefined ? public_key : begin.from;
+    await insertKey(tx, {
+      agent_id,
+      public_key: first,
+      valid_from: Math.min(begin?.at ?? now, now),
+      succession: null,
+    });
+  }
+  for (const { from, to, at, succession } of steps) {
+    // A key that was left elsewhere, long ago, is never one of today here.
+    const left = kind === "first" ? Math.min(at, now) : now;
+    await replaceKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
+  }
+}
+
+/** Ends what old keys opened: tokens and sockets of the agent, and of those that lost the key to it. */
 export function forgetOldKey(
-  { tokens, connections }: Pick<Services, "tokens" | "connections">,
+  services: Pick<Services, "tokens" | "connections">,
   agentId: string,
-  decision: KeyDecision,
+  { decision, displaced }: Bound,
 ): void {
+  forgetDisplaced(services, displaced);
   if (decision.kind !== "rotated") return;
-  tokens.forget(agentId);
-  for (const connection of connections.of(agentId)) connection.close(4401, "key changed");
+  services.tokens.forget(agentId);
+  for (const connection of services.connections.of(agentId)) connection.close(4401, "key changed");
 }
 
 export function newAgent(agent_id: string, now: number): AgentRow {

@@ -53,6 +53,7 @@ describe("discovery", () => {
         source_relay: t.relay.relayId,
         relay_name: "agent-relay",
         hop_distance: 0,
+        key_proven: true,
       },
     ]);
     const { body } = await t.asMaster("GET", `/api/v1/agents/${worker.agentId}`);

@@ -19,6 +19,7 @@ import { freshnessOf } from "./freshness.ts";
 import { capabilitiesOf } from "./listing.ts";
 import { availabilityOf, isOnline } from "./online.ts";
 import { discoverProfiles } from "./discovery-store.ts";
+import { listProvenAgents } from "./key-proof-store.ts";
 import { profileOf, type ProfileRow } from "./profile-store.ts";
 
 type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
@@ -45,7 +46,14 @@ export async function discover(
     after: cursor.value ?? "",
     limit,
   });
-  const agents = rows.map((row) => entryOf(services, row, query.capability));
+  const proven = await listProvenAgents(
+    services.storage.read,
+    rows.map(({ agent_id }) => agent_id),
+  );
+  const agents = rows.map((row) => ({
+    ...entryOf(services, row, query.capability),
+    key_proven: proven.has(row.agent_id),
+  }));
   const { federation } = services;
   const room = limit - rows.length;
   if (federation !== undefined && room > 0 && next === undefined) {
@@ -76,7 +84,9 @@ export async function getAgent(
     if (remote !== undefined) return { status: 200, body: remote };
   }
   if (row === undefined) return refuse("agent.not_found");
-  return { status: 200, body: entryOf(services, row, undefined) };
+  const proven = await listProvenAgents(services.storage.read, [agentId]);
+  const key_proven = proven.has(agentId);
+  return { status: 200, body: { ...entryOf(services, row, undefined), key_proven } };
 }
 
 export function readerOf(caller: Caller): string {

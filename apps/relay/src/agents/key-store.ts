@@ -3,7 +3,7 @@ import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentKeyRow } from "../storage/tables/agents.ts";
 
 /** A key is valid until it is ended. */
-type NewKey = Omit<AgentKeyRow, "valid_until">;
+export type NewKey = Omit<AgentKeyRow, "valid_until">;
 
 const addKey = prepare<NewKey>()(
   db.insertInto("agent_keys").values({
@@ -32,7 +32,8 @@ const endKey = prepare<{ agent_id: string; public_key: string; now: number }>()(
     .updateTable("agent_keys")
     .set({ valid_until: p("now") })
     .where("agent_id", "=", p("agent_id"))
-    .where("public_key", "=", p("public_key")),
+    .where("public_key", "=", p("public_key"))
+    .where("valid_until", "is", null),
 );
 
 /** Ends an agent's key: from now on the new one signs, also on the devices that carried the old one. */
@@ -50,6 +51,24 @@ export async function replaceKey(
   await tx.run(endKey, { agent_id, public_key: old_key, now });
   await tx.run(addKey, { agent_id, public_key: new_key, valid_from: now, succession });
   await tx.run(rekeyDevices, { agent_id, old_key, new_key });
+}
+
+const revokeDevicesOfKey = prepare<{ agent_id: string; public_key: string; now: number }>()(
+  db
+    .updateTable("devices")
+    .set({ revoked_at: p("now") })
+    .where("agent_id", "=", p("agent_id"))
+    .where("public_key", "=", p("public_key"))
+    .where("revoked_at", "is", null),
+);
+
+/** Ends one key of an agent, its own or a device's, without one in its place. */
+export async function endKeyOf(
+  tx: Tx,
+  ended: { agent_id: string; public_key: string; now: number },
+): Promise<void> {
+  await tx.run(endKey, ended);
+  await tx.run(revokeDevicesOfKey, ended);
 }
 
 const endKeys = prepare<{ agent_id: string; now: number }>()(

@@ -34,7 +34,12 @@ export async function register(
     const bound =
       public_key === undefined
         ? undefined
-        : await bindKey(tx, services, { agent_id, public_key, succession }, caller);
+        : await bindKey(
+            tx,
+            services,
+            { agent_id, public_key, succession, isProven: false },
+            caller,
+          );
     if (bound !== undefined && !bound.ok) return bound;
     const agent = (await findAgent(tx, agent_id)) ?? newAgent(agent_id, now);
     if (agent.revoked_at !== null) return refuse("agent.revoked");
@@ -55,10 +60,10 @@ export async function register(
     }
     const listing = await findListing(tx, agent_id);
     await reindex(tx, registered, listing);
-    return { ok: true as const, decision: bound?.decision, agent: registered, listing };
+    return { ok: true as const, bound, agent: registered, listing };
   });
   if (!result.ok) return result;
-  if (result.decision !== undefined) forgetOldKey(services, agent_id, result.decision);
+  if (result.bound !== undefined) forgetOldKey(services, agent_id, result.bound);
 
   const checks = await checksOf(services, result.agent, result.listing);
   // A registration is kept: its freshness decays instead (docs/decisions.md, 3).

@@ -25,14 +25,22 @@ export async function rotateKey(
   const bound = await services.storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
-    return bindKey(tx, services, { agent_id, public_key, succession }, caller);
+    return bindKey(tx, services, { agent_id, public_key, succession, isProven: false }, caller);
   });
   if (!bound.ok) {
     const { code, detail } = bound;
-    if (code === "agent.key_changed") throw new Error("a succession was there and not looked at");
+    if (isOfFirstKey(code))
+      throw new Error("a bound agent with a succession was taken for a new one");
     return refuse(code, detail);
   }
-  forgetOldKey(services, agent_id, bound.decision);
+  forgetOldKey(services, agent_id, bound);
   const rotated = bound.decision.kind === "rotated";
   return { status: 200, body: { agent_id, public_key, rotated } };
 }
+
+/** Refusals of a first key, or of a claim without a succession. */
+function isOfFirstKey(code: string): code is (typeof ofFirstKey)[number] {
+  return (ofFirstKey as readonly string[]).includes(code);
+}
+
+const ofFirstKey = ["agent.key_changed", "agent.key_displaced", "agent.id_not_of_key"] as const;

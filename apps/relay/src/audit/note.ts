@@ -13,6 +13,7 @@ export type AuditAction =
   | "device.paired"
   | "device.revoked"
   | "key.bound"
+  | "key.displaced"
   | "key.rotated"
   | "listing.changed"
   | "task.texts_erased"

@@ -70,6 +70,7 @@ export async function activatePeer(
     operator_removal: null,
     features: "[]",
     incarnation: 0,
+    admitted: 0,
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(
@@ -77,6 +78,7 @@ export async function activatePeer(
       ...before,
       endpoint_url: peer.endpointUrl,
       display_name: peer.displayName,
+      admitted: added || trusted.allowed ? 1 : before.admitted,
       credit_limit: creditAfterHandshake(
         known === undefined
           ? null

@@ -3,6 +3,7 @@ import {
   mergeEntries,
   peersToAsk,
   takeEntries,
+  type ClaimedAgent,
   type Discovery,
   type KnownAgent,
 } from "@agent/federation-protocol";
@@ -18,27 +19,32 @@ import type { FederationServices } from "./federation.ts";
 import { listPeers } from "./peer-store.ts";
 
 /** The agents that peers have told of so far; who answers late still adds to them. */
-export type Told = () => readonly KnownAgent[];
+export type Told = () => readonly ClaimedAgent[];
 
 /**
  * Hands a query to every active peer that it has not visited, and takes what counts of the answers.
  * All are waited for together and for a short time, so that a dead peer holds nobody up; one that
  * let its time pass is asked again, and waited for again once it has answered.
  */
-export async function askPeers(services: FederationServices, pass: Discovery): Promise<Told> {
+export async function askPeers(
+  services: FederationServices,
+  pass: Discovery,
+  isAsked: (peer: FederationPeerRow) => boolean = () => true,
+): Promise<Told> {
   const { federation, runtime, storage } = services;
-  const active = (await listPeers(storage.read)).filter(({ state }) => state === "active");
+  const active = (await listPeers(storage.read)).filter(
+    (peer) => peer.state === "active" && isAsked(peer),
+  );
   const ids = active.map(({ relay_id }) => relay_id);
   const wanted = new Set(peersToAsk(ids, pass));
-  const answers: (readonly KnownAgent[])[] = [];
-  let agents: readonly KnownAgent[] = [];
+  const entries: KnownAgent[] = [];
   const waiting = new Map<string, Promise<void>>();
 
   async function hear(peer: FederationPeerRow): Promise<void> {
     try {
-      answers.push(await ask(services, peer, pass));
-      agents = mergeEntries(answers);
-      federation.remote.note(agents);
+      const told = await ask(services, peer, pass);
+      federation.remote.note(told, { isAdmitted: peer.admitted === 1 });
+      entries.push(...told);
     } catch (error) {
       const { relay_id } = peer;
       federation.log.error("federation.discover_failed", { relay_id, error: String(error) });
@@ -57,7 +63,30 @@ export async function askPeers(services: FederationServices, pass: Discovery): P
   if (!(await inTime(runtime, ms, Promise.all(prompt)))) {
     for (const relayId of waiting.keys()) federation.silent.add(relayId);
   }
-  return () => agents;
+  return () => standingEntries(federation, entries);
+}
+
+/**
+ * One entry for each agent of an answer: under the key that stands by all that peers have told of its
+ * id, not only in this answer. An agent that this answer knows under another key only is left out.
+ */
+function standingEntries(
+  { remote }: FederationServices["federation"],
+  entries: readonly KnownAgent[],
+): readonly ClaimedAgent[] {
+  const byId = Map.groupBy(entries, ({ agent_id }) => agent_id);
+  const agents = [...byId].flatMap(([agentId, told]): ClaimedAgent[] => {
+    const standing = remote.get(agentId);
+    const [nearest] = mergeEntries([told]);
+    if (standing === undefined || nearest === undefined) return [];
+    const same = told.filter(({ public_key }) => public_key === standing.public_key);
+    const [best = nearest] = mergeEntries([same]);
+    if (same.length === 0 && standing.id_conflict !== true) return [];
+    const { id_conflict: _, ...entry } = same.find(({ via }) => via === standing.via) ?? best;
+    const { rivals, id_conflict } = standing;
+    return [{ ...entry, ...(id_conflict && { id_conflict }), rivals }];
+  });
+  return agents.toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
 /** Whether something is done before so many ms are over; it goes on in any case. */

@@ -88,6 +88,7 @@ async function entryOf(
     source_relay: agent.source_relay,
     relay_name: agent.relay_name,
     hop_distance: agent.hop_distance,
+    ...(agent.id_conflict === true && { id_conflict: true as const }),
   };
 }
 

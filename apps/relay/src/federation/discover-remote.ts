@@ -1,5 +1,5 @@
 import { isUuid } from "@agent/crypto";
-import { beginQuery, type AgentQuery, type KnownAgent } from "@agent/federation-protocol";
+import { beginQuery, type AgentQuery, type ClaimedAgent } from "@agent/federation-protocol";
 import { limits } from "@agent/wire";
 import { newId } from "../runtime.ts";
 import { askPeers } from "./ask-peers.ts";
@@ -9,7 +9,7 @@ import type { FederationServices } from "./federation.ts";
 export function discoverRemote(
   services: FederationServices,
   { capability, q }: Pick<AgentQuery, "capability" | "q">,
-): Promise<readonly KnownAgent[]> {
+): Promise<readonly ClaimedAgent[]> {
   const { federation, identity, runtime, config } = services;
   return federation.remote.search(JSON.stringify([capability, q]), () => {
     const queryId = newId(runtime);
@@ -29,9 +29,11 @@ export function discoverRemote(
 export async function findRemote(
   services: FederationServices,
   agentId: string,
-): Promise<KnownAgent | undefined> {
-  const lately = services.federation.remote.get(agentId);
-  if (lately !== undefined || !isUuid(agentId)) return lately;
-  const found = await discoverRemote(services, { q: agentId });
-  return found.find(({ agent_id }) => agent_id === agentId);
+): Promise<ClaimedAgent | undefined> {
+  const { remote } = services.federation;
+  // Who was found by what it can do may be claimed by others who cannot.
+  if (!isUuid(agentId) || remote.wasAskedFor(agentId)) return remote.get(agentId);
+  await discoverRemote(services, { q: agentId });
+  remote.noteAskedFor(agentId);
+  return remote.get(agentId);
 }

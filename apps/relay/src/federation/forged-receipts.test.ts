@@ -64,10 +64,17 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
       "with a key that it registered for the worker's id at its own relay",
       async () => {
         const thief = impostor();
+        // Its peer tells of the worker, so only the operator can bind the id to another key.
+        await a.asMaster("POST", "/api/v1/agents/register", {
+          agent_id: thief.agentId,
+          public_key: thief.publicKey,
+          endpoint_url: "http://127.0.0.1:1/mcp",
+          capabilities: [],
+        });
         const { status, body } = await a.request("POST", "/api/v1/agents/bootstrap", {
           body: { agent_id: thief.agentId, public_key: thief.publicKey },
         });
-        expect(status).toBe(201);
+        expect(status).toBe(200);
         return { ...thief, deviceId: String(body["device_id"]) };
       },
     ],

@@ -1,10 +1,11 @@
 import type { Micro } from "@agent/budget";
-import { isReachable } from "@agent/federation-protocol";
+import { claimUnder, isReachable } from "@agent/federation-protocol";
+import { refuse, type Refusal } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { findRemote } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
-import { priceOfRemote, viaOf } from "./remote-candidates.ts";
+import { priceOfRemote, viaOf, type PinnedAgent } from "./remote-candidates.ts";
 
 /** An agent of another relay as the executor of a task. */
 export interface RemoteTarget extends Omit<Attempt, "charge"> {
@@ -12,15 +13,21 @@ export interface RemoteTarget extends Omit<Attempt, "charge"> {
   readonly charge: Micro | null;
 }
 
-/** How a task comes to an agent that this relay does not know itself; undefined if no peer does. */
+/**
+ * How a task comes to an agent that this relay does not know itself; undefined if no peer does. Refused
+ * with `task.id_conflict` if peers know it under other keys than `publicKey`, or under several and the
+ * submission names none.
+ */
 export async function locateAgent(
   services: FederationServices,
-  agentId: string,
+  { agentId, publicKey }: PinnedAgent,
   required: readonly string[],
-): Promise<RemoteTarget | undefined> {
+): Promise<RemoteTarget | Refusal<"task.id_conflict"> | undefined> {
   if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
-  const known = await findRemote(services, agentId);
-  if (known === undefined || !isReachable(known)) return undefined;
+  const claimed = await findRemote(services, agentId);
+  if (claimed === undefined || !isReachable(claimed)) return undefined;
+  const known = claimUnder(claimed, publicKey);
+  if (known === undefined || !isReachable(known)) return refuse("task.id_conflict");
   return {
     agent_id: agentId,
     charge: priceOfRemote(known, required),

@@ -65,7 +65,7 @@ export async function removePeer(
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
     const life = movePeer(lifeOf(before), { type: "removal", byOperator: true });
-    await putPeer(tx, rowWith({ ...before, credit_limit: 0 }, life));
+    await putPeer(tx, rowWith({ ...before, credit_limit: 0, admitted: 0 }, life));
     return before;
   });
   if (removed === undefined) return refuse("peer.not_found");

@@ -1,5 +1,6 @@
 import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
 import {
+  claimUnder,
   isReachable,
   routeTo,
   type KnownAgent,
@@ -26,16 +27,29 @@ export interface RemoteCandidate {
   readonly via: Via;
 }
 
-/** Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). */
+/** Which key one agent must have. */
+export interface PinnedAgent {
+  readonly agentId: string;
+  readonly publicKey: string | undefined;
+}
+
+/**
+ * Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). An agent
+ * whose id is in conflict is none of them unless the submission names its key.
+ */
 export async function remoteCandidates(
   services: FederationServices,
   required: readonly string[],
+  pinned: PinnedAgent | undefined,
   isBlocked: (agentId: string) => boolean,
 ): Promise<RemoteCandidate[]> {
   const [capability] = required;
   if (capability === undefined) return [];
   const agents = await discoverRemote(services, { capability });
-  return agents.filter(isReachable).flatMap((agent) => {
+  return agents.flatMap((claimed) => {
+    const publicKey = claimed.agent_id === pinned?.agentId ? pinned.publicKey : undefined;
+    const agent = claimUnder(claimed, publicKey);
+    if (agent === undefined || !isReachable(agent)) return [];
     const price = priceOfRemote(agent, required);
     if (price === null) return [];
     const candidate = candidateOf(services, agent, price, isBlocked(agent.agent_id));

@@ -1,5 +1,6 @@
 import { asMicro } from "@agent/budget";
 import {
+  claimUnder,
   isReachable,
   inboundHold,
   judgeForward,
@@ -152,7 +153,10 @@ async function findWorker(
   const path = routing_choice?.path ?? [];
   const here = relayNode(identity.relayId);
   const passed = path.slice(0, path.indexOf(here) + 1);
-  const remote = federation.remote.get(target_agent);
+  const claimed = federation.remote.get(target_agent);
+  const named = claimed && claimUnder(claimed, public_key);
+  // A single claim under another key than the named one is judged, so that the peer learns of it.
+  const remote = claimed?.id_conflict === true ? named : (named ?? claimed);
   if (remote !== undefined && isReachable(remote)) {
     const via = viaOf(services, remote);
     const onward = via.route.slice(via.route.indexOf(here) + 1);

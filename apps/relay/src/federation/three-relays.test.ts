@@ -17,6 +17,10 @@ import {
   type Site,
 } from "../../test/network.ts";
 
+/** How many queries a relay has searched its agents for. */
+const queriesSearched = (site: Site) =>
+  site.logged("federation.query.answered").filter(({ searched }) => searched === true).length;
+
 /** Lets deliveries run until nothing is held anywhere any more. */
 async function deliverAll(sites: readonly Site[]): Promise<void> {
   await until(async () => {
@@ -71,6 +75,8 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
   const [a, b, c] = network.sites as [Site, Site, Site];
   const boss = await a.agent();
   await Promise.all([b.worker(1), c.worker(2)]);
+  // A relay asks its peers whose a new id is before it binds it; these queries go no further.
+  const earlier = network.sites.map(queriesSearched);
   const { body } = await a.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
   const found = body["agents"] as { source_relay: string; hop_distance: number }[];
   expect(found.map(({ hop_distance }) => hop_distance)).toEqual([1, 1]);
@@ -86,9 +92,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
     }
   }
   expect([...perQuery.values()].every((times) => times === 1)).toBe(true);
-  expect(answered.map((lines) => lines.filter(({ searched }) => searched === true).length)).toEqual(
-    [0, 1, 1],
-  );
+  expect(network.sites.map((site, at) => queriesSearched(site) - earlier[at]!)).toEqual([0, 1, 1]);
   await network.close();
 });
 

@@ -12,6 +12,12 @@ export interface TokenChecker {
   forget(agentId: string): void;
 }
 
+/** A key that has just verified a token of an agent. */
+export interface TokenKey {
+  readonly agent_id: string;
+  readonly public_key: string;
+}
+
 const remembered = 10_000;
 
 /**
@@ -22,6 +28,11 @@ export function createTokenChecker(options: {
   read: Reader;
   audience: string;
   now: () => number;
+  /** Notes that an agent's key is proven by a token; without it nothing is noted. */
+  prove?: (
+    key: TokenKey,
+    caller: AgentCaller,
+  ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
 }): TokenChecker {
   const known = new Map<string, AgentCaller>();
   let forgotten = 0;
@@ -47,12 +58,14 @@ export function createTokenChecker(options: {
       const peeked = peekToken(token);
       if (!peeked.ok) return refuse(peeked.code);
       const device = await findDevice(options.read, peeked.deviceId);
-      if (
-        device === undefined ||
-        device.agent_id !== peeked.agentId ||
-        device.revoked_at !== null
-      ) {
+      if (device === undefined || device.agent_id !== peeked.agentId) {
         return refuse("auth.device_not_authorized");
+      }
+      if (device.revoked_at !== null) {
+        const owner = await findAgent(options.read, device.agent_id);
+        // Every agent with a device has had a key.
+        const isDisplaced = owner?.public_key === null;
+        return refuse(isDisplaced ? "agent.key_displaced" : "auth.device_not_authorized");
       }
       const { public_key: publicKey, agent_id: agentId } = device;
       const checked = await checkToken(token, { publicKey, audience: options.audience, now });
@@ -72,6 +85,8 @@ export function createTokenChecker(options: {
         scopes: new Set(checked.claims.scopes.filter((scope) => granted.has(scope))),
         expiresAt: checked.claims.expiresAt,
       };
+      const refused = await options.prove?.({ agent_id: agentId, public_key: publicKey }, fresh);
+      if (refused !== undefined) return refused;
       // A key that changed while this token was checked must not be remembered.
       if (before === forgotten) remember(token, fresh);
       return { ok: true, caller: fresh };

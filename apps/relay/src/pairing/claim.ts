@@ -1,6 +1,7 @@
 import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { devicesOf } from "../agents/device-store.ts";
+import { refuseKeyInUse } from "../agents/refuse-key.ts";
 import { keysOf } from "../agents/key-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -33,7 +34,9 @@ export async function claim(
     if (await isKnown(tx, session.agent_id, public_key)) {
       return refuse("agent.key_unacceptable", "the agent has it, or had it");
     }
-    const { pairing_id } = session;
+    const { pairing_id, agent_id } = session;
+    const inUse = await refuseKeyInUse(tx, { agent_id, public_key });
+    if (inUse !== undefined) return inUse;
     await markClaimed(tx, { pairing_id, device_name, public_key });
     return standing({ ...session, status: "claimed" });
   });

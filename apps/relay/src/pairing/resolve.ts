@@ -1,5 +1,6 @@
 import { scopes, refuse, type Answer, type Operations, type Scope } from "@agent/wire";
 import { insertDevice } from "../agents/device-store.ts";
+import { refuseKeyInUse } from "../agents/refuse-key.ts";
 import { findAgent } from "../agents/store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
@@ -31,6 +32,9 @@ export async function approve(
     if (public_key === null) return refuse("pairing.not_claimed");
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
+    // It may have been proven under another id since it claimed the code.
+    const inUse = await refuseKeyInUse(tx, { agent_id, public_key });
+    if (inUse !== undefined) return inUse;
     const device_id = newId(runtime);
     const given = granted ?? scopes.filter((scope) => !withheld.includes(scope));
     await insertDevice(tx, {

@@ -1,4 +1,4 @@
-import type { Candidate } from "@agent/routing-semiring";
+import { latencyOfRecord, type Candidate } from "@agent/routing-semiring";
 import { asMicro, fromMicro } from "@agent/budget";
 import type { ListingBody } from "@agent/wire";
 import { capabilitiesOf } from "../agents/listing.ts";
@@ -34,14 +34,25 @@ export function candidateOf(
             ? (row.paid_latency_ms ?? 0) / row.paid_successes
             : null,
         };
+  const trust_score = scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN);
+  const promisedMs = listing?.sla?.max_latency_ms ?? null;
+  const { successes, counted, avg_latency_ms: measuredMs } = history;
   return {
     agent_id: row.agent_id,
     capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
     unit_cost: fromMicro(price),
-    trust_score: scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN),
+    trust_score,
     blocked: row.own_level === BLOCKED,
-    ...history,
-    listing_latency_ms: listing?.sla?.max_latency_ms ?? null,
+    successes,
+    counted,
+    avg_latency_ms: latencyOfRecord({
+      successes,
+      counted,
+      trustScore: trust_score,
+      measuredMs,
+      promisedMs,
+    }),
+    listing_latency_ms: promisedMs,
     online: isOnline(row, connections, now),
     availability_guarantee: listing?.sla?.availability_guarantee ?? null,
   };

@@ -3,7 +3,7 @@ import { rankAndRecord, type RoutingRecord } from "@agent/routing-semiring";
 import type { RoutingChoice } from "@agent/wire";
 import { profilesWith } from "../agents/profile-store.ts";
 import type { FederatingParts } from "../federation/federation.ts";
-import { remoteCandidates } from "../federation/remote-candidates.ts";
+import { remoteCandidates, type PinnedAgent } from "../federation/remote-candidates.ts";
 import type { Services } from "../services.ts";
 import type { Attempt } from "./attempt.ts";
 import { candidateOf } from "./candidates.ts";
@@ -15,6 +15,8 @@ export interface Wanted {
   readonly excluded: readonly string[];
   readonly maxBudget: number | undefined;
   readonly explorationDrive: number;
+  /** The target and the key that the submission names for it. */
+  readonly pinned?: PinnedAgent;
 }
 
 /** How many executors of a ranking a task may come to. */
@@ -29,7 +31,7 @@ export type ChooseServices = FederatingParts & Pick<Services, "federation">;
  */
 export async function chooseExecutors(
   services: ChooseServices,
-  { payerId, required, excluded, maxBudget, explorationDrive }: Wanted,
+  { payerId, required, excluded, maxBudget, explorationDrive, pinned }: Wanted,
 ): Promise<{ executors: Attempt[]; choice: RoutingChoice | null; record?: RoutingRecord }> {
   const { storage, runtime, connections, trustGraph, federation } = services;
   const [capability = ""] = required;
@@ -39,7 +41,7 @@ export async function chooseExecutors(
   const remote =
     federation === undefined
       ? []
-      : await remoteCandidates({ ...services, federation }, required, (agentId) =>
+      : await remoteCandidates({ ...services, federation }, required, pinned, (agentId) =>
           trustGraph.isBlocked(payerId, agentId),
         );
   const candidates = rows

@@ -1,6 +1,7 @@
 import { targetEligibility, type RoutingRecord, type TargetRefusal } from "@agent/routing-semiring";
 import { refuse, type Refusal, type RoutingChoice, type SubmitTaskBody } from "@agent/wire";
 import { locateAgent, type RemoteTarget } from "../federation/locate-agent.ts";
+import { refuseOtherKey } from "../agents/refuse-key.ts";
 import type { Attempt } from "./attempt.ts";
 import { chooseExecutors, type ChooseServices } from "./choose-executors.ts";
 import { priceOf } from "./price.ts";
@@ -18,7 +19,9 @@ type Executors =
       readonly choice: RoutingChoice | null;
       readonly record?: RoutingRecord | undefined;
     }
-  | Refusal<TargetRefusal>;
+  | Refusal<ExecutorRefusal>;
+
+type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
 
 /**
  * The agents to try in turn: those of scored routing where capabilities are required, and the target
@@ -39,6 +42,7 @@ export async function executorsFor(
     excluded: body.exclude_agents ?? [],
     maxBudget: body.max_budget,
     explorationDrive: body.exploration_drive ?? 0,
+    pinned: { agentId: targetId, publicKey: body.public_key },
   });
   const [first, ...others] = executors;
   if (first === undefined) return targetAlone(target);
@@ -49,7 +53,7 @@ export async function executorsFor(
   return { ok: true, attempts: [first, ...later], choice, record };
 }
 
-type Target = { readonly ok: true; readonly attempt: Attempt } | Refusal<TargetRefusal>;
+type Target = { readonly ok: true; readonly attempt: Attempt } | Refusal<ExecutorRefusal>;
 
 function targetAlone(target: Target): Executors {
   return target.ok ? { ok: true, attempts: [target.attempt], choice: null } : target;
@@ -60,7 +64,9 @@ async function targetOf(
   services: ChooseServices,
   { targetId, payerId, body }: SubmittedTo,
 ): Promise<Target> {
-  const { charge: price, ...target } = await quoteOf(services, targetId, body);
+  const quote = await quoteOf(services, targetId, body);
+  if ("ok" in quote) return quote;
+  const { charge: price, ...target } = quote;
   const eligible = targetEligibility({
     isBlocked: services.trustGraph.isBlocked(payerId, targetId),
     isExcluded: body.exclude_agents?.includes(targetId) === true,
@@ -75,12 +81,16 @@ async function quoteOf(
   services: ChooseServices,
   targetId: string,
   body: SubmitTaskBody,
-): Promise<RemoteTarget> {
+): Promise<RemoteTarget | Refusal<"task.id_conflict" | "agent.not_found">> {
   const { federation, storage } = services;
   const required = body.required_capabilities ?? [];
   const charge = await priceOf(storage.read, targetId, required);
   const local = { agent_id: targetId, charge };
+  const pinned = { agentId: targetId, publicKey: body.public_key };
   // Tokens do not cross relays.
-  if (federation === undefined || body.delegation_token !== undefined) return local;
-  return (await locateAgent({ ...services, federation }, targetId, required)) ?? local;
+  const remote =
+    federation === undefined || body.delegation_token !== undefined
+      ? undefined
+      : await locateAgent({ ...services, federation }, pinned, required);
+  return remote ?? (await refuseOtherKey(storage.read, pinned)) ?? local;
 }

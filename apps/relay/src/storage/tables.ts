@@ -4,6 +4,7 @@ import type {
   AgentKeyRow,
   AgentRow,
   CapabilityCountRow,
+  KeyProofRow,
   ListingRow,
   StoredDeviceRow,
 } from "./tables/agents.ts";
@@ -55,6 +56,7 @@ export interface Tables {
   relay_identity: RelayIdentityRow;
   agents: AgentRow;
   agent_keys: AgentKeyRow;
+  key_proofs: KeyProofRow;
   devices: StoredDeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;

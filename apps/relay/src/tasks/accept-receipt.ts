@@ -7,6 +7,7 @@ import {
   type ExecutionReceipt,
 } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
+import { proveByReceipt } from "../agents/prove-by-signature.ts";
 import type { PostRefusal } from "../budget/post.ts";
 import { credentialOfTask } from "../credentials/store.ts";
 import type { KeepAnswer } from "../http/idempotency.ts";
@@ -48,6 +49,7 @@ export type AcceptServices = Pick<
   | "subscriptions"
   | "trustGraph"
   | "federation"
+  | "freezer"
 >;
 
 /** What failed as a signed text; the other refusals say nothing of its signature. */
@@ -106,11 +108,26 @@ export async function acceptReceipt(
     return refuse(code);
   }
   if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
+  await noteProof(services, receipt, keys ?? [], caller);
   const isKeyRegistered = keys !== undefined;
   const endedBy = { kind: "receipt", isKeyRegistered } as const;
   const settleable = settleableHops(services, taskId, hops, { receipt, verdict, isKeyRegistered });
   const verified: Verified = { receipt, hash, text, endedBy };
   return store(services, task, verified, settleable, keep);
+}
+
+/** A receipt that an agent did not bring itself proves its key, unless several could have signed it. */
+async function noteProof(
+  services: AcceptServices,
+  { agent_id, public_key: named }: ExecutionReceipt,
+  keys: readonly string[],
+  caller: Caller,
+): Promise<void> {
+  // The token of a caller has proven a key of the agent already.
+  if (caller.kind === "agent" && caller.agentId === agent_id) return;
+  const [only] = keys.length === 1 ? keys : [];
+  const public_key = named !== undefined && keys.includes(named) ? named : only;
+  if (public_key !== undefined) await proveByReceipt(services, { agent_id, public_key });
 }
 
 function parse(value: unknown) {

@@ -18,6 +18,7 @@ import {
   type TestRelay,
 } from "../test-relay.ts";
 import { fakePeer, type FakePeer } from "../fake-peer.ts";
+import { displacedAgent } from "../key-proof.ts";
 import { federated } from "./federation.ts";
 import { pathOf, samples, unknownId } from "./samples.ts";
 import { throwingRelay } from "./throwing-relay.ts";
@@ -164,6 +165,10 @@ export const implied: Partial<Record<Code, Provoke>> = {
   },
   "auth.verification_failed": withToken((stage) => mint(stage, { audience: stage.agent.did })),
   "auth.device_not_authorized": withToken(({ t }) => t.token(t.stranger())),
+  "agent.key_displaced": async ({ t }, name) => {
+    const { displaced } = await displacedAgent(t);
+    return ask(t, name, { token: await t.token(displaced) });
+  },
   "agent.revoked": async ({ revoked: { t, agent } }, name) =>
     ask(t, name, { token: await t.token(agent) }),
   "auth.master_only": withToken(({ t, agent }) => t.token(agent)),

@@ -1,4 +1,5 @@
 import { revocationOf } from "../edited-relay.ts";
+import { bootstrapWithProof } from "../key-proof.ts";
 import { doors, rotationOf } from "../rotation.ts";
 import { edited, type Contract } from "./outcome.ts";
 
@@ -25,6 +26,11 @@ export const keysContract: Contract<"rotateKey" | "getSuccession"> = {
     "agent.succession_invalid": async (t) => {
       const agent = await t.agent();
       return t.as(agent, "POST", `${path(agent.agentId)}/rotate-key`, { succession: {} });
+    },
+    "agent.key_in_use": async (t) => {
+      const [agent, other] = [await t.agent(), t.stranger()];
+      await bootstrapWithProof(t, other);
+      return doors["rotate-key"](t, agent, rotationOf(t, agent, { to: other }));
     },
     "agent.revoked": edited(revocationOf, (t, agent) =>
       doors["rotate-key by the operator"](t, agent, rotationOf(t, agent)),

@@ -1,4 +1,5 @@
 import { limits } from "@agent/wire";
+import { bootstrapWithProof } from "../key-proof.ts";
 import { claimSession, openSession } from "../pairing.ts";
 import type { TestRelay } from "../test-relay.ts";
 import { revocationOf } from "../edited-relay.ts";
@@ -74,6 +75,11 @@ export const pairingContract: Contract<
       const { session: open, owner } = await scene(t);
       return claimSession(t, open, owner);
     },
+    "agent.key_in_use": async (t) => {
+      const { session: open, device } = await scene(t);
+      await bootstrapWithProof(t, device);
+      return claimSession(t, open, device);
+    },
   },
 
   getPairing: {
@@ -102,6 +108,11 @@ export const pairingContract: Contract<
       const { owner, path } = await scene(t, { claimed: true });
       await t.asMaster("POST", `/api/v1/agents/${owner.agentId}/revoke`);
       return t.asMaster("POST", `${path}/approve`);
+    },
+    "agent.key_in_use": async (t) => {
+      const { owner, device, path } = await scene(t, { claimed: true });
+      await bootstrapWithProof(t, device);
+      return t.as(owner, "POST", `${path}/approve`);
     },
     ...session("POST", "/approve"),
   },

@@ -1,5 +1,7 @@
+import { agentIdOfKey } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { revocationOf } from "../edited-relay.ts";
+import { displacedAgent, withKeyOf } from "../key-proof.ts";
 import { configured, edited, type Contract } from "./outcome.ts";
 
 const agents = "/api/v1/agents";
@@ -45,6 +47,18 @@ export const registryContract: Contract<
       const body = { ...keyOf(t.stranger()), agent_id: agentId };
       return t.request("POST", bootstrap, { body });
     },
+    "agent.id_not_of_key": (t) => {
+      const body = { ...keyOf(t.stranger()), agent_id: agentIdOfKey(t.stranger().publicKey) };
+      return t.request("POST", bootstrap, { body });
+    },
+    "agent.key_in_use": async (t) => {
+      const { holder } = await displacedAgent(t);
+      return t.request("POST", bootstrap, { body: keyOf(withKeyOf(t, holder)) });
+    },
+    "agent.key_displaced": async (t) => {
+      const { displaced } = await displacedAgent(t);
+      return t.request("POST", bootstrap, { body: keyOf(displaced) });
+    },
     "agent.succession_invalid": async (t) => {
       const { agentId } = await t.agent();
       const body = { ...keyOf(t.stranger()), agent_id: agentId, succession: {} };
@@ -81,6 +95,21 @@ export const registryContract: Contract<
       const agent = await t.agent();
       const body = { ...registrationOf(agent.agentId), public_key: t.stranger().publicKey };
       return t.as(agent, "POST", register, body);
+    },
+    "agent.id_not_of_key": (t) => {
+      const agent = { ...t.stranger(), agentId: agentIdOfKey(t.stranger().publicKey) };
+      const body = { ...registrationOf(agent.agentId), public_key: agent.publicKey };
+      return t.asMaster("POST", register, body);
+    },
+    "agent.key_in_use": async (t) => {
+      const { holder } = await displacedAgent(t);
+      const body = { ...registrationOf(t.stranger().agentId), public_key: holder.publicKey };
+      return t.asMaster("POST", register, body);
+    },
+    "agent.key_displaced": async (t) => {
+      const { displaced } = await displacedAgent(t);
+      const body = { ...registrationOf(displaced.agentId), public_key: t.stranger().publicKey };
+      return t.asMaster("POST", register, body);
     },
     "agent.succession_invalid": async (t) => {
       const agent = await t.agent();

@@ -97,6 +97,8 @@ export const tasksContract: Contract<
       await t.as(boss, "PUT", path, { trust_level: "blocked" });
       return submit(t, boss, worker);
     },
+    "task.id_conflict": async (t) =>
+      submit(t, await t.agent(), await t.agent(), { public_key: t.stranger().publicKey }),
     "budget.insufficient": async (t) => submit(t, await t.agent(), await seller(t, 2)),
     "account.overdrawn": configured(cardEnv("http://127.0.0.1:1"), async (t) => {
       const agent = await t.agent();

@@ -76,8 +76,8 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
 }
 
 /** An entry as it is handed on in an answer, from known members alone. */
-export function toAnswer(known: KnownAgent): RemoteAgent {
-  const { via: _, ...agent } = known;
+export function toAnswer(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
+  const { via: _, rivals: __, ...agent } = known;
   return agent;
 }
 

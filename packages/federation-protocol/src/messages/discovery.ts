@@ -62,6 +62,8 @@ export const RemoteAgentSchema = v.object({
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),
   hop_distance: v.optional(v.number(), 0),
+  /** The answering relay knows of claims of this id under different keys. */
+  id_conflict: v.optional(v.boolean()),
 });
 export type RemoteAgent = v.InferOutput<typeof RemoteAgentSchema>;
 

@@ -28,6 +28,7 @@ import { cardReversals } from "./028-card-reversals.ts";
 import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
+import { keyProofs } from "./032-key-proofs.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -61,4 +62,5 @@ export const migrations = [
   paymentReferences,
   traces,
   erasedTexts,
+  keyProofs,
 ];

@@ -23,6 +23,13 @@ export interface AgentKeyRow {
   succession: string | null;
 }
 
+/** A key whose holder has signed something of this agent's; a key is proven under one id at most. */
+export interface KeyProofRow {
+  public_key: string;
+  agent_id: string;
+  proven_at: number;
+}
+
 export interface DeviceRow {
   device_id: string;
   agent_id: string;

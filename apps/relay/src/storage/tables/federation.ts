@@ -20,6 +20,8 @@ export interface FederationPeerRow {
   features: string;
   /** The highest incarnation that it named. */
   incarnation: number;
+  /** Whether the operator added it or allowed it by name: only then does it speak for agents' keys. */
+  admitted: 0 | 1;
 }
 
 /** A task that was handed to another relay. */

@@ -1,0 +1,189 @@
+import { agentIdOfKey } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { peer, startNetwork, taskFor, type Site } from "../../test/network.ts";
+import type { Reply } from "../../test/test-relay.ts";
+
+type Network = Awaited<ReturnType<typeof startNetwork>>;
+
+let network: Network;
+let [home, partner, squatting] = [] as unknown as [Site, Site, Site];
+beforeEach(async () => {
+  network = await startNetwork(["home", "partner", "squatting"], []);
+  [home, partner, squatting] = network.sites as [Site, Site, Site];
+  // The squatter's relay peers by itself: the operator of home never named it.
+  await peer(squatting, home);
+});
+afterEach(() => network.close());
+
+const bootstrap = (site: Site, { agentId, publicKey }: TestAgent): Promise<Reply> =>
+  site.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id: agentId, public_key: publicKey },
+  });
+
+/** An agent that the operator of a relay bound to this id and key, and which others may find. */
+async function offer(site: Site, agent: TestAgent, capability = "summarise"): Promise<TestAgent> {
+  const { agentId: agent_id, publicKey: public_key } = agent;
+  const path = "/api/v1/agents/bootstrap";
+  const { status, body } = await site.asMaster("POST", path, { agent_id, public_key });
+  if (status > 201) throw new Error(JSON.stringify(body));
+  const known = { ...agent, deviceId: String(body["device_id"]) };
+  await site.as(known, "POST", "/api/v1/agents/register", {
+    agent_id: agent.agentId,
+    endpoint_url: "http://127.0.0.1:1/mcp",
+    capabilities: [capability],
+  });
+  const listed = await site.as(known, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
+    capabilities: [capability],
+  });
+  expect(listed.status).toBe(200);
+  return known;
+}
+
+const underAnotherKey = (agent: TestAgent): TestAgent => ({
+  ...home.stranger(),
+  agentId: agent.agentId,
+});
+
+const entriesOf = async (agent: TestAgent, capability = "summarise") => {
+  const { body } = await home.asMaster("GET", `/api/v1/agents/discover?capability=${capability}`);
+  const agents = body["agents"] as { agent_id: string; public_key: string; id_conflict?: true }[];
+  return agents.filter(({ agent_id }) => agent_id === agent.agentId);
+};
+
+const submit = (boss: TestAgent, agentId: string, more: object = {}) =>
+  home.as(boss, "POST", `/agent/${agentId}/task`, { prompt: "work", ...more });
+
+const conflict = { status: 409, body: { code: "task.id_conflict" } };
+
+test("A4: a stranger's peer cannot block a new agent, whatever it tells of its id", async () => {
+  const agent = home.stranger();
+  await offer(squatting, underAnotherKey(agent));
+  expect(await entriesOf(agent)).toHaveLength(1);
+  expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
+});
+
+test("A4: a stranger's peer cannot rename an agent of this relay nor take its tasks", async () => {
+  const agent = await offer(home, home.stranger());
+  await offer(squatting, underAnotherKey(agent));
+  expect(await entriesOf(agent)).toMatchObject([{ public_key: agent.publicKey }]);
+  expect((await entriesOf(agent))[0]).not.toHaveProperty("id_conflict");
+  const boss = await home.agent();
+  expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
+  expect(await taskFor(home, agent)).toMatchObject({ agent_id: agent.agentId });
+});
+
+test("D1: an admitted peer's word makes the first binding of an id under another key 409", async () => {
+  await peer(home, partner);
+  const agent = await offer(partner, home.stranger());
+  const thief = underAnotherKey(agent);
+  expect(await bootstrap(home, thief)).toMatchObject({
+    status: 409,
+    body: { code: "agent.key_changed" },
+  });
+  const known = await home.request("GET", `/api/v1/agents/${agent.agentId}/succession`);
+  expect(known.status).toBe(404);
+  // The same agent may come here as well, and the operator binds whom it wants.
+  expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
+});
+
+test("D1: the operator's token binds an id that an admitted peer tells of under another key", async () => {
+  await peer(home, partner);
+  const agent = await offer(partner, home.stranger());
+  const { agentId: agent_id, publicKey: public_key } = underAnotherKey(agent);
+  expect(
+    await home.asMaster("POST", "/api/v1/agents/bootstrap", { agent_id, public_key }),
+  ).toMatchObject({ status: 201 });
+});
+
+test("D1: a stranger's word that an admitted peer passes on blocks nobody", async () => {
+  await peer(home, partner);
+  await peer(squatting, partner);
+  await home.asMaster("DELETE", `/api/v1/admin/federation/peers/${squatting.relayId}`);
+  const agent = home.stranger();
+  await offer(squatting, underAnotherKey(agent));
+  expect(await entriesOf(agent)).toMatchObject([{ source_relay: squatting.relayId }]);
+  expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
+});
+
+test("A4: with three relays and one squatter an admitted peer's claim stands, and it gets the tasks", async () => {
+  await peer(home, partner);
+  const agent = await offer(partner, home.stranger());
+  await offer(squatting, underAnotherKey(agent));
+  const [entry, ...more] = await entriesOf(agent);
+  expect(more).toEqual([]);
+  expect(entry).toMatchObject({ public_key: agent.publicKey, source_relay: partner.relayId });
+  expect(entry).not.toHaveProperty("id_conflict");
+  const boss = await home.agent();
+  expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
+  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  const scored = await submit(boss, boss.agentId, { required_capabilities: ["summarise"] });
+  expect(scored.body["routing_choice"]).toMatchObject({ selected_agent: agent.agentId });
+  expect(squatting.logged("federation.task.taken")).toEqual([]);
+});
+
+test("D1: a squatter that alone offers a capability does not get tasks for the id of an admitted peer's agent", async () => {
+  await peer(home, partner);
+  const agent = await offer(partner, home.stranger());
+  await offer(squatting, underAnotherKey(agent), "translate");
+  const boss = await home.agent();
+  // Home has heard of the squatter only, by what it offers.
+  await entriesOf(agent, "translate");
+  expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
+  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  expect(await entriesOf(agent, "translate")).toEqual([]);
+  expect(squatting.logged("federation.task.taken")).toEqual([]);
+});
+
+test("D1: an id that two strangers claim is in conflict and gets no task without its key", async () => {
+  await peer(partner, home);
+  const agent = await offer(partner, home.stranger());
+  const squatter = await offer(squatting, underAnotherKey(agent));
+  expect(await entriesOf(agent)).toMatchObject([{ id_conflict: true }]);
+  const boss = await home.agent();
+  await home.deposit(boss, 1);
+  expect(await submit(boss, agent.agentId)).toMatchObject(conflict);
+  expect(await submit(boss, agent.agentId, { required_capabilities: ["summarise"] })).toMatchObject(
+    conflict,
+  );
+  const { publicKey } = home.stranger();
+  expect(await submit(boss, agent.agentId, { public_key: publicKey })).toMatchObject(conflict);
+  expect(await home.balance(boss)).toBe(1);
+  for (const site of [partner, squatting]) expect(site.logged("federation.task.taken")).toEqual([]);
+
+  const pinned = { public_key: agent.publicKey };
+  expect(await submit(boss, agent.agentId, pinned)).toMatchObject({ status: 201 });
+  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  const scored = { public_key: squatter.publicKey, required_capabilities: ["summarise"] };
+  const chosen = await submit(boss, agent.agentId, scored);
+  expect(chosen.body["routing_choice"]).toMatchObject({ selected_agent: agent.agentId });
+  expect(await taskFor(squatting, squatter)).toMatchObject({ agent_id: agent.agentId });
+});
+
+test("D1: an id of version 8 cannot be squatted at any relay, and needs no question to peers", async () => {
+  await peer(home, partner);
+  const stranger = home.stranger();
+  const agent = { ...stranger, agentId: agentIdOfKey(stranger.publicKey) };
+  for (const site of network.sites) {
+    expect(await bootstrap(site, underAnotherKey(agent))).toMatchObject({
+      status: 403,
+      body: { code: "agent.id_not_of_key" },
+    });
+    expect(await bootstrap(site, agent)).toMatchObject({ status: 201 });
+  }
+  expect(partner.logged("federation.query.answered")).toEqual([]);
+});
+
+test("D1: strangers' new ids cause at most ten questions to peers a minute, and are bound all the same", async () => {
+  await peer(home, partner);
+  for (let made = 0; made < 15; made += 1) {
+    expect(await bootstrap(home, home.stranger())).toMatchObject({ status: 201 });
+  }
+  expect(partner.logged("federation.query.answered")).toHaveLength(10);
+});
+
+test("D1: an admitted peer that does not answer holds up a new agent no longer than discovery does", async () => {
+  await peer(home, partner);
+  await partner.stop();
+  expect(await bootstrap(home, home.stranger())).toMatchObject({ status: 201 });
+});

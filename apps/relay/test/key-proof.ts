@@ -1,0 +1,38 @@
+import { sign, toBase64Url } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import type { Reply, TestRelay } from "./test-relay.ts";
+
+/** The proof by which an agent shows that it holds its key, at the relay's time. */
+export function proofOf(t: Pick<TestRelay, "clock">, agent: TestAgent) {
+  const timestamp = t.clock.now();
+  const text = `${agent.agentId}:${agent.publicKey}:${timestamp}`;
+  return { timestamp, signature: toBase64Url(sign(text, agent.secretKey)) };
+}
+
+/** A bootstrap as a client of ours sends it. */
+export function bootstrapWithProof(
+  t: TestRelay,
+  agent: TestAgent,
+  more: Record<string, unknown> = {},
+): Promise<Reply> {
+  const { agentId: agent_id, publicKey: public_key } = agent;
+  return t.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id, public_key, proof: proofOf(t, agent), ...more },
+  });
+}
+
+/** The same key under the id of a new agent. */
+export function withKeyOf(t: TestRelay, { secretKey, publicKey, did }: TestAgent): TestAgent {
+  return { ...t.stranger(), secretKey, publicKey, did };
+}
+
+/** An agent that bound a key without proof and lost it to the agent that proved it. */
+export async function displacedAgent(
+  t: TestRelay,
+): Promise<{ readonly displaced: TestAgent; readonly holder: TestAgent }> {
+  const displaced = await t.agent();
+  const holder = withKeyOf(t, displaced);
+  const { status, body } = await bootstrapWithProof(t, holder);
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return { displaced, holder: { ...holder, deviceId: String(body["device_id"]) } };
+}

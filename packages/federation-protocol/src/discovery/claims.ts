@@ -1,0 +1,64 @@
+import { isIdOfKey } from "@agent/crypto";
+import { type KnownAgent, mergeEntries } from "./entries.ts";
+
+/** What one peer says of an agent, and whether the operator of this relay admitted that peer. */
+export interface AgentClaim {
+  readonly agent: KnownAgent;
+  readonly isAdmitted: boolean;
+}
+
+/** An agent as its peers claim it together. */
+export type ClaimedAgent = KnownAgent & {
+  /** Claims of the same id under other keys, one for each key. */
+  readonly rivals: readonly KnownAgent[];
+};
+
+/** How many keys an id may have beside the standing one before further claims are left out. */
+const MAX_RIVALS = 8;
+
+/** Whether a peer speaks for an agent of its own; it may have heard of any other one from a stranger. */
+export function isOwnClaim({ agent }: AgentClaim): boolean {
+  return agent.source_relay === agent.via;
+}
+
+/**
+ * Judges all claims of one agent id. A claim by an admitted peer of its own agent stands against every
+ * other one; then an id of version 8 that was made of the claimed key stands against one that was not.
+ * Claims of equal weight under different keys are in conflict (`id_conflict`): which of them is shown
+ * follows the order of `mergeEntries`. Undefined without claims.
+ */
+export function judgeClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
+  const weights = claims.map(weightOf);
+  const highest = Math.max(...weights);
+  const standing = claims.filter((_, place) => weights[place] === highest);
+  const [shown] = mergeEntries([standing.map(({ agent }) => agent)]);
+  if (shown === undefined) return undefined;
+  const others = claims
+    .map(({ agent }) => agent)
+    .filter((agent) => agent.public_key !== null && agent.public_key !== shown.public_key);
+  const byKey = Map.groupBy(others, (agent) => agent.public_key);
+  const rivals = [...byKey.values()].flatMap((list) => mergeEntries([list])).slice(0, MAX_RIVALS);
+  const hasRival = standing.some(({ agent }) => agent.public_key !== shown.public_key);
+  const inConflict = hasRival || shown.id_conflict === true;
+  const { id_conflict: _, ...agent } = shown;
+  return { ...agent, ...(inConflict && { id_conflict: true }), rivals };
+}
+
+/**
+ * The claim of an agent under the key that the asker names, or the standing one if none is named.
+ * Undefined if the id is in conflict and no key is named, or if no peer claims it under that key.
+ */
+export function claimUnder(
+  agent: ClaimedAgent,
+  publicKey: string | undefined,
+): KnownAgent | undefined {
+  if (publicKey === undefined) return agent.id_conflict === true ? undefined : agent;
+  return [agent, ...agent.rivals].find((claim) => claim.public_key === publicKey);
+}
+
+function weightOf(claim: AgentClaim): number {
+  const { agent_id, public_key } = claim.agent;
+  if (public_key === null) return 0;
+  const byAdmitted = claim.isAdmitted && isOwnClaim(claim) ? 2 : 0;
+  return 1 + byAdmitted + (isIdOfKey(agent_id, public_key) ? 1 : 0);
+}
