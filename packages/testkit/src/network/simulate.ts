@@ -2,18 +2,18 @@ import { asMicro, depositPostings } from "@agent/budget";
 import { retrySchedule } from "@agent/federation-protocol";
 import { type TestAgent, testAgent } from "../agents.ts";
 import { seededRandom } from "../random.ts";
-import { answerDiscovery } from "./discovering.ts";
+import { answerDiscovery } from "./relay/discovering.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
-import { forwardingJobs, takeForward } from "./forwarding.ts";
-import { brokenRules } from "./invariants.ts";
+import { forwardingJobs, takeForward } from "./relay/forwarding.ts";
+import { brokenRules } from "./rules/broken-rules.ts";
 import { Links } from "./links.ts";
-import { shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./peering.ts";
-import { returningJobs, takeResultOf } from "./returning.ts";
-import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./settling.ts";
-import { add, SimRelay, type World } from "./sim-relay.ts";
-import { MINUTE, startWeather } from "./weather.ts";
-import { type Payer, startWork, work } from "./workload.ts";
+import { shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./relay/peering.ts";
+import { returningJobs, takeResultOf } from "./relay/returning.ts";
+import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./relay/settling.ts";
+import { add, SimRelay, type World } from "./relay/sim-relay.ts";
+import { MINUTE, startWeather } from "./actors/weather.ts";
+import { type Payer, startWork, work } from "./actors/workload.ts";
 
 const WEATHER_MS = 60 * MINUTE;
 /** Long enough for whatever is retried, asked, lapsed or re-driven. */

@@ -22,7 +22,7 @@ import {
   type SettlementForward,
   SettlementForwardSchema,
 } from "@agent/federation-protocol";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
 import { conclude } from "./returning.ts";
 import type { SimRelay } from "./sim-relay.ts";

@@ -1,11 +1,11 @@
 import { accountOf } from "@agent/budget";
-import { receiptOf } from "../agents.ts";
-import { discover } from "./discovering.ts";
-import { submit } from "./forwarding.ts";
-import { beat } from "./peering.ts";
-import { finishWork } from "./returning.ts";
-import { recordOutside } from "./settling.ts";
-import type { SimRelay, World } from "./sim-relay.ts";
+import { receiptOf } from "../../agents.ts";
+import { discover } from "../relay/discovering.ts";
+import { submit } from "../relay/forwarding.ts";
+import { beat } from "../relay/peering.ts";
+import { finishWork } from "../relay/returning.ts";
+import { recordOutside } from "../relay/settling.ts";
+import type { SimRelay, World } from "../relay/sim-relay.ts";
 import { MINUTE } from "./weather.ts";
 
 const SECOND = 1_000;

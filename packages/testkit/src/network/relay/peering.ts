@@ -14,7 +14,7 @@ import {
   type Proposal,
   propose,
 } from "@agent/federation-protocol";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** The operator peers with another relay; credit limits outlive a removal. */

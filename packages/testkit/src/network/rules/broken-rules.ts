@@ -1,5 +1,5 @@
 import { accountOf } from "@agent/budget";
-import type { SimRelay } from "./sim-relay.ts";
+import type { SimRelay } from "../relay/sim-relay.ts";
 
 /** Every rule that does not hold over relays that had the time to finish, in words. */
 export function brokenRules(relays: readonly SimRelay[], deposited: number): string[] {

@@ -35,7 +35,7 @@ import {
   termsOf,
 } from "@agent/federation-protocol";
 import { wayTo } from "./discovering.ts";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import type { Inbound, Outbound } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 

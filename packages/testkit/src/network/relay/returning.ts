@@ -14,7 +14,7 @@ import {
 } from "@agent/federation-protocol";
 import { type ExecutionReceipt, receiptHash, signAttestation } from "@agent/receipts";
 import { storeInbound } from "./forwarding.ts";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
 import type { Inbound } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";

@@ -14,7 +14,7 @@ import {
   takeEntries,
   toAnswer,
 } from "@agent/federation-protocol";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Asks all peers what agents they know. */

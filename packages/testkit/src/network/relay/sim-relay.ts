@@ -15,11 +15,11 @@ import {
   REFUSAL_STATUS,
   type RetrySchedule,
 } from "@agent/federation-protocol";
-import type { TestAgent } from "../agents.ts";
-import type { SeededRandom } from "../random.ts";
-import type { EventQueue } from "./event-queue.ts";
-import type { Faults } from "./faults.ts";
-import type { Links, Reply, Station } from "./links.ts";
+import type { TestAgent } from "../../agents.ts";
+import type { SeededRandom } from "../../random.ts";
+import type { EventQueue } from "../event-queue.ts";
+import type { Faults } from "../faults.ts";
+import type { Links, Reply, Station } from "../links.ts";
 import { type Peer, RelayStore } from "./relay-store.ts";
 
 /** An agent of a simulated relay. */
