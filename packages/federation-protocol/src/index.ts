@@ -78,10 +78,10 @@ export {
   type InboundState,
   type InboundTask,
   isHoldPending,
+  isInboundOver,
   isReturnDue,
   openInbound,
-  postponeInbound,
-  returnAgain,
+  resumeInbound,
 } from "./inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {
@@ -159,6 +159,7 @@ export {
   expireOutbound,
   isForwardDue,
   judgeResultOf,
+  isOutboundOpen,
   openOutbound,
   type OutboundState,
   type OutboundTask,
@@ -228,7 +229,9 @@ export {
   nextStep,
   openSettlement,
   type OutgoingSettlement,
+  isSettlementOver,
   payableOfSettlement,
+  repeatPaid,
   redrive,
   type Resolution,
   type SettlementState,

@@ -1,4 +1,4 @@
-import { payableOf, type OutboundTask } from "@agent/federation-protocol";
+import { isOutboundOpen, payableOf, type OutboundTask } from "@agent/federation-protocol";
 import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -34,14 +34,10 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     body: JSON.stringify(task),
     route: JSON.stringify(route),
     attestation,
-    ended_at: isOpen(task) ? null : task.expiresAt,
+    ended_at: isOutboundOpen(task) ? null : task.expiresAt,
     payable: payableOf(task),
     trace: storedTrace(),
   };
-}
-
-function isOpen({ state }: OutboundTask): boolean {
-  return state === "forwarding" || state === "forwarded" || state === "relaying";
 }
 
 const byTask = prepare<{ task_id: string }>()(
