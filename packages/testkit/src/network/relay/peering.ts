@@ -3,26 +3,32 @@ import {
   answerProposal,
   answerToProposal,
   concludeHandshake,
+  creditAfterHandshake,
   type Confirmation,
+  exposureOf,
   FEDERATION_LIMITS,
   type Introduction,
   isLive,
+  isRemovedByOperator,
   judgeConfirmation,
-  judgeNotice,
   movePeer,
   NEW_PEER,
+  type PeerLife,
   type Proposal,
   propose,
 } from "@agent/federation-protocol";
 import type { Reply } from "../links.ts";
+import { move } from "./heartbeats.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** The operator peers with another relay; credit limits outlive a removal. */
+/** The operator adds another relay as a peer; its credit outlives a removal by the peer itself. */
 export function shakeHands(relay: SimRelay, peerId: string): void {
-  if (relay.isDown || relay.isLivePeer(peerId)) return;
+  if (!relay.isWorking || relay.isLivePeer(peerId)) return;
   const expected = relay.world.relays.get(peerId);
   if (expected === undefined) return;
-  const { random } = relay.world;
+  const { random, truth } = relay.world;
+  move(relay, peerId, { type: "admitted" });
+  truth.admit(relay.id, peerId);
   const begun = propose(introductionOf(relay), random.randomBytes(32));
   relay.send(peerId, "peer/propose", begun.message, (_, answer) => {
     const confirming = answerProposal(begun.state, answer, {
@@ -32,7 +38,7 @@ export function shakeHands(relay: SimRelay, peerId: string): void {
     if (!confirming.ok) return;
     relay.send(peerId, "peer/confirm", confirming.message, (__, end) => {
       const done = concludeHandshake(confirming.state, end);
-      if (done.ok) activate(relay, done.peer);
+      if (done.ok) activate(relay, done.peer, { added: true });
     });
   });
 }
@@ -44,8 +50,9 @@ export function takeProposal(relay: SimRelay, _: string, body: Proposal): Reply 
     policy: { blocked: [], allowed: null, maxPeers: FEDERATION_LIMITS.maxPeers },
     standingOf: (relayId) => {
       const known = relay.peer(relayId);
+      const life = lifeOf(relay, relayId);
       return {
-        known: known ? { ...known.life, publicKey: known.publicKey } : null,
+        known: known && life ? { ...life, publicKey: known.publicKey } : null,
         livePeers: live.length,
       };
     },
@@ -62,69 +69,67 @@ export function takeConfirmation(relay: SimRelay, from: string, body: Confirmati
   const judged = judgeConfirmation(relay.store.pending.get(from) ?? null, body, relay.now);
   relay.store.pending.delete(from);
   if (!judged.ok) return relay.refuse(judged);
-  activate(relay, judged.peer);
+  const life = lifeOf(relay, from);
+  if (life && isRemovedByOperator(life)) {
+    return relay.refuse({ ok: false, code: "federation.peer_removed" });
+  }
+  activate(relay, judged.peer, { added: false });
   return { status: 200, body: judged.answer };
 }
 
-/** One round of signs of life. Their signatures are left out: they would be most of the run. */
-export function beat(relay: SimRelay): void {
-  if (relay.isDown) return;
-  for (const { relayId, life } of relay.store.peers.values()) {
-    if (!isLive(life)) continue;
-    relay.send(relayId, "peer/heartbeat", { timestamp: relay.now }, (delivery, body) => {
-      const isAnswer = delivery.kind === "answered" && delivery.status === 200;
-      if (isAnswer) hear(relay, relayId, body as SignOfLife);
-      else move(relay, relayId, { type: "heartbeat_missed" });
-    });
-  }
-}
-
-export function takeHeartbeat(relay: SimRelay, from: string, body: SignOfLife): Reply {
-  if (!relay.isLivePeer(from)) return { status: 403 };
-  return hear(relay, from, body)
-    ? { status: 200, body: { timestamp: relay.now } satisfies SignOfLife }
-    : { status: 403 };
-}
-
-interface SignOfLife {
-  readonly timestamp: number;
-}
-
-function hear(relay: SimRelay, from: string, { timestamp }: SignOfLife): boolean {
-  const peer = relay.peer(from);
-  if (peer === undefined) return false;
-  const { lastTimestamp } = peer.life;
-  const refused = judgeNotice(
-    { relay_id: from, timestamp },
-    {
-      from,
-      publicKey: peer.publicKey,
-      lastTimestamp,
-      now: relay.now,
-      lifetimeMs: relay.world.schedule.lifetimeMs,
-    },
-  );
-  if (refused !== null) return false;
-  move(relay, from, { type: "heartbeat", timestamp, agentCount: 0, now: relay.now });
-  return true;
-}
-
-function move(relay: SimRelay, relayId: string, event: Parameters<typeof movePeer>[1]): void {
-  const peer = relay.peer(relayId);
+/**
+ * The operator ends a peering: the relay is a peer again only when the operator adds it, and has no
+ * credit until the operator sets it. The peer is told, if that gets through.
+ */
+export function removePeer(relay: SimRelay, peerId: string): void {
+  const peer = relay.peer(peerId);
   if (peer === undefined) return;
-  const life = movePeer(peer.life, event);
-  if (life.state !== peer.life.state) {
-    relay.note(`peer ${relay.nameOf(relayId)} is ${life.state}`);
-    relay.tally(`peer ${life.state}`);
+  const wasLive = isLive(peer.life);
+  const exposure = exposureOf(relay.lineWith(peerId));
+  const ceiling = asMicro(Math.max(0, exposure));
+  relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), ceiling });
+  move(relay, peerId, { type: "removal", byOperator: true });
+  relay.world.truth.remove(relay.id, peerId);
+  if (wasLive && relay.isWorking) {
+    relay.send(peerId, "peer/remove", { timestamp: relay.now }, () => {});
   }
-  relay.store.peers.set(relayId, { ...peer, life });
 }
 
-function activate(relay: SimRelay, { relayId, publicKey }: Introduction): void {
+/** The operator says how much the relay and a peer may come to owe each other. */
+export function setCredit(relay: SimRelay, peerId: string, limit: Micro): void {
+  const peer = relay.peer(peerId);
+  if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit });
+}
+
+function activate(
+  relay: SimRelay,
+  { relayId, publicKey }: Introduction,
+  { added }: { readonly added: boolean },
+): void {
+  const { random, faults, truth } = relay.world;
   const known = relay.peer(relayId);
-  const limit = known?.limit ?? relay.world.random.pick(LIMITS);
-  const life = movePeer(known?.life ?? NEW_PEER, { type: "confirmed" });
-  relay.store.peers.set(relayId, { relayId, publicKey, limit, life });
+  const life = lifeOf(relay, relayId) ?? NEW_PEER;
+  const operatorRemoval = faults.returnsCredit ? null : life.operatorRemoval;
+  const limit = creditAfterHandshake(known ? { creditLimit: known.limit, operatorRemoval } : null, {
+    added,
+    initial: random.pick(LIMITS),
+  });
+  const after = movePeer(life, { type: "confirmed", byOperator: added });
+  const ceiling = known?.ceiling ?? asMicro(0);
+  relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, life: after });
+  if (truth.isRemoved(relay.id, relayId) && isLive(after)) {
+    relay.violate(`${relay.nameOf(relayId)} is a peer again, which its operator had removed`);
+  }
+  const wasRemoved = known !== undefined && known.life.operatorRemoval !== null;
+  if (wasRemoved && limit > known.limit) {
+    relay.violate(`${relay.nameOf(relayId)} has credit again that the operator did not set`);
+  }
+}
+
+/** A peer's life as the relay judges it. */
+function lifeOf(relay: SimRelay, relayId: string): PeerLife | undefined {
+  const life = relay.peer(relayId)?.life;
+  return life && relay.world.faults.admitsRemovedPeers ? { ...life, operatorRemoval: null } : life;
 }
 
 const LIMITS = [2e6, 10e6, 1e9, 1e9].map(asMicro) as [Micro, ...Micro[]];

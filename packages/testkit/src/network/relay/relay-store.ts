@@ -19,6 +19,11 @@ export interface OwnTask {
   readonly price: Micro;
   readonly locked: Micro;
   readonly expiresAt: number;
+  /** The peer that it is to go to; null for a task of an agent of this relay. */
+  readonly peerId: string | null;
+  readonly submittedAt: number;
+  /** When its time is over, on the clock of the simulation. */
+  readonly endsAt: number;
   state: "open" | "completed" | "failed" | "denied" | "expired";
 }
 
@@ -40,6 +45,8 @@ export interface Inbound {
   readonly submittedAt: number;
   readonly receipt: ExecutionReceipt | null;
   readonly receivedAt: number;
+  /** Since when a settlement is awaited, on the clock of the simulation. */
+  readonly awaitedSince: number;
   readonly booked: BookedSettlement | null;
 }
 
@@ -47,6 +54,8 @@ export interface Peer {
   readonly relayId: string;
   readonly publicKey: string;
   readonly limit: Micro;
+  /** The highest exposure that was allowed when the operator last lowered the limit. */
+  readonly ceiling: Micro;
   readonly life: PeerLife;
 }
 
@@ -56,22 +65,72 @@ export interface Movement {
   readonly postings: readonly Posting[];
 }
 
+/** How often a settlement was sent, and how often the peer said that it was frozen. */
+export interface Sendings {
+  readonly sent: number;
+  readonly metFrozen: number;
+}
+
 /** What a simulated relay keeps through a crash. */
 export class RelayStore {
-  readonly own = new Map<string, OwnTask>();
-  readonly outbound = new Map<string, Outbound>();
-  readonly inbound = new Map<string, Inbound>();
-  readonly outbox = new Map<string, OutgoingSettlement>();
-  readonly peers = new Map<string, Peer>();
-  readonly pending = new Map<string, PendingPeer>();
-  readonly references = new Set<string>();
-  readonly movements: Movement[] = [];
+  own = new Map<string, OwnTask>();
+  outbound = new Map<string, Outbound>();
+  inbound = new Map<string, Inbound>();
+  outbox = new Map<string, OutgoingSettlement>();
+  sendings = new Map<string, Sendings>();
+  peers = new Map<string, Peer>();
+  pending = new Map<string, PendingPeer>();
+  references = new Set<string>();
+  /** Results that a cheating relay has taken and not settled. */
+  withheld = new Set<string>();
+  /** When a cheating relay took a result of which it says nothing yet. */
+  stalledSince = new Map<string, number>();
+  movements: Movement[] = [];
   balances: ReadonlyMap<Account, Micro> = new Map();
+  /** When each account last moved, by the relay's clock. */
+  movedAt = new Map<Account, number>();
 
-  post(taskId: string | null, postings: readonly Posting[]): void {
+  post(taskId: string | null, postings: readonly Posting[], now: number): void {
     if (postings.length === 0) return;
     this.balances = applyPostings(this.balances, postings);
     this.movements.push({ taskId, postings });
+    for (const { account } of postings) this.movedAt.set(account, now);
+  }
+
+  /** A backup: everything as it is now. */
+  copy(): RelayStore {
+    const copy = new RelayStore();
+    copy.own = new Map([...this.own].map(([taskId, task]) => [taskId, { ...task }]));
+    copy.outbound = new Map(this.outbound);
+    copy.inbound = new Map(this.inbound);
+    copy.outbox = new Map(this.outbox);
+    copy.sendings = new Map(this.sendings);
+    copy.peers = new Map(this.peers);
+    copy.pending = new Map(this.pending);
+    copy.references = new Set(this.references);
+    copy.withheld = new Set(this.withheld);
+    copy.stalledSince = new Map(this.stalledSince);
+    copy.movements = [...this.movements];
+    copy.balances = this.balances;
+    copy.movedAt = new Map(this.movedAt);
+    return copy;
+  }
+
+  /** The tasks of which this store and another one know different things. */
+  differingTasks(other: RelayStore): string[] {
+    const ids = new Set<string>();
+    for (const store of [this, other]) {
+      for (const rows of [store.own, store.outbound, store.inbound, store.outbox]) {
+        for (const taskId of rows.keys()) ids.add(taskId);
+      }
+    }
+    return [...ids].filter(
+      (taskId) =>
+        this.own.get(taskId)?.state !== other.own.get(taskId)?.state ||
+        this.outbound.get(taskId) !== other.outbound.get(taskId) ||
+        this.inbound.get(taskId) !== other.inbound.get(taskId) ||
+        this.outbox.get(taskId) !== other.outbox.get(taskId),
+    );
   }
 
   balanceOf(account: Account): Micro {
