@@ -6,9 +6,12 @@ export interface BankPayment {
   readonly creditorId: string;
   readonly amount: Micro;
   readonly reference: string;
-  /** Whether the creditor's operator has recorded it, too. */
-  isRecorded: boolean;
+  /** When the creditor's operator has recorded it too, on the clock of the simulation. */
+  recordedAt: number | null;
 }
+
+/** No message takes longer to its receiver. */
+const SLOWEST_MS = 120_000;
 
 /** What happened in a run, apart from what its relays keep or forget of it. */
 export class Truth {
@@ -38,15 +41,21 @@ export class Truth {
     return this.#removals.has(`${relayId} ${peerId}`);
   }
 
-  /** Whether the books of two relays may differ: a restore, or a payment that one has yet to record. */
-  mayDiffer(oneId: string, otherId: string): boolean {
+  /**
+   * Whether the books of two relays may differ at `now`: after a restore, and around a payment that one
+   * has recorded and the other has not, or not before it stated its position.
+   */
+  mayDiffer(oneId: string, otherId: string, now: number): boolean {
     const isBetween = ({ debtorId, creditorId }: BankPayment) =>
       (debtorId === oneId && creditorId === otherId) ||
       (debtorId === otherId && creditorId === oneId);
     return (
       this.restored.has(oneId) ||
       this.restored.has(otherId) ||
-      this.payments.some((payment) => !payment.isRecorded && isBetween(payment))
+      this.payments.some((payment) => {
+        const endsAt = (payment.recordedAt ?? Infinity) + SLOWEST_MS;
+        return now <= endsAt && isBetween(payment);
+      })
     );
   }
 }

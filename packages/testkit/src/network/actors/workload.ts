@@ -103,16 +103,16 @@ function payOutside({ queue, random, truth }: World, relays: readonly SimRelay[]
     creditorId: peerId,
     amount: owed,
     reference: relay.newId(),
-    isRecorded: false,
+    recordedAt: null,
   };
   if (!recordOutside(relay, peerId, { ...payment, direction: "paid" })) return;
   truth.payments.push(payment);
   const creditor = relays.find(({ id }) => id === peerId);
   const record = (): void => {
-    payment.isRecorded =
-      creditor !== undefined &&
-      recordOutside(creditor, relay.id, { ...payment, direction: "received" });
-    if (!payment.isRecorded) queue.after(MINUTE, record);
+    if (creditor === undefined) return;
+    const isRecorded = recordOutside(creditor, relay.id, { ...payment, direction: "received" });
+    if (isRecorded) payment.recordedAt = queue.now;
+    else queue.after(MINUTE, record);
   };
   queue.after(random.below(5 * MINUTE), record);
 }

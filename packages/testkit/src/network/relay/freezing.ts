@@ -50,7 +50,7 @@ function bringBack(relay: SimRelay): void {
     if (payment.debtorId === relay.id) {
       recordOutside(relay, payment.creditorId, { ...payment, direction: "paid" });
     }
-    if (payment.creditorId === relay.id && payment.isRecorded) {
+    if (payment.creditorId === relay.id && payment.recordedAt !== null) {
       recordOutside(relay, payment.debtorId, { ...payment, direction: "received" });
     }
   }

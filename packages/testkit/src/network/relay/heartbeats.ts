@@ -109,7 +109,7 @@ function compare(relay: SimRelay, peerId: string, stated: Position, statedAfter:
   relay.tally("position differs");
   relay.note(`books differ by ${difference} from those of ${relay.nameOf(peerId)}`);
   relay.differences.set(peerId, difference);
-  if (!truth.mayDiffer(relay.id, peerId)) {
+  if (!truth.mayDiffer(relay.id, peerId, relay.world.queue.now)) {
     relay.violate(`false alarm: books differ by ${difference} from ${relay.nameOf(peerId)}`);
   }
 }

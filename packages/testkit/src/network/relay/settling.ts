@@ -6,6 +6,7 @@ import {
   type Delivery,
   endAsk,
   endAttempt,
+  exposureOf,
   inboundPaid,
   inboundPassed,
   inboundRelease,
@@ -56,8 +57,10 @@ export function takeSettlement(relay: SimRelay, from: string, body: SettlementFo
   }
   const { task, booked: terms, held } = judged;
   const isOurs = relay.workers.has(task.agentId);
+  // A default that is settled is owed already.
+  const owed = exposureOf(relay.lineWith(from));
   relay.store.inbound.set(taskId, { ...row, task, booked: { ...message, status: "settled" } });
-  relay.post(taskId, (isOurs ? inboundPaid : inboundPassed)({ ...task, terms, held }));
+  relay.post(taskId, (isOurs ? inboundPaid : inboundPassed)({ ...task, terms, held }), owed);
   conclude(relay, taskId);
   if (!isOurs) openSettlementOf(relay, taskId, false);
   return { status: 200, body: judged.answer };

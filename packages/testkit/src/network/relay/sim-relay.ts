@@ -257,13 +257,14 @@ export class SimRelay implements Station {
     return lineWith(this, relayId);
   }
 
-  post(taskId: string | null, postings: readonly Posting[]): void {
+  /** Moves money. A peer's exposure stays within its limit, or within what was `owed` already. */
+  post(taskId: string | null, postings: readonly Posting[], owed = 0): void {
     this.store.post(taskId, postings, this.now);
     for (const { account, amount } of postings) {
       if (amount >= 0 || !account.startsWith("peer:")) continue;
       const relayId = account.slice("peer:".length);
       const line = this.lineWith(relayId);
-      const ceiling = Math.max(line.limit, this.peer(relayId)?.ceiling ?? 0);
+      const ceiling = Math.max(line.limit, this.peer(relayId)?.ceiling ?? 0, owed);
       if (exposureOf(line) > ceiling) this.violate(`exposure above the limit on ${account}`);
     }
   }

@@ -41,7 +41,7 @@ export function* accountsMirrorEachOther(
     const isReported =
       a.differences.get(b.id) === difference || b.differences.get(a.id) === difference;
     const isHeld = heldForOperator(a, b.id, truth) + heldForOperator(b, a.id, truth) > 0;
-    if (!truth.mayDiffer(a.id, b.id) || !(isReported || isHeld)) {
+    if (!truth.mayDiffer(a.id, b.id, a.world.queue.now) || !(isReported || isHeld)) {
       yield `${a.name} and ${b.name} keep ${ours} and ${theirs}, and no alarm says so`;
     }
   }
