@@ -73,7 +73,12 @@ describe("A peer", () => {
       "removed",
       "in_force",
     ],
-    ["that and an admission by the operator", [expelled, { type: "admitted" }], "removed", "lifted"],
+    [
+      "that and an admission by the operator",
+      [expelled, { type: "admitted" }],
+      "removed",
+      "lifted",
+    ],
     [
       "that, an admission and its own handshake",
       [expelled, { type: "admitted" }, shaken],

@@ -8,7 +8,7 @@ export interface Faults {
   readonly takesAnyResult?: boolean;
   /** A1: a receipt that is delivered to the relay ends a task that is with a peer. */
   readonly endsForwardedTasks?: boolean;
-  /** A1: the key that stands in a receipt counts where the registry knows none. */
+  /** A1: the key that stands in a receipt counts, whatever key the registry knows. */
   readonly trustsEmbeddedKeys?: boolean;
   /** A2: a relay in the middle goes on reserving for a task that was never settled. */
   readonly keepsLapsedReservations?: boolean;

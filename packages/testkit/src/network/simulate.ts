@@ -133,8 +133,7 @@ function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
       const agent = newAgent(relay);
       const price = asMicro(random.pick([0, 1, 250_000, 333_333, 1_000_000, 1_999_999]));
       const second = random.pick(relays as [SimRelay]);
-      for (const home of new Set([relay, second]))
-        addWorker(home, { agent, price });
+      for (const home of new Set([relay, second])) addWorker(home, { agent, price });
     }
   }
   return relays.map((relay) => {
@@ -159,7 +158,7 @@ function heal(
 ): void {
   links.heal();
   for (const relay of relays) relay.restart();
-  for (const at of [1, 3, 5, 7, 9, 12].map((minute) => minute * MINUTE)) {
+  for (const at of [1, 3, 5, 7, 9, 12, 16, 20].map((minute) => minute * MINUTE)) {
     for (const [a, b] of pairs) queue.after(at, () => shakeHands(a, b.id));
   }
   for (let at = 20; at < 220; at += 20) {

@@ -8,13 +8,13 @@ export function startFreezes(
   relays: readonly SimRelay[],
   forMs: number,
 ): void {
-  if (random.next() < 0.5) return;
+  if (random.next() < 0.3) return;
   // A cheat that restores a backup only cheats itself.
   const relay = random.pick(relays.filter(({ settlesNothing }) => !settlesNothing) as [SimRelay]);
-  const at = random.below(forMs - 30 * MINUTE);
-  const standsMs = MINUTE + random.below(20 * MINUTE);
-  if (random.next() < 0.4) {
-    queue.after(at, () => {
+  const at = random.below(forMs - 35 * MINUTE);
+  const standsMs = MINUTE + random.below(14 * MINUTE);
+  if (random.next() < 0.35) {
+    whenSettlementIsDue(at, () => {
       if (!relay.isWorking) return;
       relay.freeze(false);
       unfreezeAfter(standsMs);
@@ -22,7 +22,7 @@ export function startFreezes(
     return;
   }
   const age = MINUTE + random.below(12 * MINUTE);
-  queue.after(at, () => {
+  whenSettlementIsDue(at, () => {
     const backup = relay.store.copy();
     queue.after(age, () => {
       if (!relay.isWorking) return;
@@ -31,6 +31,17 @@ export function startFreezes(
       unfreezeAfter(standsMs);
     });
   });
+
+  /** Often at the worst moment from then on: a result is accepted, and its settlement is not there yet. */
+  function whenSettlementIsDue(ms: number, act: () => void): void {
+    const waitsMs = random.next() < 0.8 ? 20 * MINUTE : 0;
+    const actOnce = (): void => {
+      if (relay.whenAccepted !== null) queue.after(0, act);
+      relay.whenAccepted = null;
+    };
+    queue.after(ms, () => (relay.whenAccepted = actOnce));
+    queue.after(ms + waitsMs, actOnce);
+  }
 
   function unfreezeAfter(ms: number): void {
     queue.after(ms, () => (relay.isDown ? unfreezeAfter(MINUTE) : unfreeze(relay)));

@@ -19,16 +19,20 @@ export function startDefaulter(
   forMs: number,
 ): void {
   const { queue, random, schedule } = world;
-  if (random.next() < 0.6) return;
+  if (random.next() < 0.5) return;
   const cheat = random.pick(payers as [Payer]);
   const { relay, agent } = cheat;
   const victim = random.pick(relays.filter((other) => other !== relay) as [SimRelay]);
+  // Through a relay in the middle, which then owes what it was not paid.
+  const others = relays.filter((other) => other !== relay && !relay.peer(other.id));
+  const far = others.length > 0 ? others : [victim];
   relay.settlesNothing = true;
   relay.stallsMs = random.next() < 0.5 ? schedule.holdMs + MINUTE : 0;
   queue.after(0, () => setCredit(victim, relay.id, asMicro(3e6)));
   for (let i = 0; i < 15; i += 1) {
     queue.after(random.below(forMs), () => {
-      const agentId = random.pick([...victim.workers.keys()] as [string]);
+      const { workers } = random.next() < 0.5 ? victim : random.pick(far as [SimRelay]);
+      const agentId = random.pick([...workers.keys()] as [string]);
       if (!relay.workers.has(agentId)) submit(relay, agent.agentId, agentId, 10 * MINUTE);
     });
   }

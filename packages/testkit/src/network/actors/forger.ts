@@ -5,7 +5,7 @@ import { openOwn } from "../relay/forwarding.ts";
 import { acceptReceipt } from "../relay/local-tasks.ts";
 import type { SimRelay, World } from "../relay/sim-relay.ts";
 import { MINUTE } from "./weather.ts";
-import type { Payer } from "./workload.ts";
+import { type Payer, submitLocal } from "./workload.ts";
 
 /** A task that is to end by a receipt of its delegator's making. */
 interface Victim {
@@ -29,6 +29,15 @@ export function startForger(world: World, payers: readonly Payer[], forMs: numbe
 
 function forge(world: World, { relay, agent }: Payer): void {
   const { random, truth } = world;
+  if (random.next() < 0.3) {
+    submitLocal(
+      world,
+      relay,
+      agent.agentId,
+      random.pick([...relay.workers.keys()] as [string]),
+      MINUTE,
+    );
+  }
   const victims = victimsOf(relay, agent.agentId);
   if (!relay.isWorking || victims.length === 0) return;
   const victim = random.pick(victims as [Victim]);

@@ -66,7 +66,7 @@ export function work({ queue, random }: World, relay: SimRelay, taskId: string):
 }
 
 /** An agent delegates to another one of the same relay. */
-function submitLocal(
+export function submitLocal(
   { queue, random }: World,
   relay: SimRelay,
   payerId: string,

@@ -176,6 +176,7 @@ export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"
     if (faults.forgivesDefaults) return storeInbound(relay, row, { ...task, hold: "released" });
   }
   relay.store.inbound.set(task.taskId, { ...row, task });
+  if (task.state === "completed" && task.hold === "open" && task.amount > 0) relay.whenAccepted?.();
   if (row.task.hold === task.hold) return;
   if (row.task.hold === "open" && task.hold !== "settled") {
     if (task.receiptStatus === "completed") relay.tally("hold lapsed");

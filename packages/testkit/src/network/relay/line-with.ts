@@ -18,8 +18,7 @@ export function lineWith({ store, world }: SimRelay, peerId: string): ClearingLi
   for (const { task } of store.outbound.values()) {
     if (task.peerId !== peerId) continue;
     const hasEndedUnpaid = ["void", "failed", "denied"].includes(task.state);
-    payable +=
-      faults.reservesForEndedTasks && hasEndedUnpaid ? task.terms.net : payableOf(task);
+    payable += faults.reservesForEndedTasks && hasEndedUnpaid ? task.terms.net : payableOf(task);
   }
   for (const settlement of store.outbox.values()) {
     if (settlement.peerId === peerId) payable += payableOfSettlement(settlement);

@@ -24,15 +24,16 @@ export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply
   if (!task?.isOpen || task.executor !== receipt.agent_id) {
     return { status: 404, code: "task.not_found" };
   }
-  const found = keysOf(relay, receipt);
   const trusts = relay.world.faults.trustsEmbeddedKeys === true;
+  const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : keysOf(relay, signed));
+  const isRegistered = (signed: ExecutionReceipt) => trusts || keyOf(signed) !== undefined;
+  const found = keyOf(receipt);
   // Where money is held, an agent whose key nobody knows proves nothing.
   const publicKey = task.locked > 0 && !trusts ? (found ?? []) : found;
   const { now } = relay;
-  const keyOf = (inner: ExecutionReceipt) => keysOf(relay, inner);
   const verdict = verifyReceipt(receipt, { publicKey, taskId, now, keyOf });
   if (!verdict.valid) return { status: 403, code: verdict.code };
-  const isKeyRegistered = found !== undefined || trusts;
+  const isKeyRegistered = isRegistered(receipt);
   const hops = flattenChain(receipt).links.filter((link) => {
     if (verdictAt(verdict, link.path)?.valid !== true) return false;
     const { task_id, agent_id } = link.receipt;
@@ -40,7 +41,7 @@ export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply
       taskId: task_id,
       agentId: agent_id,
       parentAgentId: link.parent.agent_id,
-      areKeysRegistered: isKeyRegistered && (keysOf(relay, link.receipt) !== undefined || trusts),
+      areKeysRegistered: isKeyRegistered && isRegistered(link.receipt),
     };
     return checkNestedReceipt(findTask(relay, task_id), nested).ok;
   });
@@ -50,6 +51,8 @@ export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply
   for (const hop of hops) endTask(relay, hop.receipt, { kind: "receipt", isKeyRegistered: true });
   return { status: 200 };
 }
+
+const NOT_CHOSEN_YET = "not chosen yet";
 
 function keysOf(relay: SimRelay, { agent_id }: ExecutionReceipt): readonly string[] | undefined {
   const key = relay.keys.get(agent_id);
@@ -74,12 +77,15 @@ function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) |
   }
   const inbound = store.inbound.get(taskId)?.task;
   if (inbound === undefined) return null;
+  // One for which no way is left waits for one, and never comes back to this relay.
+  const isOurs = relay.workers.has(inbound.agentId);
+  const goesTo = sentTo ?? (isOurs ? null : NOT_CHOSEN_YET);
   return {
     taskId,
     submittedBy: forgets ? null : inbound.peerId,
     executor: inbound.agentId,
     isOpen: inbound.state === "running",
-    peerId: forgets ? null : (sentTo ?? null),
+    peerId: forgets ? null : goesTo,
     isFromPeer: !forgets,
     locked: inbound.amount,
   };

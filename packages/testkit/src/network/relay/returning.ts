@@ -31,11 +31,7 @@ export function finishWork(relay: SimRelay, taskId: string, receipt: ExecutionRe
 }
 
 /** Takes a result back from the peer that a task was sent to. */
-export function takeResultOf(
-  relay: SimRelay,
-  from: string,
-  body: TaskResult,
-): Reply | undefined {
+export function takeResultOf(relay: SimRelay, from: string, body: TaskResult): Reply | undefined {
   const peer = relay.peer(from);
   if (peer === undefined || !relay.isLivePeer(from)) return { status: 403 };
   const row = relay.store.outbound.get(body.task_id);

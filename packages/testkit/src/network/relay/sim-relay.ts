@@ -77,6 +77,8 @@ export class SimRelay implements Station {
   /** A cheat: it takes results and pays for none, and may hold back that it has taken them. */
   settlesNothing = false;
   stallsMs = 0;
+  /** Hears once when a peer has accepted a result that it has yet to settle. */
+  whenAccepted: (() => void) | null = null;
   /** When the relay last began to work, on the clock of the simulation. */
   worksSince = 0;
   /** When it stood still, on the clock of the simulation. */

@@ -11,10 +11,7 @@ export function heldForOperator(relay: SimRelay, peerId: string, { lost }: Truth
 }
 
 /** No money stays aside, and every settlement has come to its end. */
-export function* holdsHaveEnded(
-  relays: readonly SimRelay[],
-  { lost }: Truth,
-): Iterable<string> {
+export function* holdsHaveEnded(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
   for (const relay of relays) {
     const held = new Set<string>();
     for (const settlement of relay.store.outbox.values()) {

@@ -2,10 +2,7 @@ import type { SimRelay } from "../relay/sim-relay.ts";
 import type { Truth } from "../truth.ts";
 
 /** A task is paid for once and charged once, or neither. */
-export function* tasksArePaidOnce(
-  relays: readonly SimRelay[],
-  { lost }: Truth,
-): Iterable<string> {
+export function* tasksArePaidOnce(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
   const paid = new Map<string, number>();
   const charged = new Map<string, number>();
   const count = (map: Map<string, number>, taskId: string) =>
@@ -46,10 +43,7 @@ export function* paidSettlementsAreBooked(
 }
 
 /** Along the way that a task took, each relay says the same of it as the one before. */
-export function* tasksHaveOneState(
-  relays: readonly SimRelay[],
-  { lost }: Truth,
-): Iterable<string> {
+export function* tasksHaveOneState(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
   const byId = new Map(relays.map((relay) => [relay.id, relay]));
   for (const relay of relays) {
     for (const own of relay.store.own.values()) {
