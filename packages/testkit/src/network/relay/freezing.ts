@@ -41,7 +41,7 @@ export function unfreeze(relay: SimRelay): void {
 /** Agents deliver again what the relay has lost, some of them; the operator reads the bank statements. */
 function bringBack(relay: SimRelay): void {
   const { random, truth } = relay.world;
-  for (const { task } of [...relay.store.inbound.values()]) {
+  for (const { task } of relay.store.inbound.values()) {
     const receipt = relay.delivered.get(task.taskId);
     const isRepeated = receipt !== undefined && random.next() < 0.5;
     if (task.state === "running" && isRepeated) finishWork(relay, task.taskId, receipt);

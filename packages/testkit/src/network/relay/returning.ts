@@ -20,7 +20,7 @@ import { storeInbound } from "./forwarding.ts";
 import type { Reply } from "../links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
 import type { Inbound } from "./relay-store.ts";
-import { takeSettlement } from "./settling.ts";
+import { bookSettlement } from "./settling.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** An agent of this relay is done. */
@@ -117,7 +117,7 @@ function sendResult(relay: SimRelay, row: Inbound): void {
   };
   relay.send(peerId, "task/result", message, (delivery, body) => {
     const { settlement } = (body ?? {}) as ResultAnswer;
-    if (settlement !== undefined) takeSettlement(relay, peerId, settlement);
+    if (settlement !== undefined) bookSettlement(relay, peerId, settlement);
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;

@@ -30,9 +30,16 @@ import { freezesUseUpNothing } from "../rules/on-the-way.ts";
 import type { Sendings } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Books a settlement: pays the agent, or passes the payment on. */
+/** A peer settles a task. */
 export function takeSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
-  if (!relay.isLivePeer(from)) return { status: 403 };
+  return relay.isLivePeer(from) ? bookSettlement(relay, from, body) : { status: 403 };
+}
+
+/**
+ * Books a settlement: pays the agent, or passes the payment on. One that comes in the answer to a
+ * result counts from a peer that was removed meanwhile, too.
+ */
+export function bookSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
   const read = readMessage(SettlementForwardSchema, body);
   if (!read.ok) return relay.refuse(read);
   const message = read.message;

@@ -8,6 +8,7 @@ import {
   isLive,
   isUsable,
   type KnownAgent,
+  NEW_PEER,
   OnceWithin,
   REFUSAL_STATUS,
   type RetrySchedule,
@@ -123,7 +124,6 @@ export class SimRelay implements Station {
     return this.clock.now;
   }
 
-  /** Whether it does any work now. */
   get isWorking(): boolean {
     return !this.isDown && this.frozen === null;
   }
@@ -164,10 +164,10 @@ export class SimRelay implements Station {
   }
 
   resume(): void {
-    const last = this.freezes.at(-1);
-    if (last !== undefined) last.to = this.world.queue.now;
+    const { now } = this.world.queue;
+    for (const freeze of this.freezes) freeze.to = Math.min(freeze.to, now);
     this.frozen = null;
-    this.worksSince = this.world.queue.now;
+    this.worksSince = now;
     this.#wakesAt = Infinity;
     this.note("goes on");
   }
@@ -246,13 +246,11 @@ export class SimRelay implements Station {
   }
 
   isUsablePeer(relayId: string): boolean {
-    const peer = this.peer(relayId);
-    return peer !== undefined && isUsable(peer.life);
+    return isUsable(this.peer(relayId)?.life ?? NEW_PEER);
   }
 
   isLivePeer(relayId: string): boolean {
-    const peer = this.peer(relayId);
-    return peer !== undefined && isLive(peer.life);
+    return isLive(this.peer(relayId)?.life ?? NEW_PEER);
   }
 
   lineWith(relayId: string): ClearingLine {
