@@ -171,6 +171,34 @@ export function awaitLateSettlement(
     : task;
 }
 
+/**
+ * The task after the relay stood still for `stoodMs`: its peer could not settle meanwhile, so it has
+ * as much longer. After a restore it is asked for the settlement that the backup may lack, by bringing
+ * it the result again.
+ */
+export function resumeInbound(
+  task: InboundTask,
+  { now, stoodMs, restored }: { now: number; stoodMs: number; restored: boolean },
+): InboundTask {
+  const postponed = postponeInbound(task, stoodMs);
+  return restored ? returnAgain(postponed, now) : postponed;
+}
+
+/**
+ * Whether nothing more can come of the task. A settled one never is over: its sender may ask for years
+ * whether it was booked. Neither is one that the peer has defaulted on, until the operator has cleared
+ * it.
+ */
+export function isInboundOver({
+  state,
+  hold,
+  settlement,
+}: Pick<InboundTask, "state" | "hold" | "settlement">): boolean {
+  const isRunning = state === "running" || state === "returning";
+  const isOpen = isRunning || isHoldPending({ hold }) || hold === "defaulted";
+  return !isOpen && settlement === null;
+}
+
 /** Whether a settlement is still awaited, so that `holdUntil` counts. */
 export function isHoldPending({ hold }: Pick<InboundTask, "hold">): boolean {
   return hold === "open" || hold === "due";

@@ -112,6 +112,11 @@ export function isForwardDue({ state, dueAt, expiresAt }: OutboundTask, now: num
   return state === "forwarding" && dueAt !== null && dueAt <= now && now < expiresAt;
 }
 
+/** Whether the task may still get a result, so that its end may move money. */
+export function isOutboundOpen({ state }: Pick<OutboundTask, "state">): boolean {
+  return state === "forwarding" || state === "forwarded" || state === "relaying";
+}
+
 /** A task whose time is over. One whose result came waits for the relay before this one instead. */
 export function expireOutbound(task: OutboundTask, now: number): OutboundTask {
   return now >= task.expiresAt ? voidOutbound(task) : task;

@@ -73,6 +73,19 @@ describe("A peer", () => {
       "removed",
       "in_force",
     ],
+    [
+      "that and an admission by the operator",
+      [expelled, { type: "admitted" }],
+      "removed",
+      "lifted",
+    ],
+    [
+      "that, an admission and its own handshake",
+      [expelled, { type: "admitted" }, shaken],
+      "active",
+      "lifted",
+    ],
+    ["an admission without a removal", [{ type: "admitted" }], "active", null],
     ["its own notice and its handshake", [notice, shaken], "active", null],
     ["missed heartbeats and its handshake", [...times(5, missed), shaken], "active", null],
   ])(

@@ -48,7 +48,9 @@ export type PeerEvent =
   | { readonly type: "heartbeat_missed" }
   | { readonly type: "forward"; readonly succeeded: boolean }
   /** The peer ended the peering by a notice with its `timestamp`, or this relay's operator did. */
-  | { readonly type: "removal"; readonly timestamp?: number; readonly byOperator?: boolean };
+  | { readonly type: "removal"; readonly timestamp?: number; readonly byOperator?: boolean }
+  /** This relay's operator admits the peer again, which from then on may also propose by itself. */
+  | { readonly type: "admitted" };
 
 /** A peer before its handshake. */
 export const NEW_PEER: PeerLife = {
@@ -83,6 +85,9 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
       features,
       incarnation,
     };
+  }
+  if (event.type === "admitted") {
+    return isRemovedByOperator(peer) ? { ...peer, operatorRemoval: "lifted" } : peer;
   }
   if (event.type === "removal") {
     const lastTimestamp = Math.max(peer.lastTimestamp, event.timestamp ?? 0);

@@ -183,6 +183,19 @@ export function giveUp(settlement: OutgoingSettlement): OutgoingSettlement {
   return settlement.resolution === "held" ? failed(settlement, "refunded") : settlement;
 }
 
+/** Whether nothing more can come of a settlement; a held one waits for the operator. */
+export function isSettlementOver({ resolution }: Pick<OutgoingSettlement, "resolution">): boolean {
+  return resolution === "paid" || resolution === "refunded";
+}
+
+/**
+ * A paid settlement as it is said again at `now` in the answer to a repeated result, to a peer that
+ * may have lost it; null for one that is not paid. A peer that still has it does not book it twice.
+ */
+export function repeatPaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement | null {
+  return settlement.resolution === "paid" ? { ...settlement, lastAttemptAt: now } : null;
+}
+
 /** What a settlement that is not decided will still add to what is owed to the peer. */
 export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);

@@ -3,6 +3,7 @@ import {
   createAccepted,
   createSettlement,
   judgeResultOf,
+  repeatPaid,
   takeResult,
   verifyResultAsync,
   type OutboundTask,
@@ -66,10 +67,7 @@ export async function acceptResult(
   return { status: 200, body: { ...acceptance(services, from, verified), ...settlement } };
 }
 
-/**
- * The settlement of a task that is paid by the books of both, signed anew. A peer that was restored
- * from a backup may have lost it; one that still has it does not book it a second time.
- */
+/** The settlement of a task that is paid by the books of both, signed anew. */
 async function settlementFor(
   { storage, identity, runtime }: FederationServices,
   peer: FederationPeerRow,
@@ -77,9 +75,9 @@ async function settlementFor(
 ): Promise<Pick<TaskResultAnswer, "settlement">> {
   if (!peerSupports(peer, "position")) return {};
   const entry = await findOutboxOfTask(storage.read, taskId);
-  if (entry?.settlement.resolution !== "paid") return {};
+  const paid = entry === undefined ? null : repeatPaid(entry.settlement, runtime.now());
+  if (paid === null) return {};
   const { relayId: self, secretKey } = identity;
-  const paid = { ...entry.settlement, lastAttemptAt: runtime.now() };
   return { settlement: { ...createSettlement(paid, { self, secretKey }) } };
 }
 

@@ -3,6 +3,7 @@ import {
   answerIsSigned,
   answerProposal,
   concludeHandshake,
+  isRemovedByOperator,
   propose,
   RelayIdentitySchema,
 } from "@agent/federation-protocol";
@@ -12,12 +13,17 @@ import { activatePeer, policyOf, standingOf } from "./admission.ts";
 import { addressed, callPeer, type PeerAddress, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { ownIntroduction } from "./introduction.ts";
+import { changePeer, lifeOf } from "./peer-life.ts";
+import { findPeer } from "./peer-store.ts";
 import { operatorView } from "./peer-view.ts";
 import { passOn } from "./refusal.ts";
 
 type Added = Answer<Operations["addPeer"]>;
 
-/** Runs a whole handshake from this side; only its success leaves anything behind. */
+/**
+ * Runs a whole handshake from this side. Only its success makes a peer; what a failed one leaves behind
+ * is that the operator has admitted the relay again (docs/decisions.md, 7).
+ */
 export async function addPeer(services: FederationServices, endpointUrl: string): Promise<Added> {
   const { storage, identity, runtime, config, federation } = services;
   const unknown = { relay_id: identity.relayId, endpoint_url: endpointUrl };
@@ -33,6 +39,7 @@ export async function addPeer(services: FederationServices, endpointUrl: string)
   const standing = await standingOf(storage.read, relayId);
   const admitted = admitPeer({ relayId, publicKey }, policyOf(config), { self, ...standing });
   if (!admitted.ok) return passOn(admitted);
+  await admitAgain(services, relayId, endpointUrl);
 
   const address: PeerAddress = { relay_id: relayId, endpoint_url: endpointUrl };
   const ask = (step: string, message: object) =>
@@ -65,6 +72,22 @@ export async function addPeer(services: FederationServices, endpointUrl: string)
   const row = await storage.transaction((tx) => activatePeer(tx, config, peer, { added: true }));
   federation.log.info("federation.peer.active", { relay_id: relayId });
   return { status: 200, body: await operatorView(services, row) };
+}
+
+/**
+ * The operator's word ends the removal before the handshake, or two relays that removed each other could
+ * never be peers again. The identity is not proven yet, so it counts at the relay's own address only.
+ */
+async function admitAgain(
+  services: FederationServices,
+  relayId: string,
+  endpointUrl: string,
+): Promise<void> {
+  const known = await findPeer(services.storage.read, relayId);
+  if (known === undefined || known.endpoint_url !== endpointUrl) return;
+  if (isRemovedByOperator(lifeOf(known))) {
+    await changePeer(services, relayId, { type: "admitted" });
+  }
 }
 
 function succeeded({ delivery }: PeerReply): boolean {

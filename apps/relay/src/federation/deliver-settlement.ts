@@ -5,6 +5,7 @@ import {
   createSettlement,
   endAsk,
   endAttempt,
+  isSettlementOver,
   nextStep,
   outboundPaid,
   passedOn,
@@ -110,12 +111,11 @@ export async function change(
     if (before === undefined) return undefined;
     const settlement = move(before.settlement);
     const ends = settlement.resolution !== before.settlement.resolution;
-    const isOver = settlement.resolution === "paid" || settlement.resolution === "refunded";
     const after: OutboxEntry = {
       ...before,
       settlement,
       lastError: settlement.resolution === "paid" ? null : lastError,
-      endedAt: isOver ? (before.endedAt ?? runtime.now()) : null,
+      endedAt: isSettlementOver(settlement) ? (before.endedAt ?? runtime.now()) : null,
     };
     await putOutbox(tx, after);
     const isPaid = ends && settlement.resolution === "paid";

@@ -2,6 +2,7 @@ import { asMicro, type Micro } from "@agent/budget";
 import {
   defaultedAmount,
   isHoldPending,
+  isInboundOver,
   type Accepted,
   type InboundTask,
   type SettlementForward,
@@ -53,24 +54,13 @@ function write(inbound: Inbound): FederationInboundRow {
     public_key: publicKey,
     settlement_id: task.settlement?.settlementId ?? null,
     settlement: settlement === null ? null : JSON.stringify(settlement),
-    ended_at: isOver(task) ? task.holdUntil : null,
+    ended_at: isInboundOver(task) ? task.holdUntil : null,
     trace: storedTrace(),
     relayed,
     forward,
     accepted: accepted === null ? null : JSON.stringify(accepted),
     defaulted: defaulted === 0 ? null : defaulted,
   };
-}
-
-/**
- * A settled one never is: its sender may ask for years whether it was booked. Neither is one that the
- * peer has defaulted on, until the operator has cleared it.
- */
-function isOver(task: InboundTask): boolean {
-  const { state, hold, settlement } = task;
-  const isRunning = state === "running" || state === "returning";
-  const isOpen = isRunning || isHoldPending(task) || hold === "defaulted";
-  return !isOpen && settlement === null;
 }
 
 /** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */

@@ -194,6 +194,27 @@ describe("A3: a removed peer that the operator admits again", () => {
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
   });
 
+  test("becomes a peer again when both operators removed the other and both admit it", async () => {
+    await admit(a, b);
+    await remove(b, a.relayId);
+    await remove(a, b.relayId);
+    expect(await admit(a, b)).toMatchObject({ body: { code: "peer.refused" } });
+    expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });
+    expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 0 });
+    expect(await admit(b, a)).toMatchObject({ status: 200 });
+    expect(await shown(a, b.relayId)).toEqual({ state: "active", credit: 0 });
+    expect(await shown(b, a.relayId)).toEqual({ state: "active", credit: 0 });
+  });
+
+  test("stays removed when another address claims to be that relay", async () => {
+    await remove(b, a.relayId);
+    const impostor = b.url.replace("127.0.0.1", "localhost");
+    expect(await a.asMaster("POST", peersPath, { endpoint_url: impostor })).toMatchObject({
+      body: { code: "peer.refused" },
+    });
+    expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
+  });
+
   test("cannot come back from its own side", async () => {
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });
     expect(await shown(a, b.relayId)).toEqual({ state: "removed", credit: 0 });

@@ -1,4 +1,4 @@
-import { payableOf, type OutboundTask } from "@agent/federation-protocol";
+import { isOutboundOpen, payableOf, type OutboundTask } from "@agent/federation-protocol";
 import { storedTrace } from "../http/trace.ts";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
@@ -34,7 +34,7 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     body: JSON.stringify(task),
     route: JSON.stringify(route),
     attestation,
-    ended_at: isOpen(task) ? null : task.expiresAt,
+    ended_at: isOutboundOpen(task) ? null : task.expiresAt,
     payable: payableOf(task),
     trace: storedTrace(),
   };
@@ -42,13 +42,9 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
 
 /** A task is due to be sent (again), or its peer to be asked to cancel it. */
 function nextLook(task: OutboundTask): number | null {
-  const cancelAt = isOpen(task) ? (task.cancel?.dueAt ?? null) : null;
+  const cancelAt = isOutboundOpen(task) ? (task.cancel?.dueAt ?? null) : null;
   const times = [task.dueAt, cancelAt].filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
-}
-
-function isOpen({ state }: OutboundTask): boolean {
-  return state === "forwarding" || state === "forwarded" || state === "relaying";
 }
 
 const byTask = prepare<{ task_id: string }>()(

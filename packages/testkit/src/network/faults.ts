@@ -6,4 +6,34 @@ export interface Faults {
   readonly refundsOnTimeout?: boolean;
   /** A result counts from whichever peer it comes. */
   readonly takesAnyResult?: boolean;
+  /** A1: a receipt that is delivered to the relay ends a task that is with a peer. */
+  readonly endsForwardedTasks?: boolean;
+  /** A1: the key that stands in a receipt counts, whatever key the registry knows. */
+  readonly trustsEmbeddedKeys?: boolean;
+  /** A2: a relay in the middle goes on reserving for a task that was never settled. */
+  readonly keepsLapsedReservations?: boolean;
+  /** A2: a forwarded task that ended without pay goes on counting as reserved. */
+  readonly reservesForEndedTasks?: boolean;
+  /** A3: a peer that the operator removed shakes hands as if it had left by itself. */
+  readonly admitsRemovedPeers?: boolean;
+  /** A3: a peer that is admitted again gets the credit of a new one. */
+  readonly returnsCredit?: boolean;
+  /** A5: the time is what the wall clock shows. */
+  readonly believesWallClock?: boolean;
+  /** A8: results are not brought back after a restore. */
+  readonly keepsResultsAfterRestore?: boolean;
+  /** A8: peers have no more time to settle after a freeze. */
+  readonly countsFrozenTime?: boolean;
+  /** A8: an attempt that meets a frozen peer is used up. */
+  readonly usesUpFrozenAttempts?: boolean;
+  /** A8: a difference between the books of two relays is no alarm. */
+  readonly hidesDifferences?: boolean;
+  /** A8: books are compared while something between the two relays is under way. */
+  readonly comparesUnderWay?: boolean;
+  /** A9: a hold lapses without a default. */
+  readonly forgivesDefaults?: boolean;
+  /** A9: what a peer has defaulted on is not counted as owed. */
+  readonly leavesDefaultsOut?: boolean;
+  /** A9: a result that is accepted only after its hold has lapsed need not be settled. */
+  readonly forgivesLateAcceptance?: boolean;
 }

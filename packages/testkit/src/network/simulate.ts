@@ -2,18 +2,25 @@ import { asMicro, depositPostings } from "@agent/budget";
 import { retrySchedule } from "@agent/federation-protocol";
 import { type TestAgent, testAgent } from "../agents.ts";
 import { seededRandom } from "../random.ts";
-import { answerDiscovery } from "./discovering.ts";
+import { answerDiscovery } from "./relay/discovering.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
-import { forwardingJobs, takeForward } from "./forwarding.ts";
-import { brokenRules } from "./invariants.ts";
+import { forwardingJobs, takeForward } from "./relay/forwarding.ts";
+import { brokenRules } from "./rules/broken-rules.ts";
 import { Links } from "./links.ts";
-import { shakeHands, takeConfirmation, takeHeartbeat, takeProposal } from "./peering.ts";
-import { returningJobs, takeResultOf } from "./returning.ts";
-import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./settling.ts";
-import { add, SimRelay, type World } from "./sim-relay.ts";
-import { MINUTE, startWeather } from "./weather.ts";
-import { type Payer, startWork, work } from "./workload.ts";
+import { beat, takeHeartbeat, takeRemoval } from "./relay/heartbeats.ts";
+import { shakeHands, takeConfirmation, takeProposal } from "./relay/peering.ts";
+import { returningJobs, takeResultOf } from "./relay/returning.ts";
+import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./relay/settling.ts";
+import { add, SimRelay, type Worker, type World } from "./relay/sim-relay.ts";
+import { MINUTE, startWeather } from "./actors/weather.ts";
+import { startFreezes } from "./actors/backups.ts";
+import { startClockJumps } from "./actors/clock-jumps.ts";
+import { startDefaulter } from "./actors/defaulter.ts";
+import { startForger } from "./actors/forger.ts";
+import { startRemovals } from "./actors/removals.ts";
+import { Truth } from "./truth.ts";
+import { type Payer, startWork, work } from "./actors/workload.ts";
 
 const WEATHER_MS = 60 * MINUTE;
 /** Long enough for whatever is retried, asked, lapsed or re-driven. */
@@ -35,6 +42,7 @@ const parts = {
     "peer/propose": takeProposal,
     "peer/confirm": takeConfirmation,
     "peer/heartbeat": takeHeartbeat,
+    "peer/remove": takeRemoval,
     "task/forward": takeForward,
     "task/result": takeResultOf,
     "settlement/forward": takeSettlement,
@@ -62,6 +70,7 @@ export function simulate(
     links,
     schedule,
     faults,
+    truth: new Truth(),
     relays: new Map(),
     violations: [],
     tally: new Map(),
@@ -76,6 +85,11 @@ export function simulate(
   const start = queue.now;
   startWeather(world, relays, pairs, WEATHER_MS);
   startWork(world, relays, payers, WEATHER_MS);
+  startClockJumps(world, relays, WEATHER_MS);
+  startRemovals(world, pairs, WEATHER_MS);
+  startDefaulter(world, relays, payers, WEATHER_MS);
+  startFreezes(world, relays, WEATHER_MS);
+  startForger(world, payers, WEATHER_MS);
   queue.runUntil(start + WEATHER_MS);
   heal(world, relays, pairs);
   queue.runUntil(start + WEATHER_MS + AFTERMATH_MS);
@@ -83,7 +97,7 @@ export function simulate(
   for (const { store } of relays) {
     for (const { state } of store.own.values()) add(world.tally, `task ${state}`);
   }
-  const violations = [...world.violations, ...brokenRules(relays, deposited)];
+  const violations = [...world.violations, ...brokenRules(world, relays, deposited)];
   return { seed, violations, counts: Object.fromEntries(world.tally) };
 }
 
@@ -119,15 +133,22 @@ function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
       const agent = newAgent(relay);
       const price = asMicro(random.pick([0, 1, 250_000, 333_333, 1_000_000, 1_999_999]));
       const second = random.pick(relays as [SimRelay]);
-      for (const home of new Set([relay, second]))
-        home.workers.set(agent.agentId, { agent, price });
+      for (const home of new Set([relay, second])) addWorker(home, { agent, price });
     }
   }
   return relays.map((relay) => {
-    const { agentId } = newAgent(relay);
+    const agent = newAgent(relay);
+    const { agentId } = agent;
+    relay.keys.set(agentId, agent.publicKey);
     relay.post(null, depositPostings({ agentId, amount: DEPOSIT }));
-    return { relay, agentId };
+    return { relay, agent };
   });
+}
+
+function addWorker(relay: SimRelay, worker: Worker): void {
+  const { agentId, publicKey } = worker.agent;
+  relay.workers.set(agentId, worker);
+  relay.keys.set(agentId, publicKey);
 }
 
 function heal(
@@ -137,10 +158,13 @@ function heal(
 ): void {
   links.heal();
   for (const relay of relays) relay.restart();
-  for (const at of [1, 3, 5, 7, 9, 12].map((minute) => minute * MINUTE)) {
+  for (const at of [1, 3, 5, 7, 9, 12, 16, 20].map((minute) => minute * MINUTE)) {
     for (const [a, b] of pairs) queue.after(at, () => shakeHands(a, b.id));
   }
   for (let at = 20; at < 220; at += 20) {
     for (const relay of relays) queue.after(at * MINUTE, () => redriveAll(relay));
+  }
+  for (let at = 225; at < 230; at += 1) {
+    for (const relay of relays) queue.after(at * MINUTE, () => beat(relay));
   }
 }

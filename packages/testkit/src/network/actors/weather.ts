@@ -1,6 +1,6 @@
-import type { SeededRandom } from "../random.ts";
-import type { Weather } from "./links.ts";
-import type { SimRelay, World } from "./sim-relay.ts";
+import type { SeededRandom } from "../../random.ts";
+import type { Weather } from "../links.ts";
+import type { SimRelay, World } from "../relay/sim-relay.ts";
 
 export const MINUTE = 60_000;
 

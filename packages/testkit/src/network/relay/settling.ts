@@ -6,6 +6,7 @@ import {
   type Delivery,
   endAsk,
   endAttempt,
+  exposureOf,
   inboundPaid,
   inboundPassed,
   inboundRelease,
@@ -22,14 +23,23 @@ import {
   type SettlementForward,
   SettlementForwardSchema,
 } from "@agent/federation-protocol";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
-import { conclude } from "./returning.ts";
+import { conclude } from "./conclude.ts";
+import { freezesUseUpNothing } from "../rules/on-the-way.ts";
+import type { Sendings } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
-/** Books a settlement: pays the agent, or passes the payment on. */
+/** A peer settles a task. */
 export function takeSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
-  if (!relay.isLivePeer(from)) return { status: 403 };
+  return relay.isLivePeer(from) ? bookSettlement(relay, from, body) : { status: 403 };
+}
+
+/**
+ * Books a settlement: pays the agent, or passes the payment on. One that comes in the answer to a
+ * result counts from a peer that was removed meanwhile, too.
+ */
+export function bookSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
   const read = readMessage(SettlementForwardSchema, body);
   if (!read.ok) return relay.refuse(read);
   const message = read.message;
@@ -44,15 +54,20 @@ export function takeSettlement(relay: SimRelay, from: string, body: SettlementFo
     feeRate: relay.feeRate,
     clearing: relay.lineWith(from),
   });
-  if (!judged.ok) return relay.refuse(judged);
+  if (!judged.ok) {
+    if (judged.code === "clearing.limit_exceeded") relay.world.truth.shortOfCredit.add(taskId);
+    return relay.refuse(judged);
+  }
   if (row === undefined || judged.repeated) {
     relay.tally("settlement repeated");
     return { status: 200, body: judged.answer };
   }
   const { task, booked: terms, held } = judged;
   const isOurs = relay.workers.has(task.agentId);
+  // A default that is settled is owed already.
+  const owed = exposureOf(relay.lineWith(from));
   relay.store.inbound.set(taskId, { ...row, task, booked: { ...message, status: "settled" } });
-  relay.post(taskId, (isOurs ? inboundPaid : inboundPassed)({ ...task, terms, held }));
+  relay.post(taskId, (isOurs ? inboundPaid : inboundPassed)({ ...task, terms, held }), owed);
   conclude(relay, taskId);
   if (!isOurs) openSettlementOf(relay, taskId, false);
   return { status: 200, body: judged.answer };
@@ -82,6 +97,7 @@ export function* settlingJobs(relay: SimRelay): Iterable<number | null> {
 
 /** The operator starts everything anew that waits for a decision. */
 export function redriveAll(relay: SimRelay): void {
+  if (!relay.isWorking) return;
   for (const settlement of relay.store.outbox.values()) {
     relay.store.outbox.set(settlement.taskId, redrive(settlement, relay.now));
   }
@@ -98,7 +114,7 @@ export function recordOutside(
     readonly reference: string;
   },
 ): boolean {
-  if (relay.isDown || !judgeOutsidePayment(relay.lineWith(peerId), payment).ok) return false;
+  if (!relay.isWorking || !judgeOutsidePayment(relay.lineWith(peerId), payment).ok) return false;
   if (relay.store.references.has(payment.reference)) return true;
   relay.store.references.add(payment.reference);
   relay.post(null, outsidePayment({ peerId, ...payment }));
@@ -106,12 +122,17 @@ export function recordOutside(
 }
 
 function attempt(relay: SimRelay, settlement: OutgoingSettlement): void {
-  const { schedule } = relay.world;
+  const { schedule, faults } = relay.world;
   const begun = beginAttempt(settlement, schedule, relay.now);
   relay.store.outbox.set(settlement.taskId, begun);
   const message = createSettlement(begun, { self: relay.id, secretKey: relay.secretKey });
-  relay.send(settlement.peerId, "settlement/forward", message, (delivery) => {
+  countSending(relay, begun, { sent: 1, metFrozen: 0 });
+  relay.send(settlement.peerId, "settlement/forward", message, (answered) => {
     const { settleDownMs } = schedule;
+    const isFrozen = answered.kind === "answered" && answered.code === "server.frozen";
+    const delivery: Delivery =
+      isFrozen && faults.usesUpFrozenAttempts ? { kind: "answered", status: 503 } : answered;
+    if (isFrozen) countSending(relay, begun, { sent: 0, metFrozen: 1 });
     change(relay, settlement.taskId, (current) =>
       afterAttempt(
         relay,
@@ -120,6 +141,12 @@ function attempt(relay: SimRelay, settlement: OutgoingSettlement): void {
       ),
     );
   });
+}
+
+function countSending(relay: SimRelay, { taskId }: OutgoingSettlement, more: Sendings): void {
+  const { sent, metFrozen } = relay.store.sendings.get(taskId) ?? { sent: 0, metFrozen: 0 };
+  const sum = { sent: sent + more.sent, metFrozen: metFrozen + more.metFrozen };
+  relay.store.sendings.set(taskId, sum);
 }
 
 function question(relay: SimRelay, settlement: OutgoingSettlement): void {
@@ -142,6 +169,7 @@ function change(
   if (current === undefined) return;
   const next = decide(current);
   relay.store.outbox.set(taskId, next);
+  freezesUseUpNothing(relay, next);
   if (next.resolution === current.resolution) return;
   relay.note(`settlement of ${taskId} is ${next.resolution}`);
   relay.tally(`settlement ${next.resolution}`);

@@ -14,14 +14,14 @@ import {
   takeEntries,
   toAnswer,
 } from "@agent/federation-protocol";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Asks all peers what agents they know. */
 export function discover(relay: SimRelay): void {
-  if (relay.isDown) return;
+  if (!relay.isWorking) return;
   const query = beginQuery({}, { self: relay.id, queryId: relay.newId() });
-  relay.queries.take(query.query_id, relay.now);
+  relay.takeQuery(query.query_id);
   ask(relay, query, () => {});
 }
 
@@ -32,7 +32,7 @@ export function answerDiscovery(
   reply: (reply: Reply) => void,
 ): Reply | undefined {
   if (!relay.isLivePeer(from)) return { status: 403 };
-  const isNew = relay.queries.take(body.query_id, relay.now);
+  const isNew = relay.takeQuery(body.query_id);
   const plan = planQuery(body, { self: relay.id, isNew });
   const own = plan.search ? ownAgents(relay) : [];
   if (plan.pass === null) return { status: 200, body: { agents: own } };

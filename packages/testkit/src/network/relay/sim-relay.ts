@@ -1,26 +1,28 @@
-import { accountOf, type Micro, type Posting } from "@agent/budget";
+import type { Micro, Posting } from "@agent/budget";
 import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
 import {
   type ClearingLine,
-  defaultedAmount,
   type Delivery,
   exposureOf,
   type FederationRefusal,
   isLive,
   isUsable,
   type KnownAgent,
+  NEW_PEER,
   OnceWithin,
-  payableOf,
-  payableOfSettlement,
   REFUSAL_STATUS,
   type RetrySchedule,
 } from "@agent/federation-protocol";
-import type { TestAgent } from "../agents.ts";
-import type { SeededRandom } from "../random.ts";
-import type { EventQueue } from "./event-queue.ts";
-import type { Faults } from "./faults.ts";
-import type { Links, Reply, Station } from "./links.ts";
+import type { ExecutionReceipt } from "@agent/receipts";
+import type { TestAgent } from "../../agents.ts";
+import type { SeededRandom } from "../../random.ts";
+import type { EventQueue } from "../event-queue.ts";
+import type { Faults } from "../faults.ts";
+import type { Links, Reply, Station } from "../links.ts";
+import type { Truth } from "../truth.ts";
+import { lineWith } from "./line-with.ts";
 import { type Peer, RelayStore } from "./relay-store.ts";
+import { SimClock } from "./sim-clock.ts";
 
 /** An agent of a simulated relay. */
 export interface Worker {
@@ -35,6 +37,7 @@ export interface World {
   readonly links: Links;
   readonly schedule: RetrySchedule;
   readonly faults: Faults;
+  readonly truth: Truth;
   readonly relays: Map<string, SimRelay>;
   /** Rules that were seen broken on the way. */
   readonly violations: string[];
@@ -65,13 +68,32 @@ export class SimRelay implements Station {
   readonly feeRate: number;
   readonly world: World;
   readonly workers = new Map<string, Worker>();
-  readonly store = new RelayStore();
+  readonly clock: SimClock;
+  /** The keys of the agents of this relay, by agent id. */
+  readonly keys = new Map<string, string>();
+  store = new RelayStore();
+  /** Since when the relay stands still, by its own clock, and whether a restore was the reason. */
+  frozen: { readonly since: number; readonly restored: boolean } | null = null;
+  incarnation = 0;
+  /** A cheat: it takes results and pays for none, and may hold back that it has taken them. */
+  settlesNothing = false;
+  stallsMs = 0;
+  /** Hears once when a peer has accepted a result that it has yet to settle. */
+  whenAccepted: (() => void) | null = null;
+  /** When the relay last began to work, on the clock of the simulation. */
+  worksSince = 0;
+  /** When it stood still, on the clock of the simulation. */
+  readonly freezes: { readonly from: number; to: number }[] = [];
+  /** The receipts that its agents have delivered, and keep. */
+  readonly delivered = new Map<string, ExecutionReceipt>();
   epoch = 0;
   isDown = false;
   /** Forgotten by a crash: what the peers' answers told, by peer, and which queries were seen. */
   known = new Map<string, readonly KnownAgent[]>();
-  queries = new OnceWithin(30_000, 1_000);
-  readonly #skewMs: number;
+  queries = new OnceWithin(QUERY_LIFE_MS, 1_000);
+  /** By how much the books of a peer differ, as it was last compared. */
+  differences = new Map<string, Micro>();
+  readonly #queriesTaken = new Map<string, number>();
   readonly #handlers: Readonly<Record<string, Handler>>;
   readonly #jobs: readonly Job[];
   #wakesAt = Infinity;
@@ -88,7 +110,8 @@ export class SimRelay implements Station {
     this.world = world;
     this.name = settings.name;
     this.feeRate = settings.feeRate;
-    this.#skewMs = settings.skewMs;
+    const { believesWallClock = false } = world.faults;
+    this.clock = new SimClock(world.queue, { skewMs: settings.skewMs, believesWallClock });
     this.publicKey = bytesToHex(publicKey);
     this.secretKey = secretKey;
     this.id = this.newId();
@@ -98,7 +121,11 @@ export class SimRelay implements Station {
 
   /** By the relay's own clock, in ms. */
   get now(): number {
-    return START + this.world.queue.now + this.#skewMs;
+    return this.clock.now;
+  }
+
+  get isWorking(): boolean {
+    return !this.isDown && this.frozen === null;
   }
 
   newId(): string {
@@ -112,7 +139,9 @@ export class SimRelay implements Station {
     this.isDown = true;
     this.epoch += 1;
     this.known = new Map();
-    this.queries = new OnceWithin(30_000, 1_000);
+    this.queries = new OnceWithin(QUERY_LIFE_MS, 1_000);
+    this.#queriesTaken.clear();
+    this.differences = new Map();
     this.#wakesAt = Infinity;
     this.world.queue.after(ms, () => this.restart());
   }
@@ -120,13 +149,54 @@ export class SimRelay implements Station {
   restart(): void {
     if (!this.isDown) return;
     this.isDown = false;
+    this.clock.start();
+    this.worksSince = this.world.queue.now;
     this.note("is back");
     this.tick();
   }
 
+  /** Stands still until `resume`: it says that it lives and what it has booked, and nothing else. */
+  freeze(restored: boolean): void {
+    this.note(restored ? "is restored from a backup" : "is frozen");
+    this.tally(restored ? "relay restored" : "relay frozen");
+    this.frozen = { since: this.now, restored };
+    this.freezes.push({ from: this.world.queue.now, to: Infinity });
+  }
+
+  resume(): void {
+    const { now } = this.world.queue;
+    for (const freeze of this.freezes) freeze.to = Math.min(freeze.to, now);
+    this.frozen = null;
+    this.worksSince = now;
+    this.#wakesAt = Infinity;
+    this.note("goes on");
+  }
+
+  /** How long it has stood still since a moment of the simulation's clock. */
+  frozenMs(since: number): number {
+    const { now } = this.world.queue;
+    return this.freezes.reduce(
+      (sum, { from, to }) => sum + Math.max(0, Math.min(to, now) - Math.max(from, since)),
+      0,
+    );
+  }
+
+  /** Whether a query is new to the relay. */
+  takeQuery(queryId: string): boolean {
+    const isNew = this.queries.take(queryId, this.now);
+    const { now } = this.world.queue;
+    const takenAt = this.#queriesTaken.get(queryId);
+    if (isNew && takenAt !== undefined && now - takenAt < QUERY_LIFE_MS) {
+      this.violate(`query ${queryId} is taken a second time after ${now - takenAt} ms`);
+    }
+    if (isNew) this.#queriesTaken.set(queryId, now);
+    return isNew;
+  }
+
   receive(from: string, path: string, body: unknown, reply: (reply: Reply) => void): void {
     const handler = this.#handlers[path];
-    const answer = handler?.(this, from, body as never, reply);
+    const isClosed = this.frozen !== null && !WHILE_FROZEN.includes(path);
+    const answer = isClosed ? FROZEN : handler?.(this, from, body as never, reply);
     if (answer === undefined) return;
     const outcome = answer.code ?? answer.status;
     this.note(`answers ${this.nameOf(from)} ${path}: ${outcome}`);
@@ -144,6 +214,8 @@ export class SimRelay implements Station {
     const peer = this.world.relays.get(to);
     if (peer === undefined) throw new RangeError(`no relay ${to}`);
     this.world.links.send(this, peer, path, body, (delivery, answer) => {
+      // A relay that stands still writes down no answer either.
+      if (this.frozen !== null && !WHILE_FROZEN.includes(path)) return;
       ended(delivery, answer);
       this.tick();
     });
@@ -151,7 +223,7 @@ export class SimRelay implements Station {
 
   /** Does whatever is due, and sets the clock for what comes next. */
   tick(): void {
-    if (this.isDown) return;
+    if (!this.isWorking) return;
     const { now } = this;
     let next = Infinity;
     for (const job of this.#jobs) {
@@ -162,7 +234,7 @@ export class SimRelay implements Station {
     if (next === Infinity) return;
     const { epoch } = this;
     this.world.queue.after(next - now, () => {
-      if (this.epoch === epoch && !this.isDown && this.now >= this.#wakesAt) {
+      if (this.epoch === epoch && this.isWorking && this.now >= this.#wakesAt) {
         this.#wakesAt = Infinity;
         this.tick();
       }
@@ -174,41 +246,26 @@ export class SimRelay implements Station {
   }
 
   isUsablePeer(relayId: string): boolean {
-    const peer = this.peer(relayId);
-    return peer !== undefined && isUsable(peer.life);
+    return isUsable(this.peer(relayId)?.life ?? NEW_PEER);
   }
 
   isLivePeer(relayId: string): boolean {
-    const peer = this.peer(relayId);
-    return peer !== undefined && isLive(peer.life);
+    return isLive(this.peer(relayId)?.life ?? NEW_PEER);
   }
 
   lineWith(relayId: string): ClearingLine {
-    let payable = 0;
-    for (const { task } of this.store.outbound.values()) {
-      if (task.peerId === relayId) payable += payableOf(task);
-    }
-    for (const settlement of this.store.outbox.values()) {
-      if (settlement.peerId === relayId) payable += payableOfSettlement(settlement);
-    }
-    let defaulted = 0;
-    for (const { task } of this.store.inbound.values()) {
-      if (task.peerId === relayId) defaulted += defaultedAmount(task);
-    }
-    return {
-      balance: this.store.balanceOf(accountOf.peer(relayId)),
-      payable: payable as Micro,
-      limit: this.peer(relayId)?.limit ?? (0 as Micro),
-      defaulted: defaulted as Micro,
-    };
+    return lineWith(this, relayId);
   }
 
-  post(taskId: string | null, postings: readonly Posting[]): void {
-    this.store.post(taskId, postings);
+  /** Moves money. A peer's exposure stays within its limit, or within what was `owed` already. */
+  post(taskId: string | null, postings: readonly Posting[], owed = 0): void {
+    this.store.post(taskId, postings, this.now);
     for (const { account, amount } of postings) {
       if (amount >= 0 || !account.startsWith("peer:")) continue;
-      const line = this.lineWith(account.slice("peer:".length));
-      if (exposureOf(line) > line.limit) this.violate(`exposure above the limit on ${account}`);
+      const relayId = account.slice("peer:".length);
+      const line = this.lineWith(relayId);
+      const ceiling = Math.max(line.limit, this.peer(relayId)?.ceiling ?? 0, owed);
+      if (exposureOf(line) > ceiling) this.violate(`exposure above the limit on ${account}`);
     }
   }
 
@@ -237,4 +294,6 @@ export function add(tally: Map<string, number>, what: string): void {
   tally.set(what, (tally.get(what) ?? 0) + 1);
 }
 
-const START = 1_760_000_000_000;
+const QUERY_LIFE_MS = 30_000;
+const WHILE_FROZEN = ["peer/heartbeat", "settlements"];
+const FROZEN: Reply = { status: 503, code: "server.frozen" };

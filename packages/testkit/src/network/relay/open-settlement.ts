@@ -4,6 +4,11 @@ import type { SimRelay } from "./sim-relay.ts";
 /** Enters what is owed for a completed task into the outbox. */
 export function openSettlementOf(relay: SimRelay, taskId: string, refundable: boolean): void {
   const task = relay.store.outbound.get(taskId)?.task;
+  // A cheat keeps what its own agents owe, and says nothing.
+  if (relay.settlesNothing && refundable) {
+    relay.store.withheld.add(taskId);
+    return;
+  }
   if (task?.state !== "completed" || task.receiptHash === null) return;
   const settlementId = relay.newId();
   const terms = { settlementId, now: relay.now, refundable };

@@ -35,27 +35,52 @@ import {
   termsOf,
 } from "@agent/federation-protocol";
 import { wayTo } from "./discovering.ts";
-import type { Reply } from "./links.ts";
-import type { Inbound, Outbound } from "./relay-store.ts";
+import type { Reply } from "../links.ts";
+import { defaultsInTime, expiresInTime, unpaidStaysWithinCredit } from "../rules/on-the-way.ts";
+import type { Inbound, Outbound, OwnTask } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** An agent of this relay delegates to one that another relay has. */
 export function submit(relay: SimRelay, payerId: string, agentId: string, ttlMs: number): void {
-  if (relay.isDown) return;
+  if (!relay.isWorking) return;
   const way = wayTo(relay, agentId, []);
   if (way === undefined) return relay.note("knows no way");
   const price = toMicro(way.cost ?? 0);
+  const own = openOwn(relay, { payerId, agentId, price, ttlMs, peerId: way.via });
+  if (own === null) return;
+  route(relay, { ...own, amount: price, path: ["self", relayNode(relay.id)], tried: [] });
+  relay.tick();
+}
+
+/** Stores a task of an agent of this relay, with its money held; null if the money is short. */
+export function openOwn(
+  relay: SimRelay,
+  order: Pick<OwnTask, "payerId" | "agentId" | "price" | "peerId"> & { readonly ttlMs: number },
+): OwnTask | null {
+  const { ttlMs, payerId, price, ...rest } = order;
   const available = relay.store.balanceOf(accountOf.agent(payerId));
   const locked = lockAmount({ estimate: price, available });
-  if (locked === null) return relay.note("is short of money");
+  if (locked === null) {
+    relay.note("is short of money");
+    return null;
+  }
   const taskId = relay.newId();
-  const expiresAt = relay.now + ttlMs;
-  const payload = { prompt: `do ${taskId}` };
-  const task = { taskId, payerId, agentId, payload, price, locked, expiresAt };
+  const submittedAt = relay.now;
   relay.post(taskId, holdPostings({ payerId, taskId, amount: locked }));
-  relay.store.own.set(taskId, { ...task, state: "open" });
-  route(relay, { ...task, amount: price, path: ["self", relayNode(relay.id)], tried: [] });
-  relay.tick();
+  const own: OwnTask = {
+    ...rest,
+    taskId,
+    payerId,
+    price,
+    locked,
+    payload: { prompt: `do ${taskId}` },
+    submittedAt,
+    expiresAt: submittedAt + ttlMs,
+    endsAt: relay.world.queue.now + ttlMs,
+    state: "open",
+  };
+  relay.store.own.set(taskId, own);
+  return own;
 }
 
 /** Takes a task over from a peer, for an agent of its own or for one further on. */
@@ -84,6 +109,7 @@ export function takeForward(relay: SimRelay, from: string, body: TaskForward): R
   });
   if (!judged.ok) return relay.refuse(judged);
   const { amount } = judged;
+  if (amount > 0) unpaidStaysWithinCredit(relay, from, amount);
   const expiresAt = Math.min(forward.expires_at ?? Infinity, relay.now + 900_000);
   const taken = { taskId, peerId: from, agentId, amount, expiresAt };
   relay.post(taskId, inboundHold({ peerId: from, taskId, amount }));
@@ -94,6 +120,7 @@ export function takeForward(relay: SimRelay, from: string, body: TaskForward): R
     submittedAt: relay.now,
     receipt: null,
     receivedAt: 0,
+    awaitedSince: relay.world.queue.now,
     booked: null,
   });
   if (worker) relay.world.work(relay, taskId);
@@ -133,6 +160,7 @@ export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
     if (own.state !== "open") continue;
     if (relay.now >= own.expiresAt) {
       own.state = "expired";
+      expiresInTime(relay, own);
       relay.post(own.taskId, releasePostings({ ...own, amount: own.locked }));
     } else yield own.expiresAt;
   }
@@ -141,14 +169,20 @@ export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
 /** Keeps a task as it is from now on, and gives back what is no longer held for it. */
 export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
   if (task === row.task) return;
+  const { faults } = relay.world;
+  if (task.hold === "defaulted" && row.task.hold !== "defaulted") {
+    relay.tally("peer defaulted");
+    defaultsInTime(relay, row);
+    if (faults.forgivesDefaults) return storeInbound(relay, row, { ...task, hold: "released" });
+  }
   relay.store.inbound.set(task.taskId, { ...row, task });
+  if (task.state === "completed" && task.hold === "open" && task.amount > 0) relay.whenAccepted?.();
   if (row.task.hold === task.hold) return;
-  if (task.hold === "defaulted") relay.tally("peer defaulted");
   if (row.task.hold === "open" && task.hold !== "settled") {
     if (task.receiptStatus === "completed") relay.tally("hold lapsed");
     relay.post(task.taskId, inboundRelease(task));
     const onward = relay.store.outbound.get(task.taskId);
-    if (onward !== undefined) {
+    if (onward !== undefined && !faults.keepsLapsedReservations) {
       relay.store.outbound.set(task.taskId, { ...onward, task: releasePayable(onward.task) });
     }
   }

@@ -2,43 +2,53 @@ import { releasePostings } from "@agent/budget";
 import {
   awaitLateSettlement,
   beginReturn,
-  concludeRelayed,
+  createSettlement,
   endReturn,
   finishInbound,
   isReturnDue,
   judgeResultOf,
-  releasePayable,
+  type OutboundTask,
+  repeatPaid,
+  type SettlementForward,
   takeResult,
   type TaskResult,
   verifyResult,
 } from "@agent/federation-protocol";
 import { type ExecutionReceipt, receiptHash, signAttestation } from "@agent/receipts";
+import { conclude } from "./conclude.ts";
 import { storeInbound } from "./forwarding.ts";
-import type { Reply } from "./links.ts";
+import type { Reply } from "../links.ts";
 import { openSettlementOf } from "./open-settlement.ts";
 import type { Inbound } from "./relay-store.ts";
+import { bookSettlement } from "./settling.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** An agent of this relay is done. */
 export function finishWork(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
+  relay.delivered.set(taskId, receipt);
   returnReceipt(relay, taskId, receipt);
   relay.tick();
 }
 
 /** Takes a result back from the peer that a task was sent to. */
-export function takeResultOf(relay: SimRelay, from: string, body: TaskResult): Reply {
+export function takeResultOf(relay: SimRelay, from: string, body: TaskResult): Reply | undefined {
   const peer = relay.peer(from);
   if (peer === undefined || !relay.isLivePeer(from)) return { status: 403 };
   const row = relay.store.outbound.get(body.task_id);
   const hash = receiptHash(body.receipt as unknown as ExecutionReceipt);
   const speaker = relay.world.faults.takesAnyResult ? (row?.task.peerId ?? from) : from;
+  const own = relay.store.own.get(body.task_id);
   const judged = judgeResultOf(row?.task ?? null, {
     from: speaker,
     receiptHash: hash,
     now: relay.now,
   });
   if (!judged.ok) return relay.refuse(judged);
-  if (row === undefined || judged.repeated) return acceptance(judged.task.state);
+  if (row === undefined || judged.repeated) return acceptance(relay, judged.task);
+  // A task that has ended otherwise takes no result.
+  if (own !== undefined && own.state !== "open") {
+    return relay.refuse({ ok: false, code: "result.task_not_found" });
+  }
   const verified = verifyResult(body, { task: judged.task, self: relay.id, peer });
   if (!verified.ok) return relay.refuse(verified);
   const relayed = relay.store.inbound.has(body.task_id);
@@ -47,7 +57,7 @@ export function takeResultOf(relay: SimRelay, from: string, body: TaskResult): R
   relay.store.outbound.set(task.taskId, { ...row, task });
   if (relayed) returnReceipt(relay, task.taskId, verified.receipt);
   else finishOwn(relay, task.taskId, status);
-  return acceptance(task.state);
+  return acceptance(relay, task);
 }
 
 /** Sends back what is due. */
@@ -59,18 +69,8 @@ export function* returningJobs(relay: SimRelay): Iterable<number | null> {
   }
 }
 
-/** What the relay before this one said of a result is said of the relay that it came from, too. */
-export function conclude(relay: SimRelay, taskId: string): void {
-  const inbound = relay.store.inbound.get(taskId);
-  const outbound = relay.store.outbound.get(taskId);
-  if (inbound === undefined || outbound === undefined) return;
-  if (inbound.task.state === "returning" || inbound.task.state === "running") return;
-  const task = concludeRelayed(outbound.task, inbound.task.state !== "void");
-  const isOver = inbound.task.hold !== "open";
-  relay.store.outbound.set(taskId, { ...outbound, task: isOver ? releasePayable(task) : task });
-}
-
-function returnReceipt(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
+/** The receipt of a task that a peer sent: it goes back to that peer. */
+export function returnReceipt(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
   const row = relay.store.inbound.get(taskId);
   if (row === undefined || row.task.state !== "running") return;
   const task = finishInbound(
@@ -78,7 +78,8 @@ function returnReceipt(relay: SimRelay, taskId: string, receipt: ExecutionReceip
     { status: receipt.status, receiptHash: receiptHash(receipt) },
     { now: relay.now, holdMs: relay.world.schedule.holdMs },
   );
-  storeInbound(relay, { ...row, receipt, receivedAt: relay.now }, task);
+  const awaitedSince = relay.world.queue.now;
+  storeInbound(relay, { ...row, receipt, receivedAt: relay.now, awaitedSince }, task);
 }
 
 function finishOwn(relay: SimRelay, taskId: string, status: ExecutionReceipt["status"]): void {
@@ -114,18 +115,43 @@ function sendResult(relay: SimRelay, row: Inbound): void {
     timestamp: relay.now,
     to: peerId,
   };
-  relay.send(peerId, "task/result", message, (delivery) => {
+  relay.send(peerId, "task/result", message, (delivery, body) => {
+    const { settlement } = (body ?? {}) as ResultAnswer;
+    if (settlement !== undefined) bookSettlement(relay, peerId, settlement);
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
+    const { faults, queue, schedule } = relay.world;
     const ended = endReturn(current.task, delivery);
-    const times = { now: relay.now, holdMs: relay.world.schedule.holdMs };
-    storeInbound(relay, current, awaitLateSettlement(ended, current.task, times));
+    const times = { now: relay.now, holdMs: schedule.holdMs };
+    const awaiting = awaitLateSettlement(ended, current.task, times);
+    const isLate = awaiting.hold === "due" && current.task.hold !== "due";
+    const row = isLate ? { ...current, awaitedSince: queue.now } : current;
+    storeInbound(relay, row, faults.forgivesLateAcceptance ? ended : awaiting);
     conclude(relay, taskId);
   });
 }
 
-function acceptance(state: string): Reply {
-  return state === "relaying"
-    ? { status: 202, body: { status: "pending" } }
-    : { status: 200, body: { status: "accepted" } };
+interface ResultAnswer {
+  readonly settlement?: SettlementForward;
+}
+
+/** A peer that may have lost the settlement of a task that is paid gets it with the answer. */
+function acceptance(relay: SimRelay, { taskId, state }: OutboundTask): Reply | undefined {
+  if (state === "relaying") return { status: 202, body: { status: "pending" } };
+  if (isStalling(relay, taskId)) return undefined;
+  const entry = relay.store.outbox.get(taskId);
+  const paid = entry === undefined ? null : repeatPaid(entry, relay.now);
+  if (paid === null) return { status: 200, body: { status: "accepted" } };
+  const settlement = createSettlement(paid, { self: relay.id, secretKey: relay.secretKey });
+  return { status: 200, body: { status: "accepted", settlement } satisfies AcceptedAnswer };
+}
+
+type AcceptedAnswer = ResultAnswer & { readonly status: "accepted" };
+
+/** A cheat has the result and does not say so before the hold has lapsed. */
+function isStalling(relay: SimRelay, taskId: string): boolean {
+  const { now } = relay.world.queue;
+  const since = relay.store.stalledSince.get(taskId) ?? now;
+  relay.store.stalledSince.set(taskId, since);
+  return now - since < relay.stallsMs;
 }

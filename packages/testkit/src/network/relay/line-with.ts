@@ -1,0 +1,53 @@
+import { accountOf, asMicro } from "@agent/budget";
+import {
+  type ClearingLine,
+  defaultedAmount,
+  isInboundOver,
+  isOutboundOpen,
+  isSettlementOver,
+  type OwnPosition,
+  payableOf,
+  payableOfSettlement,
+} from "@agent/federation-protocol";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** A relay's account with a peer: what is owed, reserved and defaulted on. */
+export function lineWith({ store, world }: SimRelay, peerId: string): ClearingLine {
+  const { faults } = world;
+  let payable = 0;
+  for (const { task } of store.outbound.values()) {
+    if (task.peerId !== peerId) continue;
+    const hasEndedUnpaid = ["void", "failed", "denied"].includes(task.state);
+    payable += faults.reservesForEndedTasks && hasEndedUnpaid ? task.terms.net : payableOf(task);
+  }
+  for (const settlement of store.outbox.values()) {
+    if (settlement.peerId === peerId) payable += payableOfSettlement(settlement);
+  }
+  let defaulted = 0;
+  for (const { task } of store.inbound.values()) {
+    if (task.peerId === peerId && !faults.leavesDefaultsOut) defaulted += defaultedAmount(task);
+  }
+  return {
+    balance: store.balanceOf(accountOf.peer(peerId)),
+    payable: asMicro(payable),
+    limit: store.peers.get(peerId)?.limit ?? asMicro(0),
+    defaulted: asMicro(defaulted),
+  };
+}
+
+/** What a relay owes a peer by its books, and whether anything between them is under way. */
+export function positionWith({ store }: SimRelay, peerId: string): OwnPosition {
+  const account = accountOf.peer(peerId);
+  const isWith = (row: { readonly peerId: string }) => row.peerId === peerId;
+  const underWay =
+    [...store.outbound.values()].some(({ task }) => isWith(task) && isOutboundOpen(task)) ||
+    [...store.inbound.values()].some(({ task }) => isWith(task) && awaitsMovement(task)) ||
+    [...store.outbox.values()].some((row) => isWith(row) && !isSettlementOver(row));
+  const movedAt = store.movedAt.get(account) ?? null;
+  return { amount: store.balanceOf(account), underWay, movedAt };
+}
+
+/** A default is a debt that stands, not a movement that is under way. */
+function awaitsMovement(task: Parameters<typeof isInboundOver>[0]): boolean {
+  return !isInboundOver(task) && task.settlement === null && task.hold !== "defaulted";
+}

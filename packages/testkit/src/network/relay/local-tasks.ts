@@ -1,0 +1,117 @@
+import { releasePostings, settlementPostings, splitFee } from "@agent/budget";
+import {
+  checkNestedReceipt,
+  type EndableTask,
+  type EndedBy,
+  mayEndTask,
+  type NestedTask,
+} from "@agent/federation-protocol";
+import {
+  type ExecutionReceipt,
+  flattenChain,
+  receiptHash,
+  verdictAt,
+  verifyReceipt,
+} from "@agent/receipts";
+import type { Reply } from "../links.ts";
+import { returnReceipt } from "./returning.ts";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** Takes a receipt that an agent delivers to its own relay, with what is nested in it. */
+export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply {
+  const taskId = receipt.relay_task_id ?? "";
+  const task = findTask(relay, taskId);
+  if (!task?.isOpen || task.executor !== receipt.agent_id) {
+    return { status: 404, code: "task.not_found" };
+  }
+  const trusts = relay.world.faults.trustsEmbeddedKeys === true;
+  const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : keysOf(relay, signed));
+  const isRegistered = (signed: ExecutionReceipt) => trusts || keyOf(signed) !== undefined;
+  const found = keyOf(receipt);
+  // Where money is held, an agent whose key nobody knows proves nothing.
+  const publicKey = task.locked > 0 && !trusts ? (found ?? []) : found;
+  const { now } = relay;
+  const verdict = verifyReceipt(receipt, { publicKey, taskId, now, keyOf });
+  if (!verdict.valid) return { status: 403, code: verdict.code };
+  const isKeyRegistered = isRegistered(receipt);
+  const hops = flattenChain(receipt).links.filter((link) => {
+    if (verdictAt(verdict, link.path)?.valid !== true) return false;
+    const { task_id, agent_id } = link.receipt;
+    const nested = {
+      taskId: task_id,
+      agentId: agent_id,
+      parentAgentId: link.parent.agent_id,
+      areKeysRegistered: isKeyRegistered && isRegistered(link.receipt),
+    };
+    return checkNestedReceipt(findTask(relay, task_id), nested).ok;
+  });
+  if (!endTask(relay, receipt, { kind: "receipt", isKeyRegistered })) {
+    return { status: 403, code: "task.not_participant" };
+  }
+  for (const hop of hops) endTask(relay, hop.receipt, { kind: "receipt", isKeyRegistered: true });
+  return { status: 200 };
+}
+
+const NOT_CHOSEN_YET = "not chosen yet";
+
+function keysOf(relay: SimRelay, { agent_id }: ExecutionReceipt): readonly string[] | undefined {
+  const key = relay.keys.get(agent_id);
+  return key === undefined ? undefined : [key];
+}
+
+function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) | null {
+  const { store, world } = relay;
+  const forgets = world.faults.endsForwardedTasks === true;
+  const sentTo = store.outbound.get(taskId)?.task.peerId;
+  const own = store.own.get(taskId);
+  if (own !== undefined) {
+    return {
+      taskId,
+      submittedBy: own.payerId,
+      executor: own.agentId,
+      isOpen: own.state === "open",
+      peerId: forgets ? null : (sentTo ?? own.peerId),
+      isFromPeer: false,
+      locked: own.locked,
+    };
+  }
+  const inbound = store.inbound.get(taskId)?.task;
+  if (inbound === undefined) return null;
+  // One for which no way is left waits for one, and never comes back to this relay.
+  const isOurs = relay.workers.has(inbound.agentId);
+  const goesTo = sentTo ?? (isOurs ? null : NOT_CHOSEN_YET);
+  return {
+    taskId,
+    submittedBy: forgets ? null : inbound.peerId,
+    executor: inbound.agentId,
+    isOpen: inbound.state === "running",
+    peerId: forgets ? null : goesTo,
+    isFromPeer: !forgets,
+    locked: inbound.amount,
+  };
+}
+
+function endTask(relay: SimRelay, receipt: ExecutionReceipt, endedBy: EndedBy): boolean {
+  const { task_id: taskId, status } = receipt;
+  const task = findTask(relay, taskId);
+  if (task === null || !task.isOpen || !mayEndTask(task, endedBy)) return false;
+  if (relay.world.truth.forged.has(receiptHash(receipt))) {
+    relay.violate(`a forged receipt ended ${taskId}`);
+  }
+  const own = relay.store.own.get(taskId);
+  if (own === undefined) {
+    returnReceipt(relay, taskId, receipt);
+    return true;
+  }
+  own.state = status;
+  const isPaid = status === "completed" && own.peerId === null;
+  const { payerId, agentId: payeeId, price: charge, locked } = own;
+  const { fee } = splitFee(charge, relay.feeRate);
+  relay.post(
+    taskId,
+    isPaid
+      ? settlementPostings({ payerId, payeeId, taskId, locked, charge, fee })
+      : releasePostings({ payerId, taskId, amount: locked }),
+  );
+  return true;
+}

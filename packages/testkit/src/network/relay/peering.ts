@@ -1,0 +1,140 @@
+import { asMicro, type Micro } from "@agent/budget";
+import {
+  answerProposal,
+  answerToProposal,
+  concludeHandshake,
+  creditAfterHandshake,
+  type Confirmation,
+  exposureOf,
+  FEDERATION_LIMITS,
+  type Introduction,
+  isLive,
+  isRemovedByOperator,
+  judgeConfirmation,
+  movePeer,
+  NEW_PEER,
+  type PeerLife,
+  type Proposal,
+  propose,
+} from "@agent/federation-protocol";
+import type { Reply } from "../links.ts";
+import { move } from "./heartbeats.ts";
+import type { SimRelay } from "./sim-relay.ts";
+
+/** The operator adds another relay as a peer; its credit outlives a removal by the peer itself. */
+export function shakeHands(relay: SimRelay, peerId: string): void {
+  if (!relay.isWorking || relay.isLivePeer(peerId)) return;
+  const expected = relay.world.relays.get(peerId);
+  if (expected === undefined) return;
+  const { random, truth } = relay.world;
+  move(relay, peerId, { type: "admitted" });
+  truth.admit(relay.id, peerId);
+  const begun = propose(introductionOf(relay), random.randomBytes(32));
+  relay.send(peerId, "peer/propose", begun.message, (_, answer) => {
+    const confirming = answerProposal(begun.state, answer, {
+      expected: { relayId: peerId, publicKey: expected.publicKey },
+      secretKey: relay.secretKey,
+    });
+    if (!confirming.ok) return;
+    relay.send(peerId, "peer/confirm", confirming.message, (__, end) => {
+      const done = concludeHandshake(confirming.state, end);
+      if (done.ok) activate(relay, done.peer, { added: true });
+    });
+  });
+}
+
+export function takeProposal(relay: SimRelay, _: string, body: Proposal): Reply {
+  const live = [...relay.store.peers.values()].filter(({ life }) => isLive(life));
+  const answered = answerToProposal(body, {
+    self: introductionOf(relay),
+    policy: { blocked: [], allowed: null, maxPeers: FEDERATION_LIMITS.maxPeers },
+    standingOf: (relayId) => {
+      const known = relay.peer(relayId);
+      const life = lifeOf(relay, relayId);
+      return {
+        known: known && life ? { ...life, publicKey: known.publicKey } : null,
+        livePeers: live.length,
+      };
+    },
+    nonce: relay.world.random.randomBytes(32),
+    secretKey: relay.secretKey,
+    now: relay.now,
+  });
+  if (!answered.ok) return relay.refuse(answered);
+  relay.store.pending.set(body.relay_id, answered.pending);
+  return { status: 200, body: answered.answer };
+}
+
+export function takeConfirmation(relay: SimRelay, from: string, body: Confirmation): Reply {
+  const judged = judgeConfirmation(relay.store.pending.get(from) ?? null, body, relay.now);
+  relay.store.pending.delete(from);
+  if (!judged.ok) return relay.refuse(judged);
+  const life = lifeOf(relay, from);
+  if (life && isRemovedByOperator(life)) {
+    return relay.refuse({ ok: false, code: "federation.peer_removed" });
+  }
+  activate(relay, judged.peer, { added: false });
+  return { status: 200, body: judged.answer };
+}
+
+/**
+ * The operator ends a peering: the relay is a peer again only when the operator adds it, and has no
+ * credit until the operator sets it. The peer is told, if that gets through.
+ */
+export function removePeer(relay: SimRelay, peerId: string): void {
+  const peer = relay.peer(peerId);
+  if (peer === undefined) return;
+  const wasLive = isLive(peer.life);
+  const exposure = exposureOf(relay.lineWith(peerId));
+  const ceiling = asMicro(Math.max(0, exposure));
+  relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), ceiling });
+  move(relay, peerId, { type: "removal", byOperator: true });
+  relay.world.truth.remove(relay.id, peerId);
+  if (wasLive && relay.isWorking) {
+    relay.send(peerId, "peer/remove", { timestamp: relay.now }, () => {});
+  }
+}
+
+/** The operator says how much the relay and a peer may come to owe each other. */
+export function setCredit(relay: SimRelay, peerId: string, limit: Micro): void {
+  const peer = relay.peer(peerId);
+  if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit });
+}
+
+function activate(
+  relay: SimRelay,
+  { relayId, publicKey }: Introduction,
+  { added }: { readonly added: boolean },
+): void {
+  const { random, faults, truth } = relay.world;
+  const known = relay.peer(relayId);
+  const life = lifeOf(relay, relayId) ?? NEW_PEER;
+  const operatorRemoval = faults.returnsCredit ? null : life.operatorRemoval;
+  const limit = creditAfterHandshake(known ? { creditLimit: known.limit, operatorRemoval } : null, {
+    added,
+    initial: random.pick(LIMITS),
+  });
+  const after = movePeer(life, { type: "confirmed", byOperator: added });
+  const ceiling = known?.ceiling ?? asMicro(0);
+  relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, life: after });
+  if (truth.isRemoved(relay.id, relayId) && isLive(after)) {
+    relay.violate(`${relay.nameOf(relayId)} is a peer again, which its operator had removed`);
+  }
+  const wasRemoved = known !== undefined && known.life.operatorRemoval !== null;
+  if (wasRemoved && limit > known.limit) {
+    relay.violate(`${relay.nameOf(relayId)} has credit again that the operator did not set`);
+  }
+}
+
+/** A peer's life as the relay judges it. */
+function lifeOf(relay: SimRelay, relayId: string): PeerLife | undefined {
+  const life = relay.peer(relayId)?.life;
+  return life && relay.world.faults.admitsRemovedPeers ? { ...life, operatorRemoval: null } : life;
+}
+
+const LIMITS = [2e6, 10e6, 1e9, 1e9].map(asMicro) as [Micro, ...Micro[]];
+
+function introductionOf(relay: SimRelay): Introduction {
+  const { id: relayId, publicKey, name } = relay;
+  return { relayId, publicKey, endpointUrl: `http://${name}.example`, displayName: name };
+}

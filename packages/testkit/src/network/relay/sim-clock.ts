@@ -1,0 +1,44 @@
+import { type ClockState, readClock, startClock } from "@agent/federation-protocol";
+import type { EventQueue } from "../event-queue.ts";
+
+const START = 1_760_000_000_000;
+
+/** The clocks of a simulated machine, and the time that its relay takes from them, in ms. */
+export class SimClock {
+  readonly #queue: EventQueue;
+  readonly #skewMs: number;
+  readonly #believesWallClock: boolean;
+  #setAheadMs = 0;
+  #state: ClockState;
+
+  constructor(
+    queue: EventQueue,
+    { skewMs, believesWallClock }: { readonly skewMs: number; readonly believesWallClock: boolean },
+  ) {
+    this.#queue = queue;
+    this.#skewMs = skewMs;
+    this.#believesWallClock = believesWallClock;
+    this.#state = startClock(this.#reading());
+  }
+
+  get now(): number {
+    this.#state = readClock(this.#state, this.#reading());
+    return this.#believesWallClock ? this.#reading().wall : this.#state.now;
+  }
+
+  /** The wall clock is this far ahead from now on, or behind for a negative value. */
+  setAhead(ms: number): void {
+    this.#setAheadMs = ms;
+  }
+
+  /** The machine starts, with a wall clock that was set right; the relay knows the time that it stored. */
+  start(): void {
+    this.#setAheadMs = 0;
+    this.#state = startClock(this.#reading(), this.#state.now);
+  }
+
+  #reading() {
+    const { now: monotonic } = this.#queue;
+    return { wall: START + monotonic + this.#skewMs + this.#setAheadMs, monotonic };
+  }
+}

@@ -1,0 +1,61 @@
+import type { SimRelay } from "../relay/sim-relay.ts";
+import type { Truth } from "../truth.ts";
+
+/** A8: what waits for the operator because a restore lost what was known of the task. */
+export function heldForOperator(relay: SimRelay, peerId: string, { lost }: Truth): number {
+  let sum = 0;
+  for (const { taskId, peerId: to, resolution, terms } of relay.store.outbox.values()) {
+    if (to === peerId && resolution === "held" && lost.has(taskId)) sum += terms.net;
+  }
+  return sum;
+}
+
+/** No money stays aside, and every settlement has come to its end. */
+export function* holdsHaveEnded(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+  for (const relay of relays) {
+    const held = new Set<string>();
+    for (const settlement of relay.store.outbox.values()) {
+      const { taskId, resolution } = settlement;
+      if (resolution === "held" && lost.has(taskId)) held.add(`held:${taskId}`);
+      else if (resolution !== "paid" && resolution !== "refunded") {
+        yield `${relay.name}: settlement of ${taskId} is ${resolution ?? "pending"}`;
+      }
+    }
+    for (const [account, amount] of relay.store.balances) {
+      if (account.startsWith("held:") && amount !== 0 && !held.has(account)) {
+        yield `${relay.name}: ${account} still has ${amount}`;
+      }
+    }
+  }
+}
+
+/** A2: what stays reserved for a peer keeps honest tasks from it. */
+export function* reservationsHaveEnded(
+  relays: readonly SimRelay[],
+  truth: Truth,
+): Iterable<string> {
+  for (const relay of relays) {
+    for (const { relayId } of relay.store.peers.values()) {
+      const { payable } = relay.lineWith(relayId);
+      const held = heldForOperator(relay, relayId, truth);
+      if (payable !== held) {
+        yield `${relay.name} still reserves ${payable} for ${relay.nameOf(relayId)}`;
+      }
+    }
+  }
+}
+
+/** A9: what a peer took and did not settle counts as owed until it settles or the operator clears it. */
+export function* defaultsAreCounted(
+  relays: readonly SimRelay[],
+  { lost, cleared }: Truth,
+): Iterable<string> {
+  for (const relay of relays) {
+    for (const { task } of relay.store.inbound.values()) {
+      const { taskId, state, hold, settlement, amount } = task;
+      const isUnpaid = state === "completed" && settlement === null && amount > 0;
+      if (!isUnpaid || lost.has(taskId) || cleared.has(taskId)) continue;
+      if (hold !== "defaulted") yield `${relay.name}: unpaid ${taskId} is ${hold}, no default`;
+    }
+  }
+}

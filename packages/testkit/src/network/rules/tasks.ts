@@ -1,0 +1,81 @@
+import type { SimRelay } from "../relay/sim-relay.ts";
+import type { Truth } from "../truth.ts";
+
+/** A task is paid for once and charged once, or neither. */
+export function* tasksArePaidOnce(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+  const paid = new Map<string, number>();
+  const charged = new Map<string, number>();
+  const count = (map: Map<string, number>, taskId: string) =>
+    map.set(taskId, (map.get(taskId) ?? 0) + 1);
+  for (const relay of relays) {
+    for (const { taskId, postings } of relay.store.movements) {
+      if (taskId === null) continue;
+      for (const { account, type, amount } of postings) {
+        if (!account.startsWith("agent:")) continue;
+        if (type === "settlement_credit" && amount > 0) count(paid, taskId);
+        if (type === "settlement_debit") count(charged, taskId);
+      }
+    }
+  }
+  for (const taskId of new Set([...paid.keys(), ...charged.keys()])) {
+    const [credits, debits] = [paid.get(taskId) ?? 0, charged.get(taskId) ?? 0];
+    // A restored relay may have lost its side of a payment; no side ever has it twice.
+    const isOnce = lost.has(taskId) ? credits <= 1 && debits <= 1 : credits === 1 && debits === 1;
+    if (!isOnce) yield `${taskId} was paid ${credits} times and charged ${debits} times`;
+  }
+}
+
+/** A8: a settlement that its sender has paid is booked, after a restore too, wherever its task is known. */
+export function* paidSettlementsAreBooked(
+  relays: readonly SimRelay[],
+  { shortOfCredit }: Truth,
+): Iterable<string> {
+  for (const sender of relays) {
+    for (const { taskId, peerId, resolution } of sender.store.outbox.values()) {
+      if (resolution !== "paid" || shortOfCredit.has(taskId)) continue;
+      const receiver = relays.find(({ id }) => id === peerId);
+      const task = receiver?.store.inbound.get(taskId)?.task;
+      if (task?.receiptStatus === "completed" && task.settlement === null) {
+        yield `${receiver?.name}: ${taskId} is not booked, and ${sender.name} has paid it`;
+      }
+    }
+  }
+}
+
+/** Along the way that a task took, each relay says the same of it as the one before. */
+export function* tasksHaveOneState(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+  const byId = new Map(relays.map((relay) => [relay.id, relay]));
+  for (const relay of relays) {
+    for (const own of relay.store.own.values()) {
+      if (own.state === "open") yield `${relay.name}: ${own.taskId} is still open`;
+      const sent = relay.store.outbound.get(own.taskId)?.task.state ?? "void";
+      const isVoid = sent === "void" || sent === "refused";
+      const isSent = own.peerId !== null && !lost.has(own.taskId);
+      if (isSent && own.state !== (isVoid ? "expired" : sent)) {
+        yield `${relay.name}: ${own.taskId} is ${own.state} and was sent as ${sent}`;
+      }
+    }
+    for (const { task } of relay.store.inbound.values()) {
+      if (lost.has(task.taskId)) continue;
+      const sender = byId.get(task.peerId)?.store.outbound.get(task.taskId)?.task;
+      const isSenders = sender?.peerId === relay.id;
+      const expected = isSenders && sender.state !== "refused" ? sender.state : "void";
+      if (task.state !== expected) {
+        yield `${relay.name}: ${task.taskId} is ${task.state}, for its sender ${expected}`;
+      }
+    }
+    for (const { task } of relay.store.outbound.values()) {
+      if (lost.has(task.taskId)) continue;
+      const before = relay.store.inbound.get(task.taskId)?.task.state;
+      const after = task.state === "refused" ? "void" : task.state;
+      if (before !== undefined && before !== after) {
+        yield `${relay.name}: ${task.taskId} came as ${before} and went on as ${after}`;
+      }
+      const isFinal = ["completed", "failed", "denied"].includes(task.state);
+      const receiver = byId.get(task.peerId)?.store.inbound.get(task.taskId)?.task;
+      if (isFinal && receiver?.state !== task.state) {
+        yield `${relay.name}: ${task.taskId} is ${task.state}, for its receiver ${receiver?.state}`;
+      }
+    }
+  }
+}
