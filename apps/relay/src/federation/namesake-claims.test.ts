@@ -43,8 +43,10 @@ async function waiting(): Promise<string> {
 
 async function takeId(): Promise<void> {
   const thief = { ...a.stranger(), agentId: worker.agentId };
-  const known = await a.request("POST", "/api/v1/agents/bootstrap", {
-    body: { agent_id: thief.agentId, public_key: thief.publicKey },
+  // An admitted peer tells of the worker, so only the operator can bind the id to another key.
+  const known = await a.asMaster("POST", "/api/v1/agents/bootstrap", {
+    agent_id: thief.agentId,
+    public_key: thief.publicKey,
   });
   expect(known.status).toBe(201);
   namesake = { ...thief, deviceId: String(known.body["device_id"]) };
