@@ -1,7 +1,13 @@
 import { signReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
-import { type ArtifactKind, recognise, verifyArtifact, type VerifyOptions } from "./index.ts";
+import {
+  type ArtifactKind,
+  recognise,
+  reportOf,
+  verifyArtifact,
+  type VerifyOptions,
+} from "./index.ts";
 
 const { alice, bob, carol, now } = made;
 
@@ -343,8 +349,9 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
         for (const other of odd) {
           const changed = { ...part, [name]: other };
           const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
-          const { valid } = verifyArtifact(whole, { now, publicKey: key });
-          if (valid && other !== member && !unsigned(value)) taken.push(name);
+          const verdict = verifyArtifact(whole, { now, publicKey: key });
+          reportOf(verdict, whole, { now, publicKey: key, explain: true });
+          if (verdict.valid && other !== member && !unsigned(value)) taken.push(name);
         }
       }
     }

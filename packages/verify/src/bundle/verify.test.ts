@@ -9,6 +9,7 @@ import {
   bundleText,
   type Evidence,
   type EvidenceBundle,
+  reportOf,
   type RungName,
   RUNGS,
   signBundle,
@@ -579,7 +580,12 @@ describe("no input makes the verifier throw:", () => {
 
   test.each(Object.keys(bundle))("%s replaced by anything else", (name) => {
     const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
-    const taken = odd.filter((value) => verifyBundle({ ...bundle, [name]: value }).valid);
+    const taken = odd.filter((value) => {
+      const changed = { ...bundle, [name]: value };
+      const verdict = verifyBundle(changed);
+      reportOf(verdict, changed, { explain: true });
+      return verdict.valid;
+    });
     expect(taken).toEqual([]);
   });
 });
