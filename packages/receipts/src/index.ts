@@ -21,6 +21,7 @@ export {
 } from "./delegation-token.ts";
 export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
 export { receiptHash } from "./hash.ts";
+export { isKeyInForce, type KeyTerm, type ReceiptTimes } from "./key-in-force.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";

@@ -9,6 +9,7 @@ import {
   bundleText,
   type Evidence,
   type EvidenceBundle,
+  type KeyTerm,
   reportOf,
   type RungName,
   RUNGS,
@@ -259,16 +260,16 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       resigned({ signers: [...signers, signer] }),
     ],
     [
-      "a key that came after the work",
+      "a key that came after the receipt",
       "key_valid",
       "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_from: receipt.completed_at + 60_001 }] }),
+      history({ keys: [first, { ...second, valid_from: evidence.received_at + 60_001 }] }),
     ],
     [
-      "a key that was left before the work",
+      "G4: a key that was left before the task was submitted",
       "key_valid",
       "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_until: receipt.completed_at }] }),
+      history({ keys: [first, { ...second, valid_until: task.submitted_at }] }),
     ],
     [
       "a receipt of another task",
@@ -548,6 +549,30 @@ describe("what is only remarked on leaves the evidence valid:", () => {
   });
 });
 
+describe("G4: a bundle whose receipt was completed long after the key was left", () => {
+  const { receipt, task } = evidence;
+  const [former, present] = executor.signer.keys as [KeyTerm, KeyTerm];
+  const left = task.submitted_at + 1;
+  const completed = (completed_at: number) => {
+    const late = signReceipt({ ...receipt, completed_at }, executor.secretKey);
+    const signers = evidence.signers.map((signer) =>
+      signer.agent_id === executor.signer.agent_id
+        ? { ...signer, keys: [former, { ...present, valid_until: left }] }
+        : signer,
+    );
+    const received_at = start + 1_800_000;
+    return had({ receipt: late, signers, settlements: [], postings: [], received_at });
+  };
+
+  test("G4: is refused from five minutes on", () => {
+    expect(failing(completed(left + 300_000)).code).toBe("bundle.key_not_in_force");
+  });
+
+  test("G4: is valid within the five minutes", () => {
+    expect(failing(completed(left + 299_999)).code).toBeUndefined();
+  });
+});
+
 test("a device's key counts while the device is the agent's", () => {
   const { receipt } = evidence;
   const changed = signReceipt({ ...receipt, public_key: stranger.publicKey }, stranger.secretKey);
@@ -567,7 +592,9 @@ test("a device's key counts while the device is the agent's", () => {
     });
   };
   expect(failing(withDevice(null)).valid).toBe(true);
-  expect(failing(withDevice(start + 1)).code).toBe("bundle.key_not_in_force");
+  const { received_at } = evidence;
+  expect(failing(withDevice(received_at + 1)).valid).toBe(true);
+  expect(failing(withDevice(received_at)).code).toBe("bundle.key_not_in_force");
 });
 
 describe("no input makes the verifier throw:", () => {

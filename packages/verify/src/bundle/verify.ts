@@ -73,8 +73,9 @@ function* judgeParts(
   if (bundle.erased !== undefined) yield refusal("hashes_match", "bundle.erased");
 }
 
-/** The receipt and those nested in it, each by the keys that its agent had when it was completed. */
-function receiptPart({ receipt, signers, task, attestation }: EvidenceBundle): Part {
+/** The receipt and those nested in it, each by the keys of its agent that count for it. */
+function receiptPart(bundle: EvidenceBundle): Part {
+  const { receipt, signers, task, attestation } = bundle;
   const judgeBy = (keysOf: KeysOf) =>
     judgeReceipt(receipt, {
       publicKey: keysOf(receipt),
@@ -83,7 +84,7 @@ function receiptPart({ receipt, signers, task, attestation }: EvidenceBundle): P
       prompt: task.prompt,
       now: attestation.received_at,
     });
-  const judged = judgeBy(keysInForce(signers));
+  const judged = judgeBy(keysInForce(bundle));
   if (judged.valid)
     return { checks: [...judged.checks, ...holds("key_valid").checks], nested: judged };
   const ever = judgeBy(keysEver(signers));
