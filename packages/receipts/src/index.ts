@@ -8,6 +8,7 @@ export {
   signAttestation,
   verifyAttestation,
 } from "./attestation.ts";
+export { isBoundTo } from "./binding.ts";
 export { type ChainLink, flattenChain, type ReceiptChain, verdictAt } from "./chain.ts";
 export { staysInScope, toolsInScope } from "./delegated-scope.ts";
 export {

@@ -4,6 +4,7 @@ export {
   BundleSchema,
   type EvidenceBundle,
   type KeyTerm,
+  type NestedTask,
   type Peer,
   type Posting,
   type Signer,
@@ -17,6 +18,7 @@ export { type Outcome, outcomeOf } from "./outcome.ts";
 export { recognise } from "./recognise.ts";
 export type {
   ArtifactRefusal,
+  BundleRemark,
   BundleRefusal,
   GeneralRefusal,
   ResultFileRefusal,

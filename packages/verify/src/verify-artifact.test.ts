@@ -1,10 +1,11 @@
-import { signReceipt } from "@agent/receipts";
+import { type ExecutionReceipt, signReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
 import {
   type ArtifactKind,
   recognise,
   reportOf,
+  type Verdict,
   verifyArtifact,
   type VerifyOptions,
 } from "./index.ts";
@@ -115,7 +116,8 @@ const samples: readonly Sample[] = [
     kind: "bundle",
     value: made.bundle,
     key: made.relayKey,
-    rungs: "well_formed intact key_bound key_valid task_bound hashes_match nested attested settled",
+    rungs:
+      "well_formed intact key_bound key_valid task_bound hashes_match nested hop_bound attested settled",
     forged: { ...made.bundle, created_at: 0 },
     code: "bundle.signature_invalid",
   },
@@ -262,6 +264,46 @@ describe("a receipt's rungs tell its faults apart", () => {
     const verdict = verifyArtifact(nested(stranger));
     expect(verdict.checks).toContainEqual({ name: "nested", ok: true });
     expect(verdict.nested).toEqual([verifyArtifact(stranger)]);
+  });
+});
+
+describe("D4: a nested receipt of another time", () => {
+  const day = 86_400_000;
+  const old = signReceipt(
+    {
+      ...made.receipt,
+      submitted_at: made.receipt.submitted_at - 30 * day,
+      completed_at: made.receipt.completed_at - 30 * day,
+    },
+    alice.secretKey,
+  );
+  const around = (...delegation_receipts: ExecutionReceipt[]) =>
+    signReceipt({ ...made.receipt, delegation_receipts }, alice.secretKey);
+  const failed = (verdict: Verdict) =>
+    verdict.checks.flatMap(({ name, ok, code }) => (ok ? [] : [[name, code]]));
+
+  test("D4: leaves the receipt valid, and is told on both", () => {
+    const verdict = verifyArtifact(around(old));
+    expect(verdict.valid).toBe(true);
+    expect(failed(verdict)).toEqual([["nested", "receipt.nested_outside"]]);
+    expect(verdict.nested.map(failed)).toEqual([[["hop_bound", "receipt.nested_outside"]]]);
+  });
+
+  test("D4: is told through every hop above it", () => {
+    expect(failed(verifyArtifact(around(around(old))))).toEqual([
+      ["nested", "receipt.nested_outside"],
+    ]);
+  });
+
+  test("D4: gives way to one that is refused", () => {
+    const forged = { ...made.receipt, result: "else" };
+    expect(failed(verifyArtifact(around(old, forged)))).toEqual([
+      ["nested", "receipt.nested_refused"],
+    ]);
+  });
+
+  test("D4: is not found where the nested work lies within its parent's", () => {
+    expect(failed(verifyArtifact(around(made.receipt)))).toEqual([]);
   });
 });
 

@@ -21,6 +21,7 @@ import { decisionOf } from "../routing/decision.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
+import { nestedTasksOf } from "./nested-tasks.ts";
 import { signersOf } from "./signers.ts";
 import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "./store.ts";
@@ -62,9 +63,10 @@ async function collect(
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { routing_choice: choice, ...facts } = taskOf(task);
   const from = isAbroad(task) ? await takenFrom(read, task.task_id) : undefined;
-  const [routing, signers, money, credential] = await Promise.all([
+  const [routing, signers, nested_tasks, money, credential] = await Promise.all([
     inputsFor(read, task, caller),
     signersOf(read, receipt, from && workerOf(from, task)),
+    nestedTasksOf(read, receipt),
     moneyOfTask(services, task.task_id),
     credentialFor(services, task.task_id),
   ]);
@@ -75,6 +77,7 @@ async function collect(
     receipt,
     ...(erased_at !== null && { erased: { erased_at, receipt_hash } }),
     signers,
+    ...(nested_tasks.length > 0 && { nested_tasks }),
     ...(from !== undefined && { peer: from.peer }),
     ...money,
     credential,

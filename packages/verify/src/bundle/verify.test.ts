@@ -10,6 +10,7 @@ import {
   type Evidence,
   type EvidenceBundle,
   type KeyTerm,
+  type NestedTask,
   reportOf,
   type RungName,
   RUNGS,
@@ -526,7 +527,10 @@ describe("what is only remarked on leaves the evidence valid:", () => {
       "nested",
       {
         delegation_receipts: [
-          signReceipt({ ...receipt, agent_id: stranger.signer.agent_id }, stranger.secretKey),
+          signReceipt(
+            { ...receipt, agent_id: stranger.signer.agent_id, delegation_receipts: [] },
+            stranger.secretKey,
+          ),
         ],
       },
     ],
@@ -546,6 +550,43 @@ describe("what is only remarked on leaves the evidence valid:", () => {
       code: undefined,
       rungs: ["nested"],
     });
+  });
+});
+
+describe("D4: what the relay states of nested tasks", () => {
+  const stated = evidence.nested_tasks!;
+  const change = (index: number, changes: object) =>
+    stated.map((task, at) => (at === index ? { ...task, ...changes } : task));
+
+  test.each<[string, NestedTask[]]>([
+    [
+      "another agent submitted the nested task",
+      change(0, { submitted_by: stranger.signer.agent_id }),
+    ],
+    ["the operator submitted it", change(0, { submitted_by: null })],
+    ["another agent did it", change(1, { executor: stranger.signer.agent_id })],
+    [
+      "the task is no business of the participants",
+      change(1, { submitted_by: null, executor: null }),
+    ],
+  ])("D4: hop_bound fails when %s, and the work itself stays valid", (_, nested_tasks) => {
+    const verdict = verifyBundle(had({ nested_tasks }));
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([
+      { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" },
+    ]);
+  });
+
+  test.each<[string, NestedTask[] | undefined]>([
+    ["nothing, as relays of the version before", undefined],
+    ["nothing of one task, which is at another relay", stated.slice(1)],
+  ])("D4: hop_bound is not shown when the relay states %s", (_, nested_tasks) => {
+    const { nested_tasks: _all, ...before } = evidence;
+    const verdict = verifyBundle(
+      signBundle({ ...before, ...(nested_tasks && { nested_tasks }) }, relay),
+    );
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.some(({ name }) => name === "hop_bound")).toBe(false);
   });
 });
 
