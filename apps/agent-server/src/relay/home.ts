@@ -1,12 +1,13 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
+import type { Quorum } from "@agent/wire";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
-import { askQuorum, type Quorum } from "./ask-quorum.ts";
+import { askQuorum } from "./ask-quorum.ts";
 import { openAskedCalls } from "./asked-calls.ts";
 import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
@@ -97,6 +98,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
         runtime,
       }),
       client: () => membership()?.client,
+      relayKey: () => membership()?.relay.publicKey,
       runtime,
     });
 
