@@ -9,6 +9,7 @@ import {
   referencesAreDependencies,
   relayKeepsItsFolders,
   relayReadsOneClock,
+  toolsRunBehindTheGate,
   type Rule,
 } from "./rules.ts";
 import { readWorkspace, sourceOf, type Package } from "./workspace.ts";
@@ -204,6 +205,19 @@ const cases: Readonly<Record<string, Case>> = {
       "packages/relay/src/http/mount.ts must not import tasks/submit.ts",
       "packages/relay/src/budget/store.ts must not import kysely",
     ],
+  },
+  "E1: the agent server runs a tool in one place, behind the offer and the policy": {
+    rule: toolsRunBehindTheGate,
+    broken: [
+      madeUp("@agent/agent-server", {
+        files: {
+          "src/tools/call-tool.ts": "tool.handler(args, context);\n",
+          "src/http/new-door.ts": "await registry.get(name)?.handler(args, context);\n",
+          "src/testing/direct.ts": "// tool.handler(args)\n",
+        },
+      }),
+    ],
+    found: ["packages/agent-server/src/http/new-door.ts uses .handler("],
   },
   "files are in kebab case and named for one purpose": {
     rule: filesAreNamedForOnePurpose,

@@ -163,6 +163,18 @@ export const relayReadsOneClock: Rule = function* (pkg) {
   }
 };
 
+/** Wraps a module's tool, or is the one place where a tool runs: behind bounds, offer, policy and audit. */
+const TOOL_RUNNERS = ["src/tools/call-tool.ts", "src/tools/compile-tool.ts"];
+
+/** A new way into the agent must not reach a tool past its offer and its policy. */
+export const toolsRunBehindTheGate: Rule = function* (pkg) {
+  if (pkg.name !== "@agent/agent-server") return;
+  for (const source of pkg.sources) {
+    if (source.isTest || TOOL_RUNNERS.includes(source.path)) continue;
+    for (const found of matches(source, [/\.handler\(/])) yield `${at(pkg, source)} uses ${found}`;
+  }
+};
+
 export const pureRunsAnywhere: Rule = function* (pkg) {
   if (!(pkg.name in pure)) return;
   if (pkg.tsconfig?.extends !== "../../tsconfig.pure.json")
@@ -205,10 +217,10 @@ const readers: Readonly<Record<string, readonly string[]>> = {
     "trust",
     "visibility",
   ],
-  "agents/device-store.ts": ["identity", "pairing", "tasks"],
+  "agents/device-store.ts": ["identity", "pairing", "realtime", "tasks"],
   "agents/key-store.ts": ["approvals", "credentials", "federation", "pairing", "tasks"],
   "agents/discovery-store.ts": ["federation"],
-  "agents/listing-store.ts": ["a2a", "routing", "visibility"],
+  "agents/listing-store.ts": ["a2a", "routing", "tasks", "visibility"],
   "agents/profile-store.ts": ["credentials", "federation", "routing", "visibility"],
   "ledger/store.ts": ["budget"],
   "payments/x402-store.ts": ["federation"],
@@ -218,6 +230,7 @@ const readers: Readonly<Record<string, readonly string[]>> = {
   "tasks/assignment-store.ts": ["delivery", "federation", "realtime"],
   "trust/store.ts": ["credentials", "federation", "routing"],
   "credentials/store.ts": ["tasks"],
+  "budget/account-store.ts": ["admin"],
   "budget/store.ts": ["payments"],
   "federation/reserved-store.ts": ["admin"],
 };

@@ -1,4 +1,5 @@
 import type { ExecutionReceipt } from "@agent/receipts";
+import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { createActivity } from "./execution/activity.ts";
@@ -16,7 +17,10 @@ import type { Identity } from "./identity.ts";
 import { hashedNgrams } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
+import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
+import type { ApprovalsFile } from "./policy/approvals-file.ts";
+import { keepApprovals } from "./policy/keep-approvals.ts";
 import { auditToLog, type Audit } from "./policy/audit.ts";
 import { createGate, defaultPolicy, unknownNames, type Policy } from "./policy/gate.ts";
 import { createGuard } from "./policy/guard.ts";
@@ -26,7 +30,6 @@ import type { Runtime } from "./runtime.ts";
 import { createMcpServers, type AnswerCall } from "./server.ts";
 import type { CredentialSource } from "./tools/agent-credentials.ts";
 import { createToolCaller } from "./tools/call-tool.ts";
-import type { JsonObject } from "./tools/definition.ts";
 import { syntheticTools } from "./tools/index.ts";
 import { collisionsOf, createRegistry, type RegisteredTool } from "./tools/registry.ts";
 
@@ -40,6 +43,8 @@ export interface HomeLink {
   readonly deliver: Deliver;
   /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
   readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
+  /** Whether the relay still waits for a task whose call was closed; absent: it does not. */
+  readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
   readonly credentials?: CredentialSource;
   /** Asked in the owner's place about calls that need an approval. */
   readonly approver?: Approver;
@@ -53,11 +58,13 @@ export interface AgentOptions {
   readonly description: string;
   readonly version: string;
   readonly tools: readonly RegisteredTool[];
-  /** Names of tools in the agent's own listing: pre-approved for paid work. */
-  readonly listedTools?: readonly string[];
-  /** What the agent offers, where it does. */
-  readonly listing?: JsonObject | undefined;
+  /** What the agent asks for its capabilities, where it does. */
+  readonly listing?: ListingBody | undefined;
+  /** Which tools others may have run; absent: the listing decides, without one the agent's own tools. */
+  readonly offer?: Offer | undefined;
   readonly policy?: Policy;
+  /** Where the owner's approvals are kept; absent: they end with the process. */
+  readonly approvalsFile?: ApprovalsFile;
   /** Absent: the lines go to the ordinary log. */
   readonly audit?: Audit;
   /** Absent: a memory of this process only. */
@@ -87,10 +94,28 @@ export type CreateAgentResult =
 /** Puts an agent together from its parts; it listens to nobody yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
   const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
-  const approvals = createApprovals(runtime);
+  const executor = options.executor ?? directExecutor;
+  const decided = offerOf(options, executor);
+  if (!decided.ok) return decided;
+  const { offer } = decided;
+  // Executors see the owner's tools only: a task that starts tasks would have no end.
+  const own = createRegistry(tools);
+
+  const { approvalsFile } = options;
+  const approvals =
+    approvalsFile === undefined ? createApprovals(runtime) : keepApprovals(approvalsFile, runtime);
   const policy = options.policy ?? defaultPolicy;
   const guard = createGuard({
-    gate: createGate(policy, new Set(options.listedTools)),
+    // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
+    gate: createGate(policy, {
+      listed: offer.listed,
+      isOffered: ({ tool, caller, task }) =>
+        own.get(tool.name) === undefined ||
+        isOffered(offer, tool.name, {
+          caller,
+          requiredCapabilities: task?.requiredCapabilities ?? [],
+        }),
+    }),
     approver: home?.approver ?? approvals,
     audit: options.audit ?? auditToLog(runtime),
     runtime,
@@ -104,14 +129,12 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   const tally = createTally();
   const memory = tally.memory(opened.memory);
 
-  // Executors see the owner's tools only: a task that starts tasks would have no end.
-  const own = createRegistry(tools);
-  const executor = options.executor ?? directExecutor;
   const activity = createActivity();
   const runTask = createTaskRunner({
     identity,
     deviceId: () => home?.deviceId() ?? identity.agentId,
-    tools: own.definitions,
+    tools: () => own.definitions,
+    offer,
     callTool: tally.callTool(createToolCaller({ registry: own, guard, runtime })),
     executor,
     hire: home?.hire,
@@ -126,6 +149,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     runtime,
     deliver: home?.deliver,
     undelivered: home?.undelivered,
+    isWanted: home?.isWanted,
   });
 
   const everyTool = [
@@ -167,7 +191,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
     version: options.version,
     description: options.description,
     tag: identityTag(identity),
-    definitions: registry.definitions,
+    definitions: () => registry.definitions,
     callTool: createToolCaller({ registry, guard, runtime }),
     resources: resources.map((resource) => resource.definition),
     prompts: prompts.map((prompt) => prompt.definition),
@@ -188,4 +212,10 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   }
 
   return { ok: true, agent: { identity, work, counts, approvals, newServer, answerCall } };
+}
+
+function offerOf({ offer, listing, tools }: AgentOptions, executor: Executor): OfferResult {
+  if (offer !== undefined) return { ok: true, offer };
+  const { answersWithoutTools } = executor;
+  return decideOffer({ setting: undefined, listing, tools, answersWithoutTools });
 }

@@ -17,6 +17,8 @@ const options = {
 export interface Flags {
   /** The folder that `init` writes into; absent: another command. */
   readonly init?: string;
+  /** Shows what has changed of the wrapped servers' tools, and confirms it. */
+  readonly confirmTools: boolean;
   readonly config?: string;
   readonly tools?: readonly string[];
   readonly transport?: string;
@@ -40,9 +42,13 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
   });
   const [command, folder = ".", ...rest] = positionals;
   const init = command === "init" ? { init: folder } : {};
+  const confirmTools = command === "confirm-tools";
   const faults: string[] = [];
-  if (rest.length > 0 || (command !== undefined && command !== "init")) {
-    faults.push('arguments: nothing but "init" and its folder may stand beside the flags');
+  const isKnown = command === undefined || command === "init" || confirmTools;
+  if (!isKnown || rest.length > 0 || (confirmTools && positionals.length > 1)) {
+    faults.push(
+      'arguments: nothing but "init" with its folder, or "confirm-tools", may stand beside the flags',
+    );
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: takes no flags");
   for (const [name, value] of Object.entries(values)) {
@@ -62,6 +68,7 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
     faults,
     flags: {
       ...init,
+      confirmTools,
       ...text("config"),
       ...text("transport"),
       ...text("host"),

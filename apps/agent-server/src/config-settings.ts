@@ -48,6 +48,8 @@ const mcpServer = v.union(
   "must be {command, args, env} or {url, headers}",
 );
 
+const offerRule = 'must be "all", a list of tools, or an object {capability: [tools]}';
+
 const riskBand = whole(0, 4);
 
 // As a Host header has it: a name, an address, or an IPv6 address in brackets.
@@ -119,6 +121,9 @@ export const Settings = knownSettings({
   ),
   mcpServers: v.optional(members(mcpServer, "must be an object of servers"), {}),
   listing: v.optional(knownSettings(operations.putListing.body.entries)),
+  offer: v.optional(
+    v.union([v.literal("all"), v.array(text), members(v.array(text), offerRule)], offerRule),
+  ),
   policy: v.optional(
     knownSettings({
       max_risk_auto: v.optional(riskBand, 2),

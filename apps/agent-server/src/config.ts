@@ -10,6 +10,7 @@ import type { LogLevel } from "./log.ts";
 import { ruleOf } from "./rule-of.ts";
 import { parseJsonc } from "./jsonc.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
+import type { OfferSetting } from "./offer/offer.ts";
 import type { Policy } from "./policy/gate.ts";
 import type { ServerAddress } from "./proxy/transport.ts";
 
@@ -25,6 +26,8 @@ export interface Config {
   /** Other MCP servers whose tools this agent offers, by the name it gives them. */
   readonly mcpServers: Readonly<Record<string, ServerAddress>>;
   readonly listing: Settings["listing"];
+  /** Which tools others may have run; absent: the listing decides. */
+  readonly offer: OfferSetting;
   readonly policy: Policy;
   /** Absent: the owner approves calls. */
   readonly quorum: Quorum | undefined;
@@ -221,6 +224,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
     knownAgents: settings.knownAgents === undefined ? undefined : absolute(settings.knownAgents),
     mcpServers: settings.mcpServers,
     listing: settings.listing,
+    offer: settings.offer,
     policy: {
       maxRiskAuto: policy.max_risk_auto,
       requireApprovalAbove: policy.require_approval_above,

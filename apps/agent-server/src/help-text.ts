@@ -9,7 +9,7 @@ const flags = [
   ["--port PORT", "port to listen on (3100), 0 for any free one"],
   ["--allow-anonymous", "no token on a loopback address: whoever can reach it is the owner"],
   ["--self-test", "submit a task to itself through the relay and exit 0, 1 or 2"],
-  ["--check-config", "check the configuration and exit"],
+  ["--check-config", "check the configuration, show what it offers, and exit"],
   ["--help, --version", "print and exit"],
 ] as const;
 
@@ -24,6 +24,7 @@ export function helpText(): string {
 
 Usage: agent-server [--config FILE] [--tools MODULE]... [options]
        agent-server init [FOLDER]    writes a commented configuration and an example tools module
+       agent-server confirm-tools    shows which tools of wrapped servers have changed, and confirms them
 
 ${rows(flags)}
 

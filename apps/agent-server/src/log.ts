@@ -1,20 +1,33 @@
+import { createRedactor, isSecretName, REDACTED } from "@agent/wire";
+
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /** Writes one event; `fields` hold no secret and no prompt. */
 export type Log = (level: LogLevel, event: string, fields?: Record<string, unknown>) => void;
 
-/** One JSON object per line, from `threshold` upwards. */
+/**
+ * One JSON object per line, from `threshold` upwards. `secrets` are taken out of every line, as is whatever
+ * looks like a token: a tool's error may name one.
+ */
 export function jsonLog(options: {
   threshold: LogLevel;
   now: () => number;
   write: (line: string) => void;
+  secrets?: readonly string[];
 }): Log {
+  const redact = createRedactor(options.secrets ?? []);
+  const clean = (name: string, value: unknown): unknown => {
+    if (isSecretName(name)) return REDACTED;
+    return typeof value === "string" ? redact(value) : value;
+  };
   const lowest = logLevels.indexOf(options.threshold);
   return (level, event, fields) => {
     if (logLevels.indexOf(level) < lowest) return;
     const ts = new Date(options.now()).toISOString();
-    options.write(`${JSON.stringify({ ts, level, msg: event, service: "agent", ...fields })}\n`);
+    options.write(
+      `${JSON.stringify({ ts, level, msg: event, service: "agent", ...fields }, clean)}\n`,
+    );
   };
 }
 

@@ -81,7 +81,8 @@ describe("agent-server", () => {
 
   test("--check-config says whether it could start, and does not", async () => {
     const args = ["--check-config", "--tools", "tools.mjs", "--allow-anonymous"];
-    expect(await start(args).ended).toMatchObject({ code: 0, stdout: "configuration ok\n" });
+    const { code, stdout } = await start(args).ended;
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\nconfiguration ok\n$/)]);
     expect(await start([...args, "--port=x"]).ended).toMatchObject({ code: 1, stdout: "" });
   });
 
@@ -171,10 +172,64 @@ describe("agent-server", () => {
   test("a taken port stops the start", async () => {
     const first = start(["--allow-anonymous", "--port", "0"]);
     const port = /:(\d+)\/mcp/.exec(await first.line(/listening/))?.[1] ?? "";
-    const second = await start(["--allow-anonymous", "--port", port]).ended;
+    const env = { AGENT_DATA_DIR: join(folder, "elsewhere") };
+    const second = await start(["--allow-anonymous", "--port", port], env).ended;
     expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("EADDRINUSE")]);
     first.child.kill("SIGTERM");
     await first.ended;
+  });
+
+  test("E5: a second process on one data folder ends with a message that names the first's pid", async () => {
+    const env = { AGENT_DATA_DIR: join(folder, "shared") };
+    const args = ["--allow-anonymous", "--port", "0"];
+    const first = start(args, env);
+    await first.line(/listening/);
+    const second = await start(args, env).ended;
+    expect([second.code, second.stderr]).toEqual([
+      1,
+      `${env.AGENT_DATA_DIR}: is in use by another agent-server, process ${first.child.pid}\n`,
+    ]);
+
+    // The lock of a killed process is taken over, and another folder was never locked.
+    first.child.kill("SIGKILL");
+    await first.ended;
+    const third = start(args, env);
+    const beside = start(args, { AGENT_DATA_DIR: join(folder, "beside") });
+    await Promise.all([third.line(/listening/), beside.line(/listening/)]);
+    for (const { child } of [third, beside]) child.kill("SIGTERM");
+    expect([(await third.ended).code, (await beside.ended).code]).toEqual([0, 0]);
+  });
+
+  test("E5: of two first starts at once one makes the identity and the other ends", async () => {
+    const env = { AGENT_DATA_DIR: join(folder, "new") };
+    const args = ["--allow-anonymous", "--port", "0"];
+    const both = [start(args, env), start(args, env)];
+    const first = await Promise.race(both.map(({ ended }) => ended));
+    expect([first.code, first.stderr]).toEqual([1, expect.stringContaining("is in use by")]);
+    const left = both.find(({ child }) => child.exitCode === null);
+    await left?.line(/listening/);
+    left?.child.kill("SIGTERM");
+    expect((await left?.ended)?.code).toBe(0);
+  });
+
+  test("H7: a token that a tool's error names is not in the log", async () => {
+    const failing = stray.replace("stray rejection", "refused: Bearer ghp_canary1");
+    await writeFile(
+      join(folder, "leaky.mjs"),
+      failing.replace("stray error", "key=x token=canary2"),
+    );
+    const args = ["--tools", "leaky.mjs", "--port", "0"];
+    const { child, ended, line } = start(args, { AGENT_AUTH_TOKEN: "secret-canary3" });
+    const url = /listening on (\S+)/.exec(await line(/listening/))?.[1];
+    let log = "";
+    child.stderr.on("data", (data: Buffer) => (log += data.toString()));
+    for (const text of ["rejects", "throws"])
+      await callTextTool(url, "secret-canary3", "stray", text);
+    await expect.poll(() => log).toMatch(/process\.uncaught.*token=\[redacted\]/);
+    expect(log).toMatch(/process\.unhandled.*Bearer \[redacted\]/);
+    expect(log).not.toContain("canary");
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(0);
   });
 
   test("--self-test without a relay to reach exits 2", async () => {

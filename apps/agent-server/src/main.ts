@@ -1,13 +1,18 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { inspect } from "node:util";
+import { checkConfig } from "./check-config.ts";
 import { readFlags, type Flags } from "./command-line.ts";
+import { confirmTools } from "./confirm-tools.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
+import { secretsOf } from "./config-secrets.ts";
 import { helpText } from "./help-text.ts";
-import { readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
+import { followKnownAgents, readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
 import { writeStarter } from "./init/write-starter.ts";
+import { lockFolder, type FolderLock } from "./lock-folder.ts";
 import { jsonLog } from "./log.ts";
 import { nodeFault } from "./node-version.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -27,23 +32,55 @@ async function main(): Promise<number | undefined> {
   const tooOld = nodeFault(process.versions.node);
   if (tooOld !== undefined) return fail([tooOld]);
 
-  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init);
+  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init, flags);
 
   const setup = await readSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
-  if (flags.checkConfig) return print("configuration ok\n");
-  return run(setup);
+  if (flags.confirmTools) return confirm(setup);
+  return flags.checkConfig ? check(setup) : run(setup);
 }
 
-async function init(folder: string): Promise<number> {
+/** Asks where somebody can answer; a script has said yes by calling the command. */
+async function confirm({ config }: Setup): Promise<number> {
+  const ask = process.stdin.isTTY ? askOnTerminal : async () => true;
+  const say = (line: string) => void print(`${line}\n`);
+  const confirmed = await confirmTools(config, { ...edgeOf(config), say, ask });
+  return confirmed.ok ? 0 : fail(confirmed.faults);
+}
+
+async function askOnTerminal(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`${question} [y/N] `);
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}
+
+async function init(folder: string, flags: Flags): Promise<number> {
   const written = await writeStarter(folder);
   if (!written.ok) return fail(written.faults);
   const { config, tools } = written;
+  const setup = await readSetup({ ...flags, config });
+  const checked = setup.ok ? await checkConfig(setup, edgeOf(setup.config)) : setup;
   return print(`wrote ${config}
 wrote ${tools}
-start: agent-server --config ${config}
+${checked.ok ? checked.table : ""}start: agent-server --config ${config}
 `);
+}
+
+async function check(setup: Setup): Promise<number> {
+  const checked = await checkConfig(setup, edgeOf(setup.config));
+  return checked.ok ? print(`${checked.table}configuration ok\n`) : fail(checked.faults);
+}
+
+/** What only a process has: its version, its clock and the stream of its log. */
+function edgeOf(config: Config): { readonly version: string; readonly runtime: Runtime } {
+  // Standard output belongs to the protocol on stdio, so the log never goes there.
+  const write = (line: string) => void process.stderr.write(line);
+  const { logLevel: threshold } = config;
+  const log = jsonLog({ threshold, now: Date.now, write, secrets: secretsOf(config) });
+  const runtime = systemRuntime(log);
+  return { version: version(), runtime };
 }
 
 /** The configuration and the files that it names. */
@@ -65,6 +102,8 @@ async function readSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) 
   const faults = [...modules, known].flatMap((file) => (file.ok ? [] : file.faults));
   if (faults.length > 0) return { ok: false, faults };
   const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
+  const leftOut = modules.flatMap((module) => (module.ok ? module.leftOut : []));
+  for (const line of leftOut) process.stderr.write(`${line}\n`);
   const { relay, listing } = read.config;
   const names = syntheticNames({
     hasRelay: relay !== undefined,
@@ -103,9 +142,9 @@ function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInp
 }
 
 async function run({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
-  // Standard output belongs to the protocol on stdio, so the log never goes there.
-  const write = (line: string) => void process.stderr.write(line);
-  const runtime = systemRuntime(jsonLog({ threshold: config.logLevel, now: Date.now, write }));
+  const { runtime } = edgeOf(config);
+  const locked = await lockData(config, runtime);
+  if (!locked.ok) return fail([locked.fault]);
   const { name, agentType } = config;
   const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
   if (!loaded.ok) return fail([loaded.fault]);
@@ -115,7 +154,10 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
     config,
     identity,
     tools,
-    knownAgents,
+    knownAgents:
+      config.knownAgents === undefined
+        ? knownAgents
+        : followKnownAgents(config.knownAgents, knownAgents, runtime),
     version: version(),
     runtime,
     streams: { input: process.stdin, output: process.stdout },
@@ -127,20 +169,43 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
   const { url, joined } = running;
   if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
   if (joined === undefined) return undefined;
-  if (config.selfTest) return testItself(running, await joined, runtime, config.taskTimeoutMs);
+  if (config.selfTest) return testItself(running, await joined, runtime, config);
   if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
   return undefined;
+}
+
+/** An agent whose key comes from the environment may have no disk, and then nothing to be locked. */
+async function lockData({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
+  const { dataDir, privateKeyHex } = identity;
+  try {
+    return await lockFolder(dataDir, process.pid);
+  } catch (cause) {
+    if (privateKeyHex === undefined) {
+      return { ok: false, fault: `${dataDir}: cannot be used: ${String(cause)}` };
+    }
+    log("warn", "data.not_locked", { cause: String(cause) });
+    return { ok: true, release: () => {} };
+  }
 }
 
 async function testItself(
   { agent, stop }: RunningAgent,
   joined: JoinResult,
   runtime: Runtime,
-  timeoutMs: number,
+  { listing, taskTimeoutMs: timeoutMs }: Config,
 ): Promise<number> {
   const { identity, work } = agent;
   const report = (line: string) => void print(`${line}\n`);
-  const code = await selfTest({ identity, work, joined, timeoutMs, runtime, report });
+  const code = await selfTest({
+    identity,
+    work,
+    joined,
+    // Where prices differ, a prompt without a required capability must name its tool.
+    capability: listing?.capabilities[0],
+    timeoutMs,
+    runtime,
+    report,
+  });
   await stop();
   return code;
 }

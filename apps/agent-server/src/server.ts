@@ -1,6 +1,13 @@
-import { Server, type BaseContext, type CallToolResult } from "@modelcontextprotocol/server";
+import {
+  SdkError,
+  SdkErrorCode,
+  Server,
+  type BaseContext,
+  type CallToolResult,
+} from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
+import { CallCancelled } from "./execution/withdrawn.ts";
 import { promptService } from "./prompts/serve.ts";
 import { resourceService } from "./resources/serve.ts";
 import type { Runtime } from "./runtime.ts";
@@ -12,7 +19,7 @@ export interface McpServerParts {
   readonly version: string;
   readonly description: string;
   readonly tag: string;
-  readonly definitions: readonly ToolDefinition[];
+  readonly definitions: () => readonly ToolDefinition[];
   readonly callTool: CallTool;
   readonly resources: readonly ToolDefinition[];
   readonly prompts: readonly ToolDefinition[];
@@ -41,13 +48,14 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   const serveResources = resourceService(parts.resources);
   const servePrompts = promptService(parts.prompts);
   const tagBlock = { type: "text" as const, text: parts.tag };
-  const tools = parts.definitions.map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
-    ...rest,
-    inputSchema: { ...inputSchema, type: "object" as const },
-    ...(outputSchema !== undefined && {
-      outputSchema: { ...outputSchema, type: "object" as const },
-    }),
-  }));
+  const listTools = () =>
+    parts.definitions().map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
+      ...rest,
+      inputSchema: { ...inputSchema, type: "object" as const },
+      ...(outputSchema !== undefined && {
+        outputSchema: { ...outputSchema, type: "object" as const },
+      }),
+    }));
 
   function toResult(answer: CallAnswer): CallToolResult {
     const text = answer.ok ? answer.data : answer.error;
@@ -86,10 +94,12 @@ export function createMcpServers(parts: McpServerParts): McpServers {
         instructions: parts.description,
       },
     );
-    server.setRequestHandler("tools/list", () => ({ tools }));
+    server.setRequestHandler("tools/list", () => ({ tools: listTools() }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
       const given = { caller: callerOf(context), ...progressTo(context, runtime) };
-      return toResult(await call(callTool, params, given, context.mcpReq.signal));
+      const { signal } = context.mcpReq;
+      const cancel = params.name === "agent_task" ? cancellation(signal, context) : signal;
+      return toResult(await call(callTool, params, given, cancel));
     });
     const read = (name: string, args: unknown, context: BaseContext) =>
       call(
@@ -104,6 +114,26 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   }
 
   return { newServer, answerCall };
+}
+
+/**
+ * Tells the cancellation of a call from the end of its session. Where there are no sessions, MCP makes a
+ * closed request its cancellation.
+ */
+function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
+  const controller = new AbortController();
+  signal.addEventListener(
+    "abort",
+    () => {
+      const reason: unknown = signal.reason;
+      const byClosing =
+        reason instanceof SdkError && reason.code === (SdkErrorCode.ConnectionClosed as string);
+      const isSessionsEnd = byClosing && sessionId !== undefined;
+      controller.abort(isSessionsEnd ? reason : new CallCancelled({ byClosing }));
+    },
+    { once: true },
+  );
+  return controller.signal;
 }
 
 /** Only a client that sent a progress token wants to hear of it. */

@@ -13,8 +13,13 @@ import { findKnown, type KnownAgents } from "./http/known-agents.ts";
 import { listen } from "./http/listen.ts";
 import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
+import { configuredOffer } from "./offer/configured-offer.ts";
+import type { Offer } from "./offer/offer.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
+import { openApprovalsFile } from "./policy/approvals-file.ts";
 import { openRecords, type Records } from "./records.ts";
+import { confirmedToolsPath } from "./confirm-tools.ts";
+import { faultOfConfirmed, openConfirmedTools } from "./proxy/confirmed-tools.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
@@ -32,7 +37,7 @@ export interface StartOptions {
   readonly identity: Identity;
   readonly tools: readonly RegisteredTool[];
   /** The owner's own file of agents. */
-  readonly knownAgents?: KnownAgents;
+  readonly knownAgents?: KnownAgents | (() => KnownAgents);
   readonly version: string;
   readonly runtime: Runtime;
   /** The streams of the stdio transport. */
@@ -59,13 +64,25 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   const opened = openRecords(config, runtime);
   if (!opened.ok) return opened;
   const { records } = opened;
-  const servers = await connectServers(config.mcpServers, { version, runtime });
+  const path = confirmedToolsPath(config);
+  // Else every tool would count as new, and what has changed as confirmed.
+  const wraps = Object.keys(config.mcpServers).length > 0;
+  const fault = wraps ? faultOfConfirmed(path) : undefined;
+  if (fault !== undefined) {
+    records.close();
+    return { ok: false, faults: [fault] };
+  }
+  const confirmed = openConfirmedTools(path, runtime);
+  const servers = await connectServers(config.mcpServers, { version, runtime, confirmed });
   if (!servers.ok) {
     records.close();
     return servers;
   }
   const tools = [...options.tools, ...servers.tools];
-  const started = await startWithTools({ ...options, tools }, records);
+  const decided = configuredOffer(config, tools);
+  const started = decided.ok
+    ? await startWithTools({ ...options, tools }, records, decided.offer)
+    : decided;
   if (!started.ok) {
     await servers.close();
     records.close();
@@ -85,21 +102,35 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   };
 }
 
-async function startWithTools(options: StartOptions, records: Records): Promise<StartResult> {
+async function startWithTools(
+  options: StartOptions,
+  records: Records,
+  offer: Offer,
+): Promise<StartResult> {
   const { config, identity, tools, version, runtime } = options;
-  const home = config.relay && (await openHome(homeOptions(config.relay, options)));
+  if (config.offer === "all") {
+    const names = tools.map(({ definition }) => definition.name);
+    runtime.log("warn", "offer.all", { tools: names });
+  }
+  const approvalsFile = await openApprovalsFile(
+    join(config.identity.dataDir, "approvals.json"),
+    runtime,
+  );
+  const home =
+    config.relay && (await openHome(homeOptions(config.relay, options, { offer, approvalsFile })));
   const created = createAgent({
     identity,
     name: config.name,
     description: config.description,
     version,
     tools,
-    listedTools: config.listing?.capabilities ?? [],
     policy: config.policy,
     audit: records.audit,
+    approvalsFile,
     memory: records.memory,
     executor: chooseExecutor(config, runtime),
     listing: config.listing,
+    offer,
     taskTimeoutMs: config.taskTimeoutMs,
     ...(home !== undefined && { home }),
     runtime,
@@ -107,7 +138,7 @@ async function startWithTools(options: StartOptions, records: Records): Promise<
   if (!created.ok) return created;
   const { agent } = created;
 
-  const door = await openDoor(agent, home, options);
+  const door = await openDoor(agent, home, options, offer);
   if (!door.ok) return door;
   const joined = home?.start({
     work: agent.work,
@@ -132,10 +163,11 @@ async function startWithTools(options: StartOptions, records: Records): Promise<
 
 function homeOptions(
   relay: NonNullable<Config["relay"]>,
-  { config, identity, tools, runtime }: StartOptions,
+  { config, identity, runtime }: StartOptions,
+  { offer, approvalsFile }: Pick<HomeOptions, "approvalsFile"> & { readonly offer: Offer },
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
-  const capabilities = listing?.capabilities ?? tools.map((tool) => tool.definition.name);
+  const capabilities = [...offer.capabilities.keys()];
   return {
     ...relay,
     taskTimeoutMs,
@@ -143,7 +175,7 @@ function homeOptions(
     identity,
     profile: { name, description, agentType, capabilities, listing },
     outboxPath: join(config.identity.dataDir, "outbox"),
-    askedPath: join(config.identity.dataDir, "approvals.json"),
+    approvalsFile,
     runtime,
   };
 }
@@ -156,6 +188,7 @@ async function openDoor(
   agent: Agent,
   home: Home | undefined,
   { config, streams, tools, version, knownAgents = new Map(), runtime }: StartOptions,
+  offer: Offer,
 ): Promise<Door> {
   const { server } = config;
   if (server.transport === "stdio") {
@@ -172,6 +205,7 @@ async function openDoor(
       description,
       version,
       tools: tools.map((tool) => tool.definition),
+      offer,
       listing,
       mcpUrl: endpointUrl(server.publicUrl, listening) ?? "",
       secured: !server.allowAnonymous,
@@ -184,7 +218,7 @@ async function openDoor(
       checkSigned: createSignedTokenCheck({
         identity: agent.identity,
         findSigner: firstSigner(
-          findKnown(knownAgents),
+          findKnown(typeof knownAgents === "function" ? knownAgents : () => knownAgents),
           ...(home === undefined ? [] : [home.findSigner]),
         ),
         runtime,

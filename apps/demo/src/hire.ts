@@ -1,6 +1,6 @@
 import { delegate, type RelayClient } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
-import type { Received, Settlement, Task } from "@agent/wire";
+import type { ListedTask, Received, Settlement } from "@agent/wire";
 import { bodyOf } from "./body-of.ts";
 import type { Member, Stage, Worker } from "./stage.ts";
 
@@ -8,7 +8,7 @@ import type { Member, Stage, Worker } from "./stage.ts";
 export interface Job {
   readonly payer: Member;
   readonly worker: Worker;
-  readonly task: Received<typeof Task>;
+  readonly task: Received<typeof ListedTask>;
   readonly settlement: Received<typeof Settlement>;
 }
 
@@ -54,7 +54,7 @@ export async function hire(stage: Stage, prompt: string, signal: AbortSignal): P
 async function onlyTaskOf(
   operator: RelayClient,
   { agentId, name }: Member,
-): Promise<Received<typeof Task>> {
+): Promise<Received<typeof ListedTask>> {
   const request = { params: { agentId }, query: { submitted_by: "me" } } as const;
   const { tasks } = bodyOf(await operator.listTasks(request));
   const [task] = tasks;

@@ -28,7 +28,7 @@ export interface FakePeer {
   /** The answer to a nonce, as the initiator gives it. */
   answer(nonce: unknown): string;
   /** The whole handshake. */
-  befriend(): Promise<FakePeer>;
+  befriend(introduction?: object): Promise<FakePeer>;
   heartbeat(timestamp?: number, change?: object): Promise<Reply>;
   remove(timestamp?: number): Promise<Reply>;
   /** The body of task/forward. */
@@ -83,8 +83,8 @@ export function fakePeer(
         ...change,
       }),
     answer: (nonce) => toBase64Url(sign(`${relayId}:${String(nonce)}`, secretKey)),
-    async befriend() {
-      const { body } = await peer.propose();
+    async befriend(introduction = {}) {
+      const { body } = await peer.propose(introduction);
       const confirmed = await peer.post("/federation/v1/peer/confirm", {
         relay_id: relayId,
         challenge_response: peer.answer(body["nonce_b"]),

@@ -29,6 +29,9 @@ export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
     trace: null,
     events: "[]",
     erased_at: null,
+    claimed_at: null,
+    worked_at: null,
+    cancel_requested_at: null,
     ...change,
   };
 }

@@ -133,9 +133,7 @@ export function acknowledged(task: InboundTask): InboundTask {
  * peer has accepted the completed result before, that is a default.
  */
 export function expireInbound(task: InboundTask, now: number): InboundTask {
-  if (task.state === "running" && now >= task.expiresAt) {
-    return { ...task, state: "void", hold: releasedOf(task) };
-  }
+  if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
   if (now < task.holdUntil) return task;
   const isDefault = isHoldPending(task) && task.state === "completed" && task.amount > 0;
   return { ...task, hold: isDefault ? "defaulted" : releasedOf(task) };
@@ -186,6 +184,11 @@ export function defaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "am
 /** The operator no longer counts a default as owed; a settlement that comes later still counts. */
 export function clearDefault(task: InboundTask): InboundTask {
   return task.hold === "defaulted" ? { ...task, hold: "released" } : task;
+}
+
+/** A task that ends here without a receipt, by expiry or because it was cancelled. */
+export function voidInbound(task: InboundTask): InboundTask {
+  return task.state === "running" ? { ...task, state: "void", hold: releasedOf(task) } : task;
 }
 
 function releasedOf({ hold }: InboundTask): InboundTask["hold"] {

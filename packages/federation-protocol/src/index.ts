@@ -82,6 +82,7 @@ export {
   openInbound,
   postponeInbound,
   returnAgain,
+  voidInbound,
 } from "./inbound-task.ts";
 export { FEDERATION_LIMITS } from "./limits.ts";
 export {
@@ -134,6 +135,10 @@ export {
   SettlementListSchema,
 } from "./messages/settlement.ts";
 export {
+  type TaskCancel,
+  type TaskCancelAnswer,
+  TaskCancelAnswerSchema,
+  TaskCancelSchema,
   type TaskForward,
   type TaskForwardAnswer,
   TaskForwardAnswerSchema,
@@ -166,6 +171,7 @@ export {
   type ReceiptStatus,
   releasePayable,
   takeResult,
+  voidOutbound,
 } from "./outbound-task.ts";
 export {
   isLive,
@@ -187,6 +193,7 @@ export {
 export { readMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
+  CancelCode,
   ClearingCode,
   FederationCode,
   FederationRefusal,
@@ -264,3 +271,14 @@ export {
   verifyResult,
   verifyResultAsync,
 } from "./task-result.ts";
+export {
+  beginCancel,
+  type CancelFinding,
+  type CancelMeaning,
+  checkCancel,
+  endCancel,
+  isCancelDue,
+  readCancelAnswer,
+  requestCancel,
+  signCancelAnswer,
+} from "./task-cancel.ts";

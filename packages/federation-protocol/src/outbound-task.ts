@@ -43,6 +43,8 @@ export interface OutboundTask {
   readonly receiptStatus: ReceiptStatus | null;
   /** Whether the relay before this one has taken its completed result and has yet to settle it. */
   readonly awaitsSettlement?: boolean;
+  /** Since when its submitter wants it cancelled, and when to ask the peer; null: not any more. */
+  readonly cancel?: { readonly requestedAt: number; readonly dueAt: number | null };
 }
 
 type Order = Pick<
@@ -109,8 +111,13 @@ export function isForwardDue({ state, dueAt, expiresAt }: OutboundTask, now: num
 
 /** A task whose time is over. One whose result came waits for the relay before this one instead. */
 export function expireOutbound(task: OutboundTask, now: number): OutboundTask {
+  return now >= task.expiresAt ? voidOutbound(task) : task;
+}
+
+/** A task that ends here without a result, by expiry or because its peer agreed to cancel it. */
+export function voidOutbound(task: OutboundTask): OutboundTask {
   const isOpen = task.state === "forwarding" || task.state === "forwarded";
-  return isOpen && now >= task.expiresAt ? { ...task, state: "void", dueAt: null } : task;
+  return isOpen ? { ...task, state: "void", dueAt: null } : task;
 }
 
 /**

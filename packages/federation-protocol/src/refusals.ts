@@ -7,6 +7,7 @@ export type FederationCode =
   | PeerCode
   | ForwardCode
   | ResultCode
+  | CancelCode
   | SettlementCode
   | ClearingCode;
 
@@ -69,6 +70,14 @@ export type ResultCode =
   | "result.key_mismatch"
   | "result.receipt_invalid"
   | "result.attestation_invalid";
+
+/** A task that a peer may not have cancelled. */
+export type CancelCode =
+  | "federation.malformed"
+  | "federation.wrong_sender"
+  | "cancel.task_not_found"
+  | "cancel.wrong_peer"
+  | "cancel.already_finished";
 
 /** A settlement that is not booked. */
 export type SettlementCode =

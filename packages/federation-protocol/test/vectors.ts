@@ -9,6 +9,7 @@ import { termsOf } from "../src/fee.ts";
 import { createHeartbeat } from "../src/heartbeat.ts";
 import { createRemoval } from "../src/removal.ts";
 import { signRequest } from "../src/request-signature.ts";
+import { signCancelAnswer } from "../src/task-cancel.ts";
 import { createForward } from "../src/task-forward.ts";
 import { createSettlement } from "../src/settlement-forward.ts";
 import { openSettlement } from "../src/settlement-outbox.ts";
@@ -240,6 +241,10 @@ function work(): RequestVector[] {
     { taskId: TASK, receiptHash: receiptHash(receiptOf()), relayId: alpha.id },
     { secretKey: alpha.secretKey, now: NOW },
   );
+  const cancelled = signCancelAnswer(
+    { status: "cancelled", taskId: TASK, relayId: beta.id },
+    { secretKey: beta.secretKey, now: NOW },
+  );
   return [
     request(alpha, beta, {
       name: "discover",
@@ -262,6 +267,13 @@ function work(): RequestVector[] {
       inner: { member: "body.signature", text: withoutSignature(passedOn()) },
       status: 202,
       answer: { task_id: RELAYED_TASK, status: "pending" },
+    }),
+    request(alpha, beta, {
+      name: "cancel a task",
+      path: "task/cancel",
+      body: { task_id: TASK, origin_relay: alpha.id, ...bound(beta) },
+      inner: { member: "answer.signature", text: withoutSignature(cancelled) },
+      answer: cancelled,
     }),
     request(beta, alpha, {
       name: "return a result",

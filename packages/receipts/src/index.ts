@@ -25,6 +25,14 @@ export { receiptHash } from "./hash.ts";
 export { isKeyInForce, type KeyTerm, type ReceiptTimes } from "./key-in-force.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
+export {
+  type NoShowRecord,
+  type NoShowRecordBody,
+  NoShowRecordSchema,
+  type NoShowRefusal,
+  signNoShowRecord,
+  verifyNoShowRecord,
+} from "./no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
 export {

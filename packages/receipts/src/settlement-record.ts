@@ -1,14 +1,7 @@
-import {
-  bytesToHex,
-  didKeyToPublicKey,
-  EncodingError,
-  signJson,
-  SUITE,
-  verifyJson,
-  type Verdict,
-} from "@agent/crypto";
+import { bytesToHex, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, whole } from "./fields.ts";
+import { issuer, keyOfIssuer } from "./issuer.ts";
 import { judgeInOrder } from "./judge-in-order.ts";
 
 /** How a relay settled one task (specification, Settlement record), signed like a receipt. */
@@ -30,10 +23,7 @@ export const SettlementRecordSchema = v.object(
     ),
     settled_at: whole,
     // The relay that settled, and so the key that signed.
-    issuer: v.pipe(
-      v.string("must be a string"),
-      v.check((did) => keyOfIssuer(did) !== null, "must be the did:key of an Ed25519 key"),
-    ),
+    issuer,
     x402_tx_hash: v.optional(text),
     x402_network: v.optional(text),
     suite: v.string("must be a string"),
@@ -80,13 +70,4 @@ export function verifySettlementRecord(
     ["issuer", "settlement.wrong_issuer", isExpected],
     ["signature", "settlement.signature_invalid", () => key !== null && verifyJson(record, key)],
   ]);
-}
-
-function keyOfIssuer(did: string): Uint8Array | null {
-  try {
-    return didKeyToPublicKey(did);
-  } catch (error) {
-    if (error instanceof EncodingError) return null;
-    throw error;
-  }
 }

@@ -8,4 +8,5 @@ export type ArtifactKind =
   | "succession"
   | "settlement"
   | "attestation"
+  | "no_show"
   | "delegation_token";

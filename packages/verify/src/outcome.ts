@@ -13,6 +13,7 @@ const IS_RELAY_SIGNED: Readonly<Record<ArtifactKind, boolean>> = {
   bundle: true,
   settlement: true,
   attestation: true,
+  no_show: true,
   receipt: false,
   credential: false,
   presentation: false,

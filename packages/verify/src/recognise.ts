@@ -8,6 +8,7 @@ const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]]
   ["ledger", ["timeline", "content_hash"]],
   ["succession", ["old_public_key", "new_public_key"]],
   ["settlement", ["settlement_id", "allocation_id"]],
+  ["no_show", ["claimed_at", "lapsed_at"]],
   ["attestation", ["receipt_hash", "attested_at"]],
   ["delegation_token", ["token_id", "delegate_agent_id"]],
   ["receipt", ["prompt_hash", "result_hash"]],
@@ -23,9 +24,21 @@ export function recognise(value: unknown): ArtifactKind | null {
   const list = successionList(value);
   if (list !== null)
     return list.every((step) => recognise(step) === "succession") ? "succession" : null;
+  if (noShowList(value) !== null) return "no_show";
   const found = MARKS.filter(([, members]) => members.every((name) => Object.hasOwn(value, name)));
   const [first, second] = found;
   return first !== undefined && second === undefined ? first[0] : null;
+}
+
+/** The statements that a relay answers as the evidence of a task that expired; null for anything else. */
+export function noShowList(value: object): readonly unknown[] | null {
+  const list: unknown =
+    "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
+  return Array.isArray(list) &&
+    list.length > 0 &&
+    list.every((each) => recognise(each) === "no_show")
+    ? list
+    : null;
 }
 
 /** The records of a chain of successions; null for what is no list of at least one. */

@@ -4,6 +4,7 @@ import type { LedgerRefusal } from "@agent/ledger";
 import type {
   AttestationRefusal,
   DelegationRefusal,
+  NoShowRefusal,
   ReceiptRefusal,
   SettlementRefusal,
 } from "@agent/receipts";
@@ -30,6 +31,7 @@ export type BundleRefusal =
   | "bundle.routing_mismatch"
   | "bundle.credential_foreign"
   | "bundle.settlement_mismatch"
+  | "bundle.no_show_mismatch"
   | "bundle.postings_mismatch"
   | "bundle.erased";
 
@@ -50,5 +52,6 @@ export type ArtifactRefusal =
   | LedgerRefusal
   | SuccessionCode
   | SettlementRefusal
+  | NoShowRefusal
   | AttestationRefusal
   | DelegationRefusal;

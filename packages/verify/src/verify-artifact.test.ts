@@ -97,6 +97,14 @@ const samples: readonly Sample[] = [
     code: "settlement.signature_invalid",
   },
   {
+    kind: "no_show",
+    value: made.noShow,
+    key: carol.publicKey,
+    rungs: "well_formed intact key_bound",
+    forged: { ...made.noShow, priced: false },
+    code: "no_show.signature_invalid",
+  },
+  {
     kind: "attestation",
     value: made.attestation,
     key: carol.publicKey,
@@ -398,5 +406,36 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
       }
     }
     expect(taken).toEqual([]);
+  });
+});
+
+describe("B2: the no-shows of an expired task", () => {
+  const all = { no_shows: [made.noShow, made.noShow] };
+
+  test("B2: are valid when each of them is", () => {
+    const verdict = verifyArtifact(all, { publicKey: carol.publicKey, taskId: made.taskId });
+    expect(verdict).toMatchObject({ kind: "no_show", valid: true });
+    expect(verdict.nested.map(({ valid }) => valid)).toEqual([true, true]);
+  });
+
+  test.each([
+    [
+      "one of them was changed",
+      { no_shows: [made.noShow, { ...made.noShow, priced: false }] },
+      {},
+      "no_show.signature_invalid",
+    ],
+    ["another relay is asked for", all, { publicKey: bob.publicKey }, "artifact.key_unbound"],
+    ["another task is asked for", all, { taskId: "x" }, "bundle.task_mismatch"],
+    ["there is none", { no_shows: [] }, {}, "artifact.unrecognised"],
+    [
+      "something else is among them",
+      { no_shows: [made.noShow, made.receipt] },
+      {},
+      "artifact.unrecognised",
+    ],
+    ["something stands beside them", { ...all, note: 1 }, {}, "artifact.unrecognised"],
+  ] as const)("B2: are refused when %s", (_, value, options, code) => {
+    expect(verifyArtifact(value, options)).toMatchObject({ valid: false, code });
   });
 });

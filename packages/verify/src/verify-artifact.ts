@@ -4,7 +4,7 @@ import { judgeDelegationToken } from "./artifacts/delegation-token.ts";
 import { judgeLedger } from "./artifacts/ledger.ts";
 import type { TimedOptions, VerifyOptions } from "./artifacts/options.ts";
 import { judgeReceipt } from "./artifacts/receipt.ts";
-import { judgeAttestation, judgeSettlement } from "./artifacts/relay-record.ts";
+import { judgeAttestation, judgeNoShow, judgeSettlement } from "./artifacts/relay-record.ts";
 import { judgeSuccession } from "./artifacts/succession.ts";
 import { verifyBundle } from "./bundle/verify.ts";
 import type { ArtifactKind } from "./kind.ts";
@@ -41,6 +41,8 @@ function judge(
       return judgeSuccession(value, options);
     case "settlement":
       return judgeSettlement(value, options);
+    case "no_show":
+      return judgeNoShow(value, options);
     case "attestation":
       return judgeAttestation(value, options);
     case "credential":

@@ -13,6 +13,7 @@ import {
   signAttestation,
   signDelegationToken,
   signReceipt,
+  signNoShowRecord,
   signSettlementRecord,
 } from "@agent/receipts";
 import { seededRandom } from "@agent/testkit";
@@ -110,6 +111,19 @@ export const settlement = signSettlementRecord(
     net: 1.9,
     status: "completed",
     settled_at: now,
+    issuer: carol.did,
+  },
+  carol.secretKey,
+);
+
+export const noShow = signNoShowRecord(
+  {
+    task_id: taskId,
+    agent_id: aliceId,
+    claimed_at: now,
+    lapsed_at: now + 60_000,
+    wall_clock_ms: 60_000,
+    priced: true,
     issuer: carol.did,
   },
   carol.secretKey,

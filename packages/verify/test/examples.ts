@@ -2,7 +2,7 @@ import { sha256Hex, signJson } from "@agent/crypto";
 import { eraseTexts, receiptHash } from "@agent/receipts";
 import { seededRandom } from "@agent/testkit";
 import { bundleText, type EvidenceBundle, signBundle } from "../src/index.ts";
-import { settlement } from "./artifacts.ts";
+import { carol, noShow, settlement } from "./artifacts.ts";
 import { delegationOf, start } from "./scene.ts";
 
 /** A file as an auditor may get it, and how the command is called for it. */
@@ -78,5 +78,11 @@ export const examples: readonly Example[] = [
     text: text.replace('"amount_settled":2', '"amount_settled":3'),
     options: named,
   },
+  {
+    title: "a no-show record, its relay's key is named",
+    text: JSON.stringify(noShow),
+    options: ["--key", carol.did],
+  },
+  { title: "a no-show record, no key is named", text: JSON.stringify(noShow), options: [] },
   { title: "a settlement record, no key is named", text: JSON.stringify(settlement), options: [] },
 ];

@@ -105,6 +105,7 @@ export const errors = {
     text: "Task is open, or its result is still on its way to another relay",
   },
   "task.not_pending": { status: 409, text: "Task is no longer pending" },
+  "task.not_claimed": { status: 409, text: "Task is not claimed by this device" },
   "task.no_receipt": { status: 409, text: "Task has no receipt" },
   "task.no_candidate": {
     status: 422,
@@ -271,6 +272,9 @@ export const errors = {
   },
   "result.receipt_invalid": { status: 400, text: "Receipt does not verify" },
   "result.attestation_invalid": { status: 400, text: "Relay attestation does not verify" },
+  "cancel.task_not_found": { status: 404, text: "No task of this peer, or it is forgotten" },
+  "cancel.wrong_peer": { status: 403, text: "Task was taken from another peer" },
+  "cancel.already_finished": { status: 409, text: "Task has a receipt already" },
   "settlement.not_owed": { status: 404, text: "No task of this peer" },
   "settlement.not_completed": { status: 409, text: "Task is not completed" },
   "settlement.already_settled": { status: 409, text: "Task was settled before" },

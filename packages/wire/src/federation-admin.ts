@@ -23,11 +23,11 @@ export const FederationPeer = v.object({
   /** What tasks that are under way to the peer may add. */
   reserved: money,
   /** What it accepted results for and did not settle in time; it counts as owed until cleared. */
-  defaulted: money,
+  defaulted: v.optional(money),
   /** What it can do, by its own signed word. */
-  features: v.array(v.string()),
+  features: v.optional(v.array(v.string())),
   /** Grows with every restore of its database; 0 where it named none. */
-  incarnation: v.number(),
+  incarnation: v.optional(v.number()),
 });
 export type FederationPeer = v.InferInput<typeof FederationPeer>;
 

@@ -24,11 +24,20 @@ export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
 export { impliedRefusals } from "./implied-refusals.ts";
 export { openApi } from "./openapi.ts";
+export { createRedactor, isSecretName, REDACTED } from "./redact.ts";
 export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
 export { pricesIn, shownPrice, type Offer } from "./listing-price.ts";
-export { RoutingChoice, SubmitTaskBody, Task, TaskEvent, TaskStatus } from "./tasks.ts";
+export {
+  ListedStatus,
+  ListedTask,
+  RoutingChoice,
+  SubmitTaskBody,
+  Task,
+  TaskEvent,
+  TaskStatus,
+} from "./tasks.ts";
 export { AccountSummary, Balance, Settlement, Transaction } from "./budget.ts";
 export { Statement } from "./statement.ts";
 export { Webhook, WebhookEvent } from "./webhooks.ts";

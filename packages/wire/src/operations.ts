@@ -8,6 +8,7 @@ import { conversations } from "./conversations.ts";
 import { credentials } from "./credentials.ts";
 import { devices } from "./devices.ts";
 import { events } from "./events.ts";
+import { claims } from "./claims.ts";
 import { evidence } from "./evidence.ts";
 import { federationAdmin } from "./federation-admin.ts";
 import { federation } from "./federation.ts";
@@ -40,6 +41,7 @@ export const operations = {
   ...pairing,
   ...approvals,
   ...tasks,
+  ...claims,
   ...evidence,
   ...routing,
   ...budget,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { longText, money } from "./fields.ts";
+import { extensibleEnum, longText, money } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 /** How the operator saw a payment end: `settled` if the chain has it, `failed` if it never will. */
@@ -23,7 +23,7 @@ export const payments = {
         payment_id: v.string(),
         payer_id: v.string(),
         amount: money,
-        status: Outcome,
+        status: extensibleEnum(Outcome.options),
         reason: v.string(),
       }),
     },

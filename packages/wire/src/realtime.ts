@@ -14,6 +14,7 @@ export const ClientMessage = v.variant("type", [
   v.object({ type: v.literal("capabilities"), capabilities }),
   v.object({ type: v.literal("claim"), task_id: id }),
   v.object({ type: v.literal("refuse"), task_id: id, reason: v.optional(longText) }),
+  v.object({ type: v.literal("release"), task_id: id }),
   v.object({ type: v.literal("progress"), task_id: id, note: v.optional(longText) }),
   v.object({ type: v.literal("result"), task_id: id, receipt: looseObject }),
   v.object({ type: v.literal("ping") }),
@@ -30,6 +31,7 @@ export const ServerMessage = v.variant("type", [
   }),
   v.object({ type: v.literal("task_assigned"), task: Task, expires_at: v.number() }),
   v.object({ type: v.literal("task_cancelled"), task_id: v.string() }),
+  v.object({ type: v.literal("cancel_requested"), task_id: v.string() }),
   v.object({ type: v.literal("claimed"), task_id: v.string(), lease_until: v.number() }),
   v.object({ type: v.literal("result_accepted"), task_id: v.string(), status: v.string() }),
   v.object({

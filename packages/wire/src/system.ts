@@ -3,8 +3,11 @@ import { looseObject, money } from "./fields.ts";
 import { operation } from "./operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
-/** POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. */
-const incarnation = v.number();
+/**
+ * POSIX seconds of the latest restore of the relay's database from a backup; 0 without one. A relay of
+ * an older version does not name it.
+ */
+const incarnation = v.optional(v.number());
 const Alive = v.object({ status: v.literal("ok") });
 
 export const system = {
@@ -108,8 +111,8 @@ export const system = {
           v.object({
             name: v.string(),
             ok: v.boolean(),
-            count: v.number(),
-            ids: v.array(v.string()),
+            count: v.optional(v.number()),
+            ids: v.optional(v.array(v.string())),
             detail: v.string(),
           }),
         ),

@@ -29,6 +29,10 @@ export const TaskStatus = v.picklist([
 ]);
 export type TaskStatus = v.InferOutput<typeof TaskStatus>;
 
+/** What a list of submitted tasks shows beside: a task that expired while somebody had claimed it. */
+export const ListedStatus = v.picklist([...TaskStatus.options, "expired"]);
+export type ListedStatus = v.InferOutput<typeof ListedStatus>;
+
 export const RoutingChoice = v.object({
   selected_agent: v.string(),
   composite_score: v.number(),
@@ -60,12 +64,21 @@ export const Task = v.object({
   amount_locked: v.number(),
   /** The number of its newest event. */
   event_id: v.optional(v.number()),
+  /** When its submitter asked the holder of the claim to stop; only then. */
+  cancel_requested_at: v.optional(v.number()),
   /** Only where the task came with one. */
   delegation_token: v.optional(looseObject),
   /** Only where the texts were erased: when `prompt`, result and notes became their hashes. */
   erased_at: v.optional(v.number()),
 });
 export type Task = v.InferInput<typeof Task>;
+
+/** The prompt of an expired task is not kept: it is empty. */
+export const ListedTask = v.object({
+  ...Task.entries,
+  status: extensibleEnum(ListedStatus.options),
+});
+export type ListedTask = v.InferInput<typeof ListedTask>;
 
 const promptRule = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
 
@@ -241,23 +254,31 @@ export const tasks = {
     scope: "task:read",
     tier: "read",
     query: v.object({
-      status: v.optional(TaskStatus),
+      status: v.optional(ListedStatus),
       submitted_by: v.optional(v.literal("me")),
       ...page,
     }),
-    ok: { 200: v.object({ tasks: v.array(Task), next_cursor: nextCursor }) },
+    ok: { 200: v.object({ tasks: v.array(ListedTask), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
   cancelTask: operation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/cancel",
-    summary: "Cancel a pending task and release its hold.",
+    summary:
+      "Cancel a pending task and release its hold, or ask the executor of a claimed one to stop.",
     section: "Tasks",
     auth: "bearer",
     scope: "task:submit",
     tier: "write",
     keyed: true,
-    ok: { 200: v.object({ task_id: v.string(), status: v.literal("cancelled") }) },
+    ok: {
+      200: v.object({ task_id: v.string(), status: v.literal("cancelled") }),
+      202: v.object({
+        task_id: v.string(),
+        status: v.literal("claimed"),
+        cancel_requested_at: v.number(),
+      }),
+    },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
   }),
   eraseTaskTexts: operation({

@@ -1,18 +1,24 @@
 import type { ToolDefinition } from "../tools/definition.ts";
+import type { Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 
 /**
- * The tools for a task, in the order in which they run: those that are required capabilities, else those
- * that the prompt names, else the one that its words fit best, else the first.
+ * The tools for a task, in the order in which they run: those behind the required capabilities, else those
+ * that the prompt names, else the one that its words fit best, else the first. Behind a capability with
+ * several tools, the same rules choose among these.
  */
 export function chooseTools(
   { prompt, requiredCapabilities }: Pick<WorkTask, "prompt" | "requiredCapabilities">,
-  tools: readonly ToolDefinition[],
+  { tools, behind }: Pick<Toolbox, "tools" | "behind">,
 ): readonly ToolDefinition[] {
-  const required = [...new Set(requiredCapabilities)].flatMap(
-    (name) => tools.find((tool) => tool.name === name) ?? [],
-  );
-  if (required.length > 0) return required;
+  const required = [...new Set(requiredCapabilities)].flatMap((capability) => {
+    const candidates = behind(capability);
+    return candidates.length > 1 ? chooseAmong(candidates, prompt) : candidates;
+  });
+  return required.length > 0 ? [...new Set(required)] : chooseAmong(tools, prompt);
+}
+
+function chooseAmong(tools: readonly ToolDefinition[], prompt: string): readonly ToolDefinition[] {
   const named = namedIn(prompt, tools);
   return named.length > 0 ? named : tools.slice(...bestFit(prompt, tools));
 }

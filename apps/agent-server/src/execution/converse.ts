@@ -19,6 +19,9 @@ const keptCharacters = 2_000;
 
 const noTools: Toolbox = {
   tools: [],
+  behind: () => [],
+  has: () => false,
+  hasSeveralPrices: false,
   call: async (name) => ({ ok: false, kind: "unknown", error: `Unknown tool "${name}"` }),
 };
 

@@ -17,12 +17,12 @@ export async function withDeadline<T>(
   let onCancel = () => {};
   let clear = () => {};
   const ended = new Promise<Timed<T>>((resolve) => {
-    const end = (reason: "timeout" | "cancelled") => {
-      controller.abort(new Error(reason));
+    const end = (reason: "timeout" | "cancelled", cause: unknown) => {
+      controller.abort(cause);
       resolve({ ok: false, reason });
     };
-    onCancel = () => end("cancelled");
-    clear = runtime.schedule(ms, () => end("timeout"));
+    onCancel = () => end("cancelled", cancel?.reason);
+    clear = runtime.schedule(ms, () => end("timeout", new Error("timeout")));
   });
   cancel?.addEventListener("abort", onCancel, { once: true });
   try {

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { CallAnswer } from "../tools/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { directExecutor, promptParameter } from "./direct.ts";
+import { toolboxOf } from "../testing/offer.ts";
 
 const text = { type: "string" };
 const number = { type: "number" };
@@ -41,13 +42,10 @@ async function execute(
   const task = { taskId: "t", prompt: "words", requiredCapabilities, submittedAt: 0 };
   const outcome = await directExecutor.execute(
     task,
-    {
-      tools,
-      async call(name, args) {
-        calls.push([name, args]);
-        return answer ?? { ok: true, data: "result" };
-      },
-    },
+    toolboxOf(tools, async (name, args) => {
+      calls.push([name, args]);
+      return answer ?? { ok: true, data: "result" };
+    }),
     new AbortController().signal,
   );
   return { calls, outcome };

@@ -2,14 +2,14 @@ import type { ToolDefinition } from "../tools/definition.ts";
 import type { Executor, Outcome } from "./executor.ts";
 
 /**
- * No planning: the tool whose name is a required capability, else the first one, is called with the
+ * No planning: the first tool behind a required capability, else the first one, is called with the
  * prompt as its one string argument (specification, "direct mode").
  */
 export const directExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
-    const tool =
-      toolbox.tools.find(({ name }) => task.requiredCapabilities.includes(name)) ??
-      toolbox.tools[0];
+    const [tool = toolbox.tools[0]] = task.requiredCapabilities.flatMap((one) =>
+      toolbox.behind(one),
+    );
     if (tool === undefined) return { status: "failed", result: "This agent has no tools" };
 
     const parameter = promptParameter(tool);

@@ -10,6 +10,12 @@ export interface Outcome {
 /** The tools of one task: scope, policy and time limit are already applied to every call. */
 export interface Toolbox {
   readonly tools: readonly ToolDefinition[];
+  /** Those of `tools` that are behind a required capability. */
+  behind(capability: string): readonly ToolDefinition[];
+  /** Whether the agent has this tool, offered for the task or not. */
+  has(name: string): boolean;
+  /** Whether another tool would have had another price, so that guessing which one is meant is wrong. */
+  readonly hasSeveralPrices: boolean;
   call(name: string, args: unknown): Promise<CallAnswer>;
 }
 

@@ -25,6 +25,7 @@ import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
 import { createLlmExecutor } from "./llm.ts";
 import { createTaskRunner } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
+import { offerOf } from "../testing/offer.ts";
 
 const identity = newIdentity();
 const reverse = textTool("text.reverse", (words) => ({
@@ -56,7 +57,8 @@ async function run(replies: Reply[], { tools = [shout], ...given }: Given = {}) 
   const runTask = createTaskRunner({
     identity,
     deviceId: () => "device",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
+    offer: offerOf(registry.definitions),
     callTool: createToolCaller({ registry, guard, runtime }),
     executor: createLlmExecutor(createChat(exchange)),
     hire: undefined,

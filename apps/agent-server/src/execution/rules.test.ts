@@ -14,6 +14,7 @@ import type { JsonObject, ToolDefinition } from "../tools/definition.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { fillArguments } from "./fill-arguments.ts";
 import { rulesExecutor } from "./rules.ts";
+import { offerOf, toolboxOf } from "../testing/offer.ts";
 
 const text = { type: "string" };
 const number = { type: "number" };
@@ -52,12 +53,12 @@ describe("the tools for a task are", () => {
     ["also when the capability is none of its tools", "xyzzy", ["unknown"], ["first"]],
     ["not those whose name is a part of a word", "firsthand weatherproof", [], ["first"]],
   ])("%s", (_, prompt, requiredCapabilities, expected) => {
-    const chosen = chooseTools({ prompt, requiredCapabilities }, tools);
+    const chosen = chooseTools({ prompt, requiredCapabilities }, toolboxOf(tools));
     expect(chosen.map(({ name }) => name)).toEqual(expected);
   });
 
   test("none where there are none", () => {
-    expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, [])).toEqual([]);
+    expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, toolboxOf([]))).toEqual([]);
   });
 });
 
@@ -164,13 +165,10 @@ async function execute(
   const calls: unknown[] = [];
   const outcome = await rulesExecutor.execute(
     { taskId: "t", prompt, requiredCapabilities, submittedAt: 0 },
-    {
-      tools,
-      async call(name, args) {
-        calls.push([name, args]);
-        return answers[name] ?? { ok: true, data: `${name} done` };
-      },
-    },
+    toolboxOf(tools, async (name, args) => {
+      calls.push([name, args]);
+      return answers[name] ?? { ok: true, data: `${name} done` };
+    }),
     new AbortController().signal,
   );
   return { calls, outcome };
@@ -182,7 +180,8 @@ test("a step outside the scope of the delegation does not run, and the task is d
   const run = createTaskRunner({
     identity: newIdentity(),
     deviceId: () => "device",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
+    offer: offerOf(registry.definitions),
     callTool: createToolCaller({ registry, guard: newGuard(), runtime }),
     executor: rulesExecutor,
     hire: undefined,

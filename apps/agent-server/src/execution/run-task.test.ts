@@ -14,6 +14,7 @@ import { directExecutor } from "./direct.ts";
 import type { Executor } from "./executor.ts";
 import { createTaskRunner, type RunOptions } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
+import { offerOf } from "../testing/offer.ts";
 
 const identity = newIdentity();
 
@@ -26,7 +27,8 @@ function runner(
   const run = createTaskRunner({
     identity,
     deviceId: () => "device-1",
-    tools: registry.definitions,
+    tools: () => registry.definitions,
+    offer: offerOf(registry.definitions),
     callTool: createToolCaller({
       registry,
       guard: newGuard(),

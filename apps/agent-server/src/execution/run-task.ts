@@ -3,6 +3,7 @@ import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/recei
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity.ts";
+import { isOffered, refusalOf, type Offer } from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
@@ -11,12 +12,14 @@ import type { Delegate, Hire } from "./delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 import { createToolbox } from "./toolbox.ts";
+import { WorkWithdrawn } from "./withdrawn.ts";
 
 export interface TaskRunnerParts {
   readonly identity: Identity;
   readonly deviceId: () => string;
-  /** What executors may use. */
-  readonly tools: readonly ToolDefinition[];
+  /** The owner's tools; executors may use those that are offered to the caller. */
+  readonly tools: () => readonly ToolDefinition[];
+  readonly offer: Offer;
   readonly callTool: CallTool;
   readonly executor: Executor;
   readonly hire: Hire | undefined;
@@ -31,14 +34,25 @@ export interface RunOptions {
   readonly refusal?: string;
 }
 
-/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. */
+/** Runs a task to its end and signs the receipt; being late, failing and being stopped are ends too. Work that is withdrawn rejects with `WorkWithdrawn`. */
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
-  const { identity, tools, callTool, executor, hire, runtime } = parts;
+  const { identity, offer, callTool, executor, hire, runtime } = parts;
 
-  return async (assigned, { caller, cancel, refusal }) => {
+  return async (assigned, { caller, cancel, ...given }) => {
     const task = { ...assigned, begunAt: runtime.now() };
+    const { requiredCapabilities } = task;
+    const every = parts.tools();
+    const tools = every.filter(({ name }) =>
+      isOffered(offer, name, { caller, requiredCapabilities }),
+    );
+    const refusal =
+      given.refusal ??
+      refusalOf(offer, { caller, requiredCapabilities }) ??
+      (every.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
+        ? "This agent does not offer any of its tools"
+        : undefined);
     if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
@@ -48,9 +62,23 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       const delegate = hire && collecting(hire, task, signal, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
       const { now } = runtime;
-      const toolbox = createToolbox({ tools, callTool, context, mandate: task, used, now });
+      const toolbox = createToolbox({
+        offered: {
+          tools,
+          behind: (capability) => toolsBehind(capability, tools, offer),
+          has: (name) => every.some((tool) => tool.name === name),
+          hasSeveralPrices: offer.hasSeveralPrices,
+        },
+        callTool,
+        context,
+        mandate: task,
+        used,
+        now,
+      });
       return attempt(task, toolbox, signal);
     });
+    // What is withdrawn has no end that anybody could be shown.
+    if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
     const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
     return signed(task, outcome, [...used], nested);
   };
@@ -103,6 +131,16 @@ type BegunTask = WorkTask & { readonly begunAt: number };
 /** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
 function startOf({ submittedAt, begunAt }: BegunTask, completedAt: number): number {
   return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? begunAt : submittedAt;
+}
+
+/** The owner may also require a tool by its name. */
+function toolsBehind(
+  capability: string,
+  tools: readonly ToolDefinition[],
+  { capabilities }: Offer,
+): readonly ToolDefinition[] {
+  const names = capabilities.get(capability) ?? [capability];
+  return names.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
 const tooLarge: Outcome = {

@@ -1,5 +1,5 @@
 import type { CallAnswer, CallTool, FailureKind } from "../tools/call-tool.ts";
-import type { ToolContext, ToolDefinition } from "../tools/definition.ts";
+import type { ToolContext } from "../tools/definition.ts";
 import type { Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 
@@ -7,16 +7,16 @@ const neverRan: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denie
 
 /** Binds the owner's tools to one task; the names of those that ran are added to `used`. */
 export function createToolbox(options: {
-  tools: readonly ToolDefinition[];
+  offered: Omit<Toolbox, "call">;
   callTool: CallTool;
   context: ToolContext;
   mandate: Pick<WorkTask, "scope" | "mandateEndsAt">;
   used: Set<string>;
   now: () => number;
 }): Toolbox {
-  const { tools, callTool, context, mandate, used, now } = options;
+  const { offered, callTool, context, mandate, used, now } = options;
   return {
-    tools,
+    ...offered,
     async call(name, args): Promise<CallAnswer> {
       if (mandate.scope !== undefined && !mandate.scope.includes(name)) {
         const error = `Tool "${name}" is outside the scope of the delegation`;

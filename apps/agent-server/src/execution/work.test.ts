@@ -1,6 +1,9 @@
-import { describe, expect, test } from "vitest";
+import type { ExecutionReceipt } from "@agent/receipts";
+import { describe, expect, test, vi } from "vitest";
+import type { HomeLink } from "../agent.ts";
 import { owner, type Caller } from "../caller.ts";
-import { newAgent } from "../testing/agent.ts";
+import { newAgent, startServer, token } from "../testing/agent.ts";
+import { connectClient } from "../testing/call.ts";
 import { hanging, textTool } from "../testing/tools.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime } from "../runtime.ts";
@@ -122,4 +125,101 @@ async function completed() {
   const answer = await counting().work.accept(newWork("p"), { caller: owner });
   if (!answer.ok) throw new Error(answer.error);
   return answer;
+}
+
+describe("B2: work on a relay task that is withdrawn", () => {
+  test("B2: stops its tool, and no receipt is signed or delivered", async () => {
+    const stopped = Promise.withResolvers<void>();
+    const delivered: ExecutionReceipt[] = [];
+    const { work } = newAgent({
+      tools: [hanging(() => stopped.resolve())],
+      home: homeThatDelivers(delivered),
+    });
+    const answer = work.accept(newWork("p", "t"), { caller: relay });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(work.withdraw("t")).toBe("stopping");
+    await stopped.promise;
+    expect(await answer).toMatchObject({ ok: false, code: "work.withdrawn" });
+    expect([delivered, work.withdraw("t")]).toEqual([[], "unknown"]);
+  });
+
+  test("B2: can be taken again", async () => {
+    let runs = 0;
+    const tool = textTool("once-slow", (text) =>
+      runs++ === 0 ? new Promise(() => {}) : { ok: true, data: text },
+    );
+    const { work } = newAgent({ tools: [tool] });
+    const first = work.accept(newWork("p", "t"), { caller: relay });
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    work.withdraw("t");
+    expect(await first).toMatchObject({ ok: false });
+    const again = await work.accept(newWork("p", "t"), { caller: relay });
+    expect(again).toMatchObject({ ok: true, receipt: { status: "completed" } });
+  });
+
+  test("B2: keeps the receipt that is signed already", async () => {
+    const delivered: ExecutionReceipt[] = [];
+    const { work } = newAgent({ home: homeThatDelivers(delivered) });
+    await work.accept(newWork("p", "t"), { caller: relay });
+    expect(work.withdraw("t")).toBe("signed");
+    expect(delivered).toMatchObject([{ task_id: "t", status: "completed" }]);
+  });
+
+  test.each(["auto", "legacy"] as const)(
+    "B2: is stopped by the cancellation of its MCP call (%s)",
+    async (era) => {
+      const stopped = Promise.withResolvers<void>();
+      const delivered: ExecutionReceipt[] = [];
+      const server = await startServer({
+        tools: [hanging(() => stopped.resolve())],
+        home: homeThatDelivers(delivered),
+      });
+      const client = await connectClient(server.url, token, era);
+      const cancel = new AbortController();
+      const call = client.callTool(
+        { name: "agent_task", arguments: { prompt: "p", relay_task_id: "t" } },
+        { signal: cancel.signal },
+      );
+      const ended = call.then(
+        () => "answered",
+        () => "rejected",
+      );
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      cancel.abort();
+      await stopped.promise;
+      expect(await ended).toBe("rejected");
+      expect(delivered).toEqual([]);
+      await client.close();
+      await server.close();
+    },
+  );
+
+  test("B2: goes on when the session of its MCP call ends without a cancellation", async () => {
+    const finish = Promise.withResolvers<void>();
+    const delivered: ExecutionReceipt[] = [];
+    const slow = textTool("slow", async (text) => {
+      await finish.promise;
+      return { ok: true, data: text };
+    });
+    const server = await startServer({ tools: [slow], home: homeThatDelivers(delivered) });
+    const client = await connectClient(server.url, token, "legacy");
+    const args = { prompt: "p", relay_task_id: "t" };
+    const call = client.callTool({ name: "agent_task", arguments: args }).catch(() => undefined);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    await client.close();
+    await call;
+    finish.resolve();
+    await vi.waitFor(() => expect(delivered).toMatchObject([{ status: "completed" }]));
+    await server.close();
+  });
+});
+
+function homeThatDelivers(delivered: ExecutionReceipt[]): HomeLink {
+  return {
+    deviceId: () => undefined,
+    hire: async () => ({ ok: false, error: "This agent hires nobody" }),
+    keysOf: async () => [],
+    deliver: (receipt) => void delivered.push(receipt),
+    undelivered: () => undefined,
+  };
 }

@@ -6,6 +6,7 @@ import type { ReadMandate } from "./mandate.ts";
 import { createOnce } from "./once.ts";
 import type { RunTask } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
+import { CallCancelled, WorkWithdrawn } from "./withdrawn.ts";
 
 /** A task as somebody brings it. */
 export interface NewWork {
@@ -27,7 +28,10 @@ export type Deliver = (receipt: ExecutionReceipt, targetAgentId: string | undefi
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
-  | { readonly ok: false; readonly error: string };
+  | { readonly ok: false; readonly error: string; readonly code?: "work.withdrawn" };
+
+/** `signed`: the receipt is there already. `stopping`: `accept` answers when it has stopped. */
+export type WithdrawAnswer = "stopping" | "signed" | "unknown";
 
 export interface Work {
   /** Runs it, or joins it when the same relay task is already running or was done. */
@@ -36,6 +40,8 @@ export interface Work {
   find(relayTaskId: string): Promise<ExecutionReceipt> | undefined;
   /** Stops a running relay task: nobody waits for it any more. */
   cancel(relayTaskId: string): void;
+  /** Stops a running relay task without a receipt: whoever gave it agreed to nothing being done. */
+  withdraw(relayTaskId: string): WithdrawAnswer;
   /** Takes no more and lets what runs finish for `graceMs`; then it is cancelled and signed as failed. */
   stop(graceMs: number): Promise<void>;
 }
@@ -52,8 +58,11 @@ export function createWork(parts: {
   deliver: Deliver | undefined;
   /** What was done before, in this run or the last, and is not delivered yet. */
   undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
+  /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
+  isWanted?: ((relayTaskId: string) => Promise<boolean>) | undefined;
 }): Work {
   const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
+  const { isWanted = async () => false } = parts;
   const once = createOnce<ExecutionReceipt>(remembered);
   const stopping = new AbortController();
   const cancelable = new Map<string, AbortController>();
@@ -96,6 +105,22 @@ export function createWork(parts: {
     };
   }
 
+  function withdraw(relayTaskId: string): WithdrawAnswer {
+    const running = cancelable.get(relayTaskId);
+    if (running !== undefined) {
+      running.abort(new WorkWithdrawn());
+      return "stopping";
+    }
+    const isSigned = (once.find(relayTaskId) ?? undelivered(relayTaskId)) !== undefined;
+    return isSigned ? "signed" : "unknown";
+  }
+
+  function withdrawUnlessWanted(relayTaskId: string): void {
+    void isWanted(relayTaskId).then((wanted) => {
+      if (!wanted) withdraw(relayTaskId);
+    });
+  }
+
   return {
     async accept(work, { caller, signal }) {
       if (closed) return { ok: false, error: "This agent is shutting down" };
@@ -119,10 +144,27 @@ export function createWork(parts: {
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };
       }
-      const receipt = await answer.value;
-      deliver?.(receipt, work.targetAgentId);
-      return { ok: true, receipt };
+      // The relay may lose its connection and want the receipt nevertheless; a cancelled call it does not.
+      const onAbort = () => {
+        const reason: unknown = signal?.reason;
+        if (!(reason instanceof CallCancelled)) return;
+        if (reason.byClosing && caller.kind === "relay") withdrawUnlessWanted(relayTaskId);
+        else withdraw(relayTaskId);
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+      try {
+        const receipt = await answer.value;
+        deliver?.(receipt, work.targetAgentId);
+        return { ok: true, receipt };
+      } catch (cause) {
+        if (!(cause instanceof WorkWithdrawn)) throw cause;
+        return { ok: false, code: "work.withdrawn", error: cause.message };
+      } finally {
+        signal?.removeEventListener("abort", onAbort);
+      }
     },
+
+    withdraw,
 
     find: (relayTaskId) => once.find(relayTaskId),
 

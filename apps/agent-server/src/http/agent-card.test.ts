@@ -43,7 +43,6 @@ describe("the agent card", () => {
       defaultOutputModes: ["text/plain"],
       skills: [
         { id: "shout", name: "shout", description: "Test tool shout", tags: ["tool", "listed"] },
-        { id: "whisper", name: "whisper", tags: ["tool"] },
       ],
       securitySchemes: {
         bearer: { scheme: { $case: "httpAuthSecurityScheme", value: { scheme: "Bearer" } } },

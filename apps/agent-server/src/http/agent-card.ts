@@ -1,5 +1,6 @@
 import { hireExtension, type ListingBody } from "@agent/wire";
 import type { Identity } from "../identity.ts";
+import type { Offer } from "../offer/offer.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 
 export interface AgentCardParts {
@@ -7,8 +8,9 @@ export interface AgentCardParts {
   readonly name: string;
   readonly description: string;
   readonly version: string;
-  /** The agent's own tools, not those that every agent has. */
+  /** The agent's own tools, not those that every agent has; those on offer are its skills. */
   readonly tools: readonly ToolDefinition[];
+  readonly offer: Offer;
   readonly listing: ListingBody | undefined;
   /** Where others call `agent_task`. */
   readonly mcpUrl: string;
@@ -22,7 +24,9 @@ const bearer = "bearer";
 
 /** The agent card of A2A 1.0, in the JSON form of its protocol buffers. */
 export function agentCard(parts: AgentCardParts) {
-  const { identity, listing, tools } = parts;
+  const { identity, listing, offer } = parts;
+  const offered = new Set([...offer.capabilities.values()].flat());
+  const tools = parts.tools.filter(({ name }) => offered.has(name));
   return {
     name: parts.name,
     description: parts.description,
@@ -64,7 +68,7 @@ export function agentCard(parts: AgentCardParts) {
       id: name,
       name,
       description: description === "" ? name : description,
-      tags: listing?.capabilities.includes(name) === true ? ["tool", "listed"] : ["tool"],
+      tags: offer.listed.has(name) ? ["tool", "listed"] : ["tool"],
     })),
   };
 }

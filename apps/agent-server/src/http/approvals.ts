@@ -19,7 +19,7 @@ export function approvalRoutes(approvals: Approvals): Hono<HttpEnv> {
     const parsed = v.safeParse(Decision, body.ok ? parseJson(body.text) : undefined);
     if (!parsed.success) return refuse(c, "request.invalid");
     const status = parsed.output.decision === "approve" ? "approved" : "denied";
-    const decided = approvals.decide(c.req.param("approvalId"), status);
+    const decided = await approvals.decide(c.req.param("approvalId"), status);
     return decided.ok ? c.json(toJson(decided.approval)) : refuse(c, decided.code);
   });
   return routes;

@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
+import { CallCancelled } from "../execution/withdrawn.ts";
 
 type Id = string | number;
 
@@ -51,7 +52,7 @@ export function trackInFlight(): InFlight {
       transport.onmessage = (message, extra) => {
         const id = cancelledId(message);
         if (id !== undefined) {
-          running.get(id)?.abort();
+          running.get(id)?.abort(new CallCancelled({ byClosing: false }));
           running.delete(id);
         }
         receive?.(message, extra);

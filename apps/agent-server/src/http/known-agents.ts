@@ -1,6 +1,8 @@
 import { isUuid } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
+import { freshFile } from "../fresh-file.ts";
+import type { Runtime } from "../runtime.ts";
 import { ruleOf } from "../rule-of.ts";
 import type { FindSigner, Signer } from "./signed-token.ts";
 
@@ -46,8 +48,23 @@ export function readKnownAgents(text: string, path: string): KnownAgentsResult {
 }
 
 /** A known agent has one key, whichever device it says it is. */
-export function findKnown(agents: KnownAgents): FindSigner {
-  return (agentId) => Promise.resolve(agents.get(agentId) ?? null);
+export function findKnown(agents: () => KnownAgents): FindSigner {
+  return (agentId) => Promise.resolve(agents().get(agentId) ?? null);
+}
+
+/** The file as it is at each moment: who is blocked there is blocked at once. */
+export function followKnownAgents(
+  path: string,
+  initial: KnownAgents,
+  runtime: Pick<Runtime, "log">,
+): () => KnownAgents {
+  const parse = (text: string) => {
+    const read = readKnownAgents(text, path);
+    if (read.ok) return read.agents;
+    runtime.log("error", "known_agents.not_read_again", { faults: read.faults });
+    return undefined;
+  };
+  return freshFile({ path, initial, parse, runtime });
 }
 
 /** Undefined is no list either, and so is text that is no JSON. */

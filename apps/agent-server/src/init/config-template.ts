@@ -24,6 +24,10 @@ export const configTemplate = `// The settings of an agent; comments are allowed
     "description": "Send a text as the prompt; the result is the number of its words",
   },
 
+  // What others may have run: tools, or the tools behind each capability whose name is no tool's, or "all".
+  // Without it the listing's capabilities are the tools on offer; a wrapped server's tools never are unnamed.
+  // "offer": { "count-words": ["count-words"] },
+
   // Where others reach this agent; without it work comes over the agent's own socket to the relay.
   // "publicUrl": "https://agent.example",
 

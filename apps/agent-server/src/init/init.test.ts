@@ -55,7 +55,12 @@ describe("agent-server init", () => {
     const { stdout } = await run("init", "agent");
     expect(stdout).toContain("agent-server --config agent/agent.config.jsonc");
     const checked = await run("--check-config", "--config", "agent/agent.config.jsonc");
-    expect(checked.stdout).toBe("configuration ok\n");
+    expect(checked.stdout).toBe(
+      `tool         offered  price              risk
+count-words  yes      0.05 USD per task  R0_READ
+configuration ok
+`,
+    );
     expect((await stat(join(folder, "agent", "agent.config.jsonc"))).mode & 0o777).toBe(0o600);
   });
 

@@ -1,7 +1,7 @@
 import { manualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
-import { createApprovals, type Approvals, type Noted } from "./approvals.ts";
+import { createApprovals, type ApprovalBook, type Noted } from "./approvals.ts";
 
 const stranger = (agentId: string): Caller => ({ kind: "agent", agentId, trust: "unknown" });
 
@@ -15,7 +15,7 @@ function newApprovals() {
   return { clock, approvals: createApprovals({ now: clock.now, randomBytes }) };
 }
 
-function take(approvals: Approvals, argsHash = "h", caller: Caller = owner, tool = "t"): Noted {
+function take(approvals: ApprovalBook, argsHash = "h", caller: Caller = owner, tool = "t"): Noted {
   return approvals.take({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
 }
 

@@ -49,10 +49,17 @@ export type DecideResult =
   | { readonly ok: false; readonly code: "approval.not_found" | "approval.resolved" };
 
 export interface Approvals extends Approver {
-  take(call: WantedCall): Noted;
   /** What has been asked for and not used up, oldest first. */
   list(): readonly Approval[];
+  /** The owner's word counts when this resolves, also after a restart where approvals are kept. */
+  decide(approvalId: string, status: "approved" | "denied"): DecideResult | Promise<DecideResult>;
+}
+
+/** Approvals in memory, by the names of their calls. */
+export interface ApprovalBook extends Approvals {
+  take(call: WantedCall): Noted;
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
+  entries(): readonly (readonly [string, Approval])[];
 }
 
 export const approvalLimits = {
@@ -68,9 +75,12 @@ export function callName({ caller, tool, argsHash }: WantedCall): string {
   return `${callerKey(caller)} ${tool} ${argsHash}`;
 }
 
-/** Kept in memory: what waits for a person is asked for again after a restart. */
-export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): Approvals {
-  const byCall = new Map<string, Approval>();
+/** In the memory of this process; `keepApprovals` keeps them beyond it. */
+export function createApprovals(
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  initial: readonly (readonly [string, Approval])[] = [],
+): ApprovalBook {
+  const byCall = new Map<string, Approval>(initial);
 
   function forgetOld(): void {
     for (const [name, { expiresAt }] of byCall) if (expiresAt <= runtime.now()) byCall.delete(name);
@@ -111,6 +121,7 @@ export function createApprovals(runtime: Pick<Runtime, "now" | "randomBytes">): 
       forgetOld();
       return [...byCall.values()];
     },
+    entries: () => [...byCall],
     decide(approvalId, status) {
       forgetOld();
       const entry = [...byCall].find(([, one]) => one.approvalId === approvalId);

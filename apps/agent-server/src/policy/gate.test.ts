@@ -18,13 +18,17 @@ const task: WorkTask = {
   submittedAt: 0,
 };
 
+function offering(listed: readonly string[]) {
+  return { listed: new Set(listed), isOffered: () => true };
+}
+
 function decide(
   caller: Caller,
   risk: Risk | undefined,
   options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
 ): string {
   const { name = "tool", listed = [], policy = {} } = options;
-  const gate = createGate({ ...defaultPolicy, ...policy }, new Set(listed));
+  const gate = createGate({ ...defaultPolicy, ...policy }, offering(listed));
   const tool = risk === undefined ? { name } : { name, risk };
   const decision = gate({ tool, caller, task: options.task });
   return decision.ok ? "run" : decision.kind;
@@ -103,7 +107,7 @@ describe("the owner's word on single tools", () => {
 });
 
 test("the texts are those of the specification", () => {
-  const gate = createGate(defaultPolicy, new Set());
+  const gate = createGate(defaultPolicy, offering([]));
   const textFor = (risk: Risk) => {
     const decision = gate({ tool: { name: "run", risk }, caller: owner });
     return decision.ok ? "" : decision.message;

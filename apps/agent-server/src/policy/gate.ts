@@ -42,18 +42,32 @@ export function riskOf(tool: Pick<ToolDefinition, "risk">): Risk {
   return tool.risk ?? unknownRisk;
 }
 
+export function riskName(tool: Pick<ToolDefinition, "risk">): string {
+  return riskNames[riskOf(tool)];
+}
+
+/** What the agent's offer says of a call. */
+export interface OfferRules {
+  /** Names the tools of the agent's own listing, which are approved for work that is paid for. */
+  readonly listed: ReadonlySet<string>;
+  /** Whether this caller may have the tool run at all. */
+  readonly isOffered: (call: ToolCall) => boolean;
+}
+
 /**
- * Decides by risk and by the caller's trust. `listed` names the tools of the agent's own listing: who
- * pays for them through the home relay need not be approved again. Money never moves by itself.
+ * Decides by the offer, by risk and by the caller's trust. Who pays for a listed tool through the home
+ * relay need not be approved again. Money never moves by itself.
  */
-export function createGate(policy: Policy, listed: ReadonlySet<string>): Gate {
+export function createGate(policy: Policy, { listed, isOffered }: OfferRules): Gate {
   const allowed = new Set(policy.allow);
   const refused = new Set(policy.deny);
-  return ({ tool, caller, task }) => {
+  return (call) => {
+    const { tool, caller, task } = call;
     const risk = riskOf(tool);
     const trust = trustOf(caller);
 
     if (trust === "blocked") return denied("the caller is blocked");
+    if (!isOffered(call)) return denied(`this agent does not offer the tool "${tool.name}"`);
     if (refused.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
       return denied(`risk ${riskNames[risk]} is above what this agent does`);

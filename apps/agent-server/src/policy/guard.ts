@@ -10,6 +10,8 @@ export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
   /** SHA-256 of the canonical JSON of `args`, lowercase hex. */
   readonly argsHash: string;
+  /** Why the tool takes no call at the moment. */
+  readonly refusal?: string | undefined;
   /** Ends the wait for an answer about it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -38,7 +40,10 @@ export function createGuard(parts: {
   let calls = 0;
 
   return async (call) => {
-    const settled = await settle(call, gate(call));
+    const settled =
+      call.refusal === undefined
+        ? await settle(call, gate(call))
+        : { decision: "denied" as const, message: call.refusal };
     calls += 1;
     const callId = `${run}-${calls}`;
     const { tool, caller, task, argsHash } = call;

@@ -1,13 +1,17 @@
-import type { Client } from "@modelcontextprotocol/client";
+import type { Client, Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
 import { isToolName, toolNameRule } from "../tools/tool-name.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { openConfirmedTools, type ConfirmedTools } from "./confirmed-tools.ts";
 import { createConnection, type Connection } from "./connection.ts";
 import { proxiedTool } from "./proxied-tool.ts";
+import { createServerTools, type ServerTools, type ToolChange } from "./server-tools.ts";
 import type { ServerAddress } from "./transport.ts";
 
 export interface ConnectedServers {
   readonly tools: readonly RegisteredTool[];
+  /** Tools that are not what their owner confirmed. */
+  changes(): readonly ToolChange[];
   close(): Promise<void>;
 }
 
@@ -21,36 +25,46 @@ type OneResult =
 
 /**
  * Connects to every configured MCP server and takes over its tools under their own names. One that
- * cannot be reached at the start is a fault: its names have to be known before anybody else's.
+ * cannot be reached at the start is a fault: its names have to be known before anybody else's. A tool that
+ * was never seen counts as confirmed; one that differs from what was confirmed is refused.
  */
 export async function connectServers(
   servers: Readonly<Record<string, ServerAddress>>,
-  options: { version: string; runtime: Runtime },
+  options: { version: string; runtime: Runtime; confirmed?: ConfirmedTools },
 ): Promise<ConnectResult> {
-  const { runtime } = options;
-  const connections = Object.entries(servers).map(([name, address]) => ({
-    name,
-    connection: createConnection({ name, address, ...options }),
-  }));
+  const { version, runtime, confirmed = openConfirmedTools(undefined, runtime) } = options;
+  const connections = Object.entries(servers).map(([name, address]) => {
+    const listed = createServerTools(name, confirmed, runtime);
+    const onTools = (tools: readonly Tool[]) => listed.update(tools);
+    const connection = createConnection({ name, address, version, runtime, onTools });
+    return { name, connection, listed };
+  });
   const close = async () => {
     await Promise.allSettled(connections.map(({ connection }) => connection.close()));
   };
   const results = await Promise.all(
-    connections.map(({ name, connection }) => openOne(name, connection, runtime)),
+    connections.map(({ name, ...parts }) => openOne(name, { ...parts, confirmed, runtime })),
   );
   const faults = results.flatMap((result) => (result.ok ? [] : [result.fault]));
   if (faults.length > 0) {
     await close();
     return { ok: false, faults };
   }
-  return { ok: true, tools: results.flatMap((result) => (result.ok ? result.tools : [])), close };
+  const tools = results.flatMap((result) => (result.ok ? result.tools : []));
+  const changes = () => connections.flatMap(({ listed }) => listed.changes());
+  return { ok: true, tools, changes, close };
 }
 
 async function openOne(
   server: string,
-  connection: Connection,
-  runtime: Runtime,
+  parts: {
+    connection: Connection;
+    listed: ServerTools;
+    confirmed: ConfirmedTools;
+    runtime: Runtime;
+  },
 ): Promise<OneResult> {
+  const { connection, listed, confirmed, runtime } = parts;
   const fault = (text: string) => ({ ok: false, fault: `mcpServers.${server}: ${text}` }) as const;
   let client: Client;
   try {
@@ -62,9 +76,12 @@ async function openOne(
     const { tools } = await client.listTools();
     const unfit = tools.find(({ name }) => !isToolName(name));
     if (unfit !== undefined) return fault(`the name of each of its tools ${toolNameRule}`);
+    const unseen = tools.filter(({ name }) => confirmed.get(server, name) === undefined);
+    await confirmed.confirm(unseen.map((tool) => [server, tool]));
+    listed.update(tools);
     return {
       ok: true,
-      tools: tools.map((tool) => proxiedTool(tool, { server, connection, runtime })),
+      tools: tools.map((tool) => proxiedTool(tool, { server, connection, listed, runtime })),
     };
   } catch (cause) {
     return fault(

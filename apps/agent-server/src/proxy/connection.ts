@@ -1,7 +1,16 @@
-import { Client, type Transport } from "@modelcontextprotocol/client";
+import { createRedactor } from "@agent/wire";
+import {
+  Client,
+  type JsonSchemaType,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type Tool,
+  type Transport,
+} from "@modelcontextprotocol/client";
 import { withDeadline } from "../execution/deadline.ts";
 import { retryDelayMs } from "../relay/backoff.ts";
 import type { Runtime } from "../runtime.ts";
+import { compileSchema, type CheckValue } from "../tools/compile-schema.ts";
 import { newTransport, type ServerAddress } from "./transport.ts";
 
 /** A connection to another MCP server that is made again whenever it is lost. */
@@ -15,7 +24,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** A first start may have to download and install the server, as `npx` does. */
+const FIRST_START_MS = 180_000;
+/** After which the owner is told what the start is waiting for. */
+const SILENCE_MS = 2_000;
 const connectMs = 60_000;
+/** What a fault shows of a server's standard error: its end, where the reason usually is. */
+const SHOWN_STDERR = 1_000;
 /** A server of the older era may never answer the question which era it speaks. */
 const probeMs = 5_000;
 const patienceMs = 10_000;
@@ -25,34 +40,73 @@ export function createConnection(options: {
   name: string;
   address: ServerAddress;
   version: string;
+  /** Told of the server's tools after each connection but the first, and whenever they change. */
+  onTools?: (tools: readonly Tool[]) => void;
   runtime: Runtime;
 }): Connection {
-  const { name, address, runtime } = options;
+  const { name, address, onTools = () => {}, runtime } = options;
   const info = { name: "agent-server", version: options.version };
   let next = Promise.withResolvers<Client>();
   let live: Client | undefined;
   let connectedAt = 0;
   let failures = 0;
   let closed = false;
+  let hasBeenOpen = false;
   let cancelRetry = () => {};
 
-  async function connect(): Promise<Client> {
+  /** The first start: longer than any later one, with word of what it waits for and why it failed. */
+  async function open(): Promise<Client> {
+    const cancel = runtime.schedule(SILENCE_MS, () => {
+      const waiting = { server: name, for: namedIn(address), at_most_ms: FIRST_START_MS };
+      runtime.log("info", "proxy.waiting", waiting);
+    });
+    let stderr = "";
+    const collect = (text: string) => {
+      stderr = (stderr + text).slice(-SHOWN_STDERR);
+    };
+    try {
+      return await connect(FIRST_START_MS, collect);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const said = createRedactor(secretsIn(address))(stderr)
+        .trim()
+        .replace(/\s*\n\s*/g, " | ");
+      throw new Error(said === "" ? reason : `${reason}; its standard error: ${said}`, { cause });
+    } finally {
+      cancel();
+    }
+  }
+
+  async function connect(
+    timeout = connectMs,
+    onStderr: (text: string) => void = () => {},
+  ): Promise<Client> {
     // Nobody sits in front of an agent: no sampling, no elicitation, no roots.
     const client = new Client(info, {
       capabilities: {},
+      jsonSchemaValidator: outputValidator,
+      listChanged: { tools: { autoRefresh: true, debounceMs: 0, onChanged: toolsChanged } },
       versionNegotiation: { mode: "auto", probe: { timeoutMs: probeMs } },
     });
-    await client.connect(newTransport(name, address, runtime), { timeout: connectMs });
+    await client.connect(newTransport(name, address, runtime, onStderr), { timeout });
     if (closed) {
       await client.close();
       throw new Error("the agent stopped");
     }
     keepOrder(client.transport);
+    // A server may come back as another one: nothing is called before its tools were looked at.
+    if (hasBeenOpen) onTools((await client.listTools()).tools);
+    hasBeenOpen = true;
     client.onclose = () => lost(client);
     live = client;
     connectedAt = runtime.now();
     next.resolve(client);
     return client;
+  }
+
+  function toolsChanged(error: Error | null, tools: readonly Tool[] | null): void {
+    if (tools !== null) onTools(tools);
+    else runtime.log("warn", "proxy.tools_unknown", { server: name, cause: String(error) });
   }
 
   function lost(client: Client): void {
@@ -79,7 +133,7 @@ export function createConnection(options: {
   }
 
   return {
-    open: connect,
+    open,
     async client(cancel) {
       if (live !== undefined) return live;
       const waited = await withDeadline({ runtime, ms: patienceMs, cancel }, () => next.promise);
@@ -95,6 +149,37 @@ export function createConnection(options: {
       await live?.close();
     },
   };
+}
+
+/** Without arguments, which may hold a token. */
+function namedIn(address: ServerAddress): string {
+  return "url" in address ? address.url : address.command;
+}
+
+function secretsIn(address: ServerAddress): readonly string[] {
+  return Object.values("url" in address ? address.headers : address.env);
+}
+
+/** The library would run a wrapped server's patterns by an engine that they can stop. */
+const outputValidator: jsonSchemaValidator = {
+  getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
+    const check = checkOf(schema);
+    return (input) => {
+      const checked = check(input);
+      return checked.ok
+        ? { valid: true, data: input as T, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage: checked.fault };
+    };
+  },
+};
+
+/** What its own server says of its answers is not more than a hint, so one that cannot be checked passes. */
+function checkOf(schema: JsonSchemaType): CheckValue {
+  try {
+    return compileSchema({ ...schema });
+  } catch {
+    return () => ({ ok: true });
+  }
 }
 
 /** Notifications are handed out in a microtask of their own, so answers have to take the same way. */

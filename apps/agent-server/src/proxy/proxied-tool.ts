@@ -7,9 +7,11 @@ import {
   type Tool,
 } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
-import type { JsonObject, ToolAnswer, ToolContext } from "../tools/definition.ts";
+import type { JsonObject, ToolAnswer, ToolContext, ToolDefinition } from "../tools/definition.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
+import { shapeOf, type ToolShape } from "./confirmed-tools.ts";
 import type { Connection } from "./connection.ts";
+import type { ServerTools } from "./server-tools.ts";
 
 /** A call ends by its signal; the library's own limit only has to be longer than any task. */
 const noLimitMs = 86_400_000;
@@ -20,10 +22,10 @@ const noLimitMs = 86_400_000;
  */
 export function proxiedTool(
   tool: Tool,
-  parts: { server: string; connection: Connection; runtime: Runtime },
+  parts: { server: string; connection: Connection; listed: ServerTools; runtime: Runtime },
 ): RegisteredTool {
-  const { server, connection, runtime } = parts;
-  const { name, description = "", title, inputSchema, outputSchema, annotations } = tool;
+  const { server, connection, listed, runtime } = parts;
+  const { name } = tool;
 
   async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
     const client = await connection.client(context.signal);
@@ -70,17 +72,28 @@ export function proxiedTool(
 
   return {
     origin: `MCP server "${server}"`,
-    definition: {
-      name,
-      description,
-      inputSchema,
-      ...(title !== undefined && { title }),
-      ...(outputSchema !== undefined && { outputSchema }),
-      ...(annotations !== undefined && { annotations }),
+    get definition() {
+      return toDefinition(name, listed.shown(name) ?? shapeOf(tool));
+    },
+    refusal() {
+      const refusal = listed.refusalOf(name);
+      return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
     },
     check: (args) =>
       isObject(args) ? { ok: true, args } : { ok: false, fault: "must be an object" },
     handler,
+  };
+}
+
+function toDefinition(name: string, shape: ToolShape): ToolDefinition {
+  const { description = "", title, inputSchema, outputSchema, annotations } = shape;
+  return {
+    name,
+    description,
+    inputSchema,
+    ...(title !== undefined && { title }),
+    ...(outputSchema !== undefined && { outputSchema }),
+    ...(annotations !== undefined && { annotations }),
   };
 }
 

@@ -5,11 +5,11 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { owner } from "../caller.ts";
 import { listen } from "../http/listen.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { systemRuntime, type Runtime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import {
   everythingOverStdio,
@@ -19,6 +19,7 @@ import {
 import { startAlone } from "../testing/start.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { connectServers } from "./connect-servers.ts";
+import { createConnection } from "./connection.ts";
 import { textTool } from "../testing/tools.ts";
 
 const patience = { timeout: 20_000 };
@@ -251,5 +252,79 @@ describe("what stops the start", () => {
     ]);
     const both = await faultsOf({ one: everythingOverStdio, two: everythingOverStdio });
     expect(both).toContain('tool "echo" is defined twice (MCP server "one", MCP server "two")');
+  });
+});
+
+describe("E3: the first start of a wrapped server", () => {
+  function slowly(ms: number) {
+    const [script] = everythingOverStdio.args;
+    const code = `await new Promise((resolve) => setTimeout(resolve, ${ms}));
+      process.argv[2] = "stdio"; await import(${JSON.stringify(script)});`;
+    return { command: process.execPath, args: ["--input-type=module", "-e", code], env: {} };
+  }
+  const failing = (code: string, env: Record<string, string> = {}) => ({
+    command: process.execPath,
+    args: ["-e", code],
+    env,
+  });
+
+  async function open(server: Parameters<typeof connectServers>[0][string]) {
+    const lines: unknown[] = [];
+    const log: Runtime["log"] = (_level, event, fields) => {
+      if (event === "proxy.waiting") lines.push(fields);
+    };
+    const runtime = { ...systemRuntime(silentLog), log };
+    const connected = await connectServers({ files: server }, { version: "0", runtime });
+    if (connected.ok) await connected.close();
+    return { connected, lines };
+  }
+
+  test(
+    "E3: that is slow is told of after two seconds, and a quick one is not",
+    patience,
+    async () => {
+      const [slow, quick] = await Promise.all([
+        open(slowly(2_500)),
+        open({ ...everythingOverStdio, env: {} }),
+      ]);
+      expect([slow.connected.ok, slow.lines]).toEqual([
+        true,
+        [{ server: "files", for: process.execPath, at_most_ms: 180_000 }],
+      ]);
+      expect([quick.connected.ok, quick.lines]).toEqual([true, []]);
+    },
+  );
+
+  test(
+    "E3: that fails shows what the server wrote to its standard error, without its secrets",
+    patience,
+    async () => {
+      const code = `console.error("npm error 404\\nno package for " + process.env.NPM_KEY); process.exit(1)`;
+      const { connected } = await open(failing(code, { NPM_KEY: "canary-key" }));
+      expect(connected.ok ? [] : connected.faults).toEqual([
+        expect.stringMatching(
+          /^mcpServers\.files: .*npm error 404 \| no package for \[redacted\]$/,
+        ),
+      ]);
+    },
+  );
+
+  test("E3: may take 180 seconds", async () => {
+    const waits: number[] = [];
+    const connectTo = vi
+      .spyOn(Client.prototype, "connect")
+      .mockImplementation(async (_, options) => {
+        waits.push(options?.timeout ?? 0);
+        throw new Error("not reached");
+      });
+    const connection = createConnection({
+      name: "files",
+      address: failing(""),
+      version: "0",
+      runtime: systemRuntime(silentLog),
+    });
+    await expect(connection.open()).rejects.toThrow("not reached");
+    connectTo.mockRestore();
+    expect(waits).toEqual([180_000]);
   });
 });

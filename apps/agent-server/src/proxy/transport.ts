@@ -12,8 +12,16 @@ export type ServerAddress =
     }
   | { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
-/** A fresh transport to the server; what a process writes to standard error goes to the debug log. */
-export function newTransport(name: string, address: ServerAddress, runtime: Runtime): Transport {
+/**
+ * A fresh transport to the server; what a process writes to standard error goes to the debug log and to
+ * `onStderr`.
+ */
+export function newTransport(
+  name: string,
+  address: ServerAddress,
+  runtime: Runtime,
+  onStderr: (text: string) => void,
+): Transport {
   if ("url" in address) {
     return new StreamableHTTPClientTransport(new URL(address.url), {
       requestInit: { headers: { ...address.headers } },
@@ -28,7 +36,9 @@ export function newTransport(name: string, address: ServerAddress, runtime: Runt
     stderr: "pipe",
   });
   transport.stderr?.on("data", (chunk: Buffer) => {
-    runtime.log("debug", "proxy.stderr", { server: name, text: chunk.toString().trimEnd() });
+    const text = chunk.toString();
+    runtime.log("debug", "proxy.stderr", { server: name, text: text.trimEnd() });
+    onStderr(text);
   });
   return transport;
 }

@@ -20,6 +20,7 @@ import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
 import { textTool } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { askQuorum } from "./ask-quorum.ts";
+import { openApprovalsFile } from "../policy/approvals-file.ts";
 import { openAskedCalls } from "./asked-calls.ts";
 
 interface Member {
@@ -48,8 +49,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-const openAsked = (name: string) =>
-  openAskedCalls({ path: join(folder, name), asker: "", runtime: { log: silentLog } });
+const openAsked = async (name: string) => {
+  const file = await openApprovalsFile(join(folder, name), { log: silentLog });
+  return openAskedCalls({ file, asker: "" });
+};
 
 async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
   const { secretKey, publicKey } = generateKeyPair();

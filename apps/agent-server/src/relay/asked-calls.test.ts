@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openApprovalsFile } from "../policy/approvals-file.ts";
 import { openAskedCalls } from "./asked-calls.ts";
 
 let folder: string;
@@ -14,8 +15,10 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-const open = (asker = "me") =>
-  openAskedCalls({ path, asker, runtime: { log: (_, event) => void logged.push(event) } });
+const open = async (asker = "me") => {
+  const file = await openApprovalsFile(path, { log: (_, event) => void logged.push(event) });
+  return openAskedCalls({ file, asker });
+};
 const call = { approvalId: "id", caller: "owner", expiresAt: 1 };
 
 describe("calls that a quorum was asked about", () => {

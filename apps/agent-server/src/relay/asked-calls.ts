@@ -1,8 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
 import * as v from "valibot";
-import { prepareFolder, writePrivately } from "../private-file.ts";
-import type { Runtime } from "../runtime.ts";
+import type { ApprovalsFile } from "../policy/approvals-file.ts";
 
 export interface AskedCall {
   readonly approvalId: string;
@@ -23,7 +20,7 @@ export interface AskedCalls extends Iterable<[string, AskedCall]> {
 /** What JSON reads as infinite could not be written again, and the other calls with it. */
 const Time = v.pipe(v.number(), v.safeInteger());
 
-const File = v.object({
+const Asked = v.object({
   asker: v.string(),
   calls: v.array(
     v.tuple([
@@ -37,42 +34,15 @@ const File = v.object({
  * Keeps them in a file: votes that were given before a restart count after it. `asker` says who asks whom;
  * what another one asked about is forgotten.
  */
-export async function openAskedCalls(options: {
-  path: string;
-  asker: string;
-  runtime: Pick<Runtime, "log">;
-}): Promise<AskedCalls> {
-  const { path, asker, runtime } = options;
-  const calls = new Map(await read());
-  let writing = Promise.resolve();
-  let next: Promise<void> | undefined;
-
-  async function read(): Promise<[string, AskedCall][]> {
-    try {
-      const file = v.parse(File, JSON.parse(await readFile(path, "utf8")));
-      return file.asker === asker ? file.calls : [];
-    } catch (cause) {
-      const isFirst = cause instanceof Error && "code" in cause && cause.code === "ENOENT";
-      if (!isFirst) runtime.log("warn", "approvals.file_unreadable", { cause: String(cause) });
-      return [];
-    }
-  }
-
-  async function write(): Promise<void> {
-    next = undefined;
-    try {
-      await prepareFolder(dirname(path));
-      await writePrivately(path, { asker, calls: [...calls] });
-    } catch (cause) {
-      runtime.log("warn", "approvals.not_kept", { cause: String(cause) });
-    }
-  }
-
-  /** One write at a time; those that wait for the same next one share it. */
-  function keep(): Promise<void> {
-    next ??= writing = writing.then(write);
-    return next;
-  }
+export function openAskedCalls({
+  file,
+  asker,
+}: {
+  readonly file: ApprovalsFile;
+  readonly asker: string;
+}): AskedCalls {
+  const calls = new Map(keptIn(file, asker));
+  const keep = () => file.write({ asker, calls: [...calls] });
 
   return {
     [Symbol.iterator]: () => calls.entries(),
@@ -80,12 +50,23 @@ export async function openAskedCalls(options: {
       return calls.size;
     },
     get: (name) => calls.get(name),
-    add(name, call) {
+    async add(name, call) {
       calls.set(name, call);
-      return keep();
+      await keep();
     },
     delete(name) {
       if (calls.delete(name)) void keep();
     },
   };
+}
+
+function keptIn(file: ApprovalsFile, asker: string): [string, AskedCall][] {
+  // The owner alone may have been asked so far.
+  if (file.read["asker"] === undefined && file.read["calls"] === undefined) return [];
+  const asked = v.safeParse(Asked, file.read);
+  if (!asked.success) {
+    file.unreadable("the calls that a quorum was asked about are not what was written");
+    return [];
+  }
+  return asked.output.asker === asker ? asked.output.calls : [];
 }

@@ -1,11 +1,12 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import type { Quorum } from "@agent/wire";
+import { limits, type Quorum } from "@agent/wire";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
+import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
 import { askQuorum } from "./ask-quorum.ts";
 import { openAskedCalls } from "./asked-calls.ts";
@@ -13,6 +14,7 @@ import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
 import { createHire } from "./hire.ts";
 import { createIntake, type Intake } from "./intake.ts";
+import { createIsWanted } from "./is-wanted.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import type { JoinResult, Membership, Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
@@ -33,7 +35,7 @@ export interface HomeOptions {
   /** Receipts that the relay has not acknowledged are kept there. */
   readonly outboxPath: string;
   /** So are the calls that the quorum was asked about. */
-  readonly askedPath: string;
+  readonly approvalsFile: ApprovalsFile;
   /** Who approves calls in the owner's place. */
   readonly quorum?: Quorum | undefined;
   readonly runtime: Runtime;
@@ -92,10 +94,9 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     askQuorum({
       agentId,
       quorum,
-      asked: await openAskedCalls({
-        path: options.askedPath,
+      asked: openAskedCalls({
+        file: options.approvalsFile,
         asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
-        runtime,
       }),
       client: () => membership()?.client,
       relayKey: () => membership()?.relay.publicKey,
@@ -160,6 +161,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
     keysOf: createIssuerKeys({ membership, runtime }),
     deliver: outbox.deliver,
     undelivered: outbox.find,
+    isWanted: createIsWanted({ agentId, client: () => membership()?.client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
       housekeep(counts);
@@ -167,6 +169,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       intake = createIntake({
         agentId,
         relayId: () => membership()?.relay.relayId ?? "",
+        capabilities: options.profile.capabilities.slice(0, limits.capabilities),
         work,
         send,
         runtime,

@@ -30,17 +30,21 @@ function task(id: string, change: Partial<Task> = {}): Task {
   };
 }
 
-function newIntake(socket: SendResult = { ok: true }) {
+function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
+  const messages: ClientMessage[] = [];
   const clock = manualClock();
   const sent: string[] = [];
   const started: string[] = [];
   const tokens: unknown[] = [];
   const cancelled: string[] = [];
+  const withdrawn: string[] = [];
+  const signed = new Set<string>();
   const targets: unknown[] = [];
   const finish = new Map<string, (answer: WorkAnswer) => void>();
   const intake = createIntake({
     agentId: me,
     relayId: () => "relay",
+    capabilities: ["shout"],
     work: {
       accept: ({ relayTaskId = "", targetAgentId, delegationToken }) => {
         started.push(relayTaskId);
@@ -50,16 +54,25 @@ function newIntake(socket: SendResult = { ok: true }) {
       },
       find: () => undefined,
       cancel: (id) => void cancelled.push(id),
+      withdraw: (id) => {
+        withdrawn.push(id);
+        return signed.has(id) ? "signed" : finish.has(id) ? "stopping" : "unknown";
+      },
       stop: async () => {},
     },
     send(message: ClientMessage) {
-      if (socket.ok) sent.push(`${message.type} ${"task_id" in message ? message.task_id : ""}`);
-      return socket;
+      const result = typeof socket === "function" ? socket() : socket;
+      if (result.ok) sent.push(`${message.type} ${"task_id" in message ? message.task_id : ""}`);
+      if (result.ok) messages.push(message);
+      return result;
     },
     runtime: { ...systemRuntime(silentLog), ...clock },
   });
   return {
+    messages,
     cancelled,
+    signed,
+    withdrawn,
     clock,
     intake,
     sent,
@@ -165,6 +178,60 @@ describe("a task that the relay assigns", () => {
   });
 });
 
+describe("B2: a claimed task that its submitter wants back", () => {
+  const asked = (id: string) => ({ type: "cancel_requested", task_id: id }) as const;
+
+  test("B2: is stopped, and released when it has stopped", async () => {
+    const { claimed, end, intake, sent, withdrawn } = newIntake();
+    intake.take(task("t"));
+    claimed("t");
+    intake.onMessage(asked("t"));
+    expect([withdrawn, sent]).toEqual([["t"], ["claim t"]]);
+    await end("t", { ok: false, code: "work.withdrawn", error: "withdrawn" });
+    expect(sent).toEqual(["claim t", "release t"]);
+  });
+
+  test("B2: is released at once by an agent that does not work on it", () => {
+    const { intake, sent } = newIntake();
+    intake.onMessage(asked("t"));
+    expect(sent).toEqual(["release t"]);
+  });
+
+  test("B2: is not released once its receipt is signed", async () => {
+    const { claimed, intake, sent, signed } = newIntake();
+    intake.take(task("t"));
+    claimed("t");
+    signed.add("t");
+    intake.onMessage(asked("t"));
+    expect(sent).toEqual(["claim t"]);
+  });
+
+  test("B2: is released as soon as the socket takes messages again", async () => {
+    const full = { ok: false, code: "socket.backlogged" } as const;
+    const answers: SendResult[] = [full, full, { ok: true }];
+    const { clock, intake, sent } = newIntake(() => answers.shift() ?? { ok: true });
+    intake.onMessage(asked("t"));
+    await clock.advance(5_000);
+    expect(sent).toEqual(["release t"]);
+  });
+
+  test("B2: shows signs of work at least every 20 seconds while it runs", async () => {
+    const { claimed, clock, intake, sent } = newIntake();
+    intake.take(task("t"));
+    claimed("t");
+    for (let seen = 1; seen <= 4; seen++) {
+      await clock.advance(19_000);
+      expect(sent.length).toBeGreaterThan(seen);
+    }
+  });
+});
+
+test("B7: the agent announces its offered capabilities on each connection, before anything else", () => {
+  const { intake, messages } = newIntake();
+  intake.onMessage({ type: "ready", agent_id: me, device_id: null, pending: 0 });
+  expect(messages[0]).toEqual({ type: "capabilities", capabilities: ["shout"] });
+});
+
 describe("many tasks", () => {
   test("are taken eight at a time", async () => {
     const { claimed, end, intake, sent } = newIntake();
@@ -183,10 +250,10 @@ describe("many tasks", () => {
     await clock.advance(40_000);
     expect(sent).toEqual(["claim t", "progress t", "progress t"]);
     intake.onMessage({ type: "ready", agent_id: me, device_id: null, pending: 0 });
-    expect(sent.at(-1)).toBe("progress t");
+    expect(sent.slice(3)).toEqual(["capabilities ", "progress t"]);
     await end("t");
     await clock.advance(60_000);
-    expect(sent).toHaveLength(4);
+    expect(sent).toHaveLength(5);
   });
 
   test("are not begun any more by an agent that stops", () => {

@@ -1,13 +1,13 @@
-import type { Received, ServerMessage, Task as TaskAnswer } from "@agent/wire";
+import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Send } from "./paced-send.ts";
 
-type Task = Received<typeof TaskAnswer>;
+type ListedTask = Received<typeof ListedTaskAnswer>;
 
 export interface Intake {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
-  take(task: Task): void;
+  take(task: ListedTask): void;
   onMessage(message: ServerMessage): void;
   stop(): void;
 }
@@ -15,21 +15,23 @@ export interface Intake {
 const maxRunning = 8;
 /** A claim that was not answered by then is given up; the relay offers the task again. */
 const claimAnswerMs = 10_000;
-/** Well within the lease of 60 s, of which the relay renews only what was claimed on the same socket. */
-const progressMs = 20_000;
+/** Within the 20 s after which the relay misses a sign of work; it renews only what this socket claimed. */
+const progressMs = 15_000;
 const laterMs = 1_000;
 
 /** Work that the relay hands over, claimed one by one and run a few at a time. */
 export function createIntake(parts: {
   agentId: string;
   relayId: () => string;
+  /** Announced on each connection, so that the relay knows what this device may be given. */
+  capabilities: readonly string[];
   work: Work;
   send: Send;
   runtime: Runtime;
 }): Intake {
   const { agentId, work, send, runtime } = parts;
-  const queued = new Map<string, Task>();
-  const claiming = new Map<string, { task: Task; cancel: () => void }>();
+  const queued = new Map<string, ListedTask>();
+  const claiming = new Map<string, { task: ListedTask; cancel: () => void }>();
   const running = new Set<string>();
   let stopped = false;
   let cancelProgress = () => {};
@@ -43,7 +45,7 @@ export function createIntake(parts: {
   }
 
   /** Several devices may be offered one task; without a socket there is nobody to ask. */
-  function claim(task: Task): void {
+  function claim(task: ListedTask): void {
     const { task_id: id } = task;
     const sent = send({ type: "claim", task_id: id });
     if (!sent.ok && sent.code === "socket.not_ready") {
@@ -58,14 +60,14 @@ export function createIntake(parts: {
     claiming.set(id, { task, cancel });
   }
 
-  function endClaim(id: string): Task | undefined {
+  function endClaim(id: string): ListedTask | undefined {
     const claim = claiming.get(id);
     claim?.cancel();
     claiming.delete(id);
     return claim?.task;
   }
 
-  async function run(task: Task): Promise<void> {
+  async function run(task: ListedTask): Promise<void> {
     const { task_id: id, delegation_token: delegationToken } = task;
     running.add(id);
     if (running.size === 1) keepLeases();
@@ -83,7 +85,8 @@ export function createIntake(parts: {
         },
         { caller: { kind: "relay", relayId: parts.relayId() } },
       );
-      if (!answer.ok) refuse(id, answer.error);
+      if (!answer.ok && answer.code === "work.withdrawn") release(id);
+      else if (!answer.ok) refuse(id, answer.error);
     } catch (cause) {
       runtime.log("error", "task.failed", { correlationId: id, cause: String(cause) });
       refuse(id, "The task could not be run");
@@ -101,11 +104,19 @@ export function createIntake(parts: {
     });
   }
 
+  /** Agrees that the task is cancelled; repeated until it is sent, for the relay waits for it. */
+  function release(id: string): void {
+    const sent = send({ type: "release", task_id: id });
+    if (!sent.ok && sent.code !== "socket.not_ready" && !stopped) {
+      runtime.schedule(laterMs, () => release(id));
+    }
+  }
+
   function refuse(id: string, reason: string): void {
     send({ type: "refuse", task_id: id, reason });
   }
 
-  function take(task: Task): void {
+  function take(task: ListedTask): void {
     const { task_id: id, assigned_to: assignee } = task;
     if (stopped || (assignee !== null && assignee !== agentId)) return;
     if (queued.has(id) || claiming.has(id)) return;
@@ -136,12 +147,20 @@ export function createIntake(parts: {
           work.cancel(message.task_id);
           startNext();
           return;
+        case "cancel_requested":
+          queued.delete(message.task_id);
+          endClaim(message.task_id);
+          // A signed receipt is on its way, and work that stops is released when it has.
+          if (work.withdraw(message.task_id) === "unknown") release(message.task_id);
+          startNext();
+          return;
         case "error":
           if (message.task_id !== undefined) endClaim(message.task_id);
           runtime.log("warn", "socket.error", { code: message.code });
           startNext();
           return;
         case "ready":
+          send({ type: "capabilities", capabilities: [...parts.capabilities] });
           for (const id of running) send({ type: "progress", task_id: id });
           return;
         case "draining":

@@ -10,6 +10,8 @@ export interface SelfTestParts {
   readonly identity: Identity;
   readonly work: Work;
   readonly joined: JoinResult;
+  /** The one that the test asks for; absent: the agent chooses a tool by the prompt. */
+  readonly capability?: string | undefined;
   readonly timeoutMs: number;
   readonly runtime: Runtime;
   /** Takes one line for each step. */
@@ -61,9 +63,10 @@ export async function selfTest(parts: SelfTestParts): Promise<SelfTestExit> {
 }
 
 async function submit(trial: Trial) {
+  const { capability } = trial;
   const answer = await trial.client.submitTask({
     params: { agentId: trial.identity.agentId },
-    body: { prompt },
+    body: { prompt, ...(capability !== undefined && { required_capabilities: [capability] }) },
   });
   if (!answer.ok) return failed(`${say(answer)}${hintFor(answer, trial.identity)}`);
   trial.taskId = answer.body.task_id;

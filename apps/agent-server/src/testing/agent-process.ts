@@ -12,6 +12,8 @@ if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm bu
 export interface AgentProcess {
   /** Resolves when it printed what fits. */
   printed(pattern: RegExp): Promise<void>;
+  /** Everything that it printed so far. */
+  output(): string;
   /** Everything that it logged so far. */
   log(): string;
   /** Resolves when it is gone. */
@@ -46,6 +48,7 @@ export function startAgentProcess(options: {
       });
       await Promise.race([said, gone]);
     },
+    output: () => output.stdout,
     log: () => output.stderr,
     kill(signal) {
       child.kill(signal);

@@ -9,7 +9,13 @@ import { systemRuntime } from "../runtime.ts";
 export function newGuard(policy: Partial<Policy> = {}): Guard {
   const runtime = systemRuntime(silentLog);
   return createGuard({
-    gate: createGate({ ...defaultPolicy, ...policy }, new Set()),
+    gate: createGate(
+      { ...defaultPolicy, ...policy },
+      {
+        listed: new Set(),
+        isOffered: () => true,
+      },
+    ),
     approver: createApprovals(runtime),
     audit: auditToLog(runtime),
     runtime,

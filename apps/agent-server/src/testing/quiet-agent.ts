@@ -2,6 +2,7 @@ import type { HomeLink } from "../agent.ts";
 import { readConfig } from "../config.ts";
 import { readFlags } from "../command-line.ts";
 import type { Identity } from "../identity.ts";
+import { chooseExecutor } from "../execution/choose-executor.ts";
 import { silentLog } from "../log.ts";
 import { createSignedTokenCheck } from "../http/signed-token.ts";
 import { createFindSigner } from "../relay/find-signer.ts";
@@ -29,6 +30,7 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
   });
   if (!read.ok) throw new Error(read.faults.join("; "));
   const { listing } = read.config;
+  const executor = chooseExecutor(read.config, systemRuntime(silentLog));
 
   const runtime = systemRuntime(silentLog);
   let membership: Membership | undefined;
@@ -40,10 +42,9 @@ export async function startQuietAgent(options: TestAgentOptions): Promise<{
     deliver: () => {},
     undelivered: () => undefined,
   };
-  const listedTools = listing?.capabilities ?? [];
   const findSigner = createFindSigner({ ...parts, agentId: identity.agentId });
   const checkSigned = createSignedTokenCheck({ identity, findSigner, runtime });
-  const server = await startServer({ identity, tools, listedTools, home }, checkSigned);
+  const server = await startServer({ identity, tools, listing, home, executor }, checkSigned);
   const joined = await join({
     url: relayUrl,
     registrationToken: undefined,

@@ -3,6 +3,7 @@ import { limits } from "@agent/wire";
 import { isCallToolResult } from "@modelcontextprotocol/server";
 import type { Guard } from "../policy/guard.ts";
 import type { Runtime } from "../runtime.ts";
+import { excessOf } from "./bound-arguments.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
 
@@ -34,7 +35,9 @@ export function createToolCaller(parts: {
     const tool = registry.get(name);
     if (tool === undefined) return failure("unknown", `Unknown tool "${printable(name)}"`);
 
-    const checked = tool.check(args ?? {});
+    const excess = excessOf(args ?? {});
+    const checked =
+      excess === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: excess };
     if (!checked.ok) {
       return failure(
         "invalid",
@@ -49,7 +52,9 @@ export function createToolCaller(parts: {
     }
     const { caller, task, signal } = context;
     const { definition } = tool;
-    const verdict = await guard({ tool: definition, caller, task, args: own, argsHash, signal });
+    const refusal = tool.refusal?.();
+    const call = { tool: definition, caller, task, args: own, argsHash, refusal, signal };
+    const verdict = await guard(call);
     if (!verdict.ok) return failure("denied", verdict.message);
 
     const answer = await attempt(tool, own, context);

@@ -4,6 +4,7 @@ import { compileTool } from "./compile-tool.ts";
 import type { Tool } from "./definition.ts";
 import { ruleOf } from "../rule-of.ts";
 import type { RegisteredTool } from "./registry.ts";
+import { UnsupportedPattern } from "./linear-pattern.ts";
 import { isToolName, toolNameRule } from "./tool-name.ts";
 
 const ToolShape = v.looseObject({
@@ -25,7 +26,14 @@ function faultsOf(value: unknown, name: string): string[] {
   return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${ruleOf(issue)}`);
 }
 
-type Loaded = { ok: true; tools: RegisteredTool[] } | { ok: false; faults: string[] };
+type Loaded =
+  | {
+      ok: true;
+      tools: RegisteredTool[];
+      /** A line for each tool that cannot be offered, and why. */
+      leftOut: string[];
+    }
+  | { ok: false; faults: string[] };
 
 /** Checks what a tools module exports, naming every fault of every entry. */
 export function readTools(exported: unknown, source: string): Loaded {
@@ -37,6 +45,7 @@ export function readTools(exported: unknown, source: string): Loaded {
   }
   const tools: RegisteredTool[] = [];
   const faults: string[] = [];
+  const leftOut: string[] = [];
   for (const [index, entry] of exported.entries()) {
     const name = `${source}: tools.${index}`;
     if (!isTool(entry)) {
@@ -46,10 +55,12 @@ export function readTools(exported: unknown, source: string): Loaded {
     try {
       tools.push(compileTool(entry));
     } catch (cause) {
-      faults.push(`${name}.definition.inputSchema: ${reasonOf(cause)}`);
+      if (cause instanceof UnsupportedPattern) {
+        leftOut.push(`${source}: tool "${entry.definition.name}" is left out: ${cause.message}`);
+      } else faults.push(`${name}.definition.inputSchema: ${reasonOf(cause)}`);
     }
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, tools };
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, tools, leftOut };
 }
 
 /** Imports a tools module by its absolute path; the default export wins over `tools`. */

@@ -8,7 +8,10 @@ export type CheckedArguments =
 export interface RegisteredTool {
   /** Where it comes from, if from another server. */
   readonly origin?: string;
+  /** May change while the agent runs, where another server has the say. */
   readonly definition: ToolDefinition;
+  /** Why no call is taken at the moment, whoever calls. */
+  refusal?(): string | undefined;
   check(args: unknown): CheckedArguments;
   handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;
 }
@@ -27,7 +30,9 @@ export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   }
   return {
     get: (name) => byName.get(name),
-    definitions: [...byName.values()].map((tool) => tool.definition),
+    get definitions() {
+      return [...byName.values()].map((tool) => tool.definition);
+    },
   };
 }
 

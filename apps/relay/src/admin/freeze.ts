@@ -20,6 +20,8 @@ export interface Freezer {
   frozen(): Frozen | undefined;
   /** The time by which tasks expire: it stands still with the relay. */
   readonly taskTime: () => number;
+  /** Since when the relay works: its start, or the end of its last freeze. */
+  readonly runningSince: () => number;
   freeze(reason: string): Promise<Frozen>;
   unfreeze(): Promise<void>;
   /** Reads everything as of one moment, frozen or not. */
@@ -36,10 +38,12 @@ export async function openFreezer(
   const stored = await findFreeze(storage.read);
   let current: Frozen | undefined = stored && { ...stored, restored: stored.restored === 1 };
   const incarnation = await findIncarnation(storage.read);
+  let runningSince = now();
 
   return {
     incarnation,
     frozen: () => current,
+    runningSince: () => runningSince,
     taskTime: () => current?.since ?? now(),
     async freeze(reason) {
       if (current !== undefined) return current;
@@ -62,6 +66,7 @@ export async function openFreezer(
         await postponeOpenTasks(tx, stoodMs);
         await resumeInbound(tx, { now: now(), stoodMs, restored: ended.restored === 1 });
       });
+      runningSince = now();
       current = undefined;
     },
     inspect: (work) => storage.snapshot(work),

@@ -1,12 +1,12 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { DeviceRow } from "../storage/tables/agents.ts";
+import type { DeviceRow, StoredDeviceRow } from "../storage/tables/agents.ts";
 
 const deviceById = prepare<{ device_id: string }>()(
   db.selectFrom("devices").selectAll().where("device_id", "=", p("device_id")),
 );
 
-export function findDevice(read: Reader, device_id: string): Promise<DeviceRow | undefined> {
+export function findDevice(read: Reader, device_id: string): Promise<StoredDeviceRow | undefined> {
   return read.get(deviceById, { device_id });
 }
 
@@ -68,4 +68,35 @@ const addDevice = prepare<DeviceRow>()(
 
 export async function insertDevice(tx: Tx, device: DeviceRow): Promise<void> {
   await tx.run(addDevice, device);
+}
+
+const setCapabilities = prepare<{ device_id: string; capabilities: string }>()(
+  db
+    .updateTable("devices")
+    .set({ capabilities: p("capabilities") })
+    .where("device_id", "=", p("device_id"))
+    .where(sql<boolean>`capabilities is not ${p("capabilities")}`),
+);
+
+/** Stores what a device announced that it can do, as a JSON array. */
+export async function updateDeviceCapabilities(
+  tx: Tx,
+  announced: { readonly device_id: string; readonly capabilities: string },
+): Promise<void> {
+  await tx.run(setCapabilities, announced);
+}
+
+const announcing = prepare<{ agent_id: string }>()(
+  db
+    .selectFrom("devices")
+    .select("device_id")
+    .where("agent_id", "=", p("agent_id"))
+    .where("capabilities", "is not", null)
+    .where("revoked_at", "is", null)
+    .limit(1),
+);
+
+/** Whether a device of the agent that is not revoked ever announced what it can do. */
+export async function hasAnnouncingDevice(read: Reader, agent_id: string): Promise<boolean> {
+  return (await read.get(announcing, { agent_id })) !== undefined;
 }

@@ -11,10 +11,16 @@ export interface ListedAccount extends Pick<
   readonly agent_known: 0 | 1;
 }
 
+/**
+ * The agent of an account. It is cut out of the bytes, because SQLite ends a text at a NUL, which the
+ * operator may deposit to.
+ */
+export const agentOf = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
+
 const page = prepare<{ after: string; limit: number }>()(
   sql<ListedAccount>`
-    select substr(account, 7) as agent_id, balance, held, pending_withdrawals, card_lots,
-      exists (select 1 from agents where agent_id = substr(account, 7)) as agent_known
+    select ${agentOf} as agent_id, balance, held, pending_withdrawals, card_lots,
+      exists (select 1 from agents where agent_id = ${agentOf}) as agent_known
     from accounts
     where account > 'agent:' || ${p("after")} and account < 'agent;'
     order by account limit ${p("limit")}`,

@@ -351,3 +351,43 @@ describe("the time of a forward", () => {
     await expectWaiting(task);
   });
 });
+
+describe("H16: the wall clock of one submitter and the tasks of another", () => {
+  const slowFor = (ms: number) => async (args: TaskArguments) => {
+    if (args.prompt === "slow") await new Promise((resolve) => setTimeout(resolve, ms));
+    return proves(args);
+  };
+
+  test("H16: four tasks of 1 ms hold up nobody's task at the same endpoint", async () => {
+    const endpoint = opened(await mcpEndpoint(slowFor(50)));
+    await register(t, worker, endpoint.url);
+    const rude = await buyer(t, 100);
+    for (let i = 0; i < 4; i += 1) {
+      await delegate(t, rude, worker, { prompt: "slow", wall_clock_ms: 1 });
+      await expect
+        .poll(async () => {
+          await t.clock.advance(2);
+          return t.logged("mcp.forward_failed").length;
+        })
+        .toBe(i + 1);
+    }
+    const honest = await delegate(t, boss, worker);
+    // The clock stands still, so a pause would never end.
+    await ended(honest);
+  });
+
+  test("H16: an endpoint that is silent for 10 s is spared, as for no answer at all", async () => {
+    const endpoint = opened(await mcpEndpoint(slowFor(200)));
+    await register(t, worker, endpoint.url);
+    await delegate(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });
+    await expect.poll(() => endpoint.calls).toHaveLength(1);
+    await t.clock.advance(10_000);
+    await failures();
+    const other = await buyer(t, 10);
+    const waiting = await delegate(t, other, worker);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect((await taskAt(t, waiting.path)).status).toBe("pending");
+    await t.clock.advance(1_000);
+    await ended(waiting);
+  });
+});

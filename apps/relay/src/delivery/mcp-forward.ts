@@ -4,10 +4,12 @@ import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
 import { parseObject } from "../http/body.ts";
+import { EgressError } from "../http/egress.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { version } from "../version.ts";
+import type { EndpointFault } from "./endpoint-fault.ts";
 import { watchedFetch } from "./watched-fetch.ts";
 
 export interface CallableAgent {
@@ -19,8 +21,7 @@ export interface CallableAgent {
 
 export type Forwarded =
   | { readonly ok: true; readonly text: string; readonly value: object }
-  /** `answered`: there is an MCP server, which did not do the task. */
-  | { readonly ok: false; readonly answered: boolean; readonly reason: string };
+  | { readonly ok: false; readonly fault: EndpointFault; readonly reason: string };
 
 type Forwarder = Pick<Services, "runtime" | "identity" | "egress">;
 
@@ -47,9 +48,11 @@ export async function forwardOverMcp(
   if (!url.ok) return failure(url.detail);
   const authorization = `Bearer agent:${await tokenFor(agent, services)}`;
   const timeout = forwardTime(task, runtime.now());
+  const began = runtime.now();
   const over = new AbortController();
   const end = (error: unknown) => over.abort(error);
-  const cancelTimer = runtime.schedule(timeout, () => end(new Error("did not answer in time")));
+  const cancelTimer = runtime.schedule(timeout, () => end(new OutOfTime("did not answer in time")));
+  const stopped = AbortSignal.any([over.signal, stopping]);
   const transport = new StreamableHTTPClientTransport(new URL(agent.endpoint), {
     fetch: watchedFetch(egress.withTimeout(timeout), end),
     requestInit: { headers: { authorization } },
@@ -59,19 +62,39 @@ export async function forwardOverMcp(
     { versionNegotiation: { mode: "auto" } },
   );
   const call = async () => {
-    await client.connect(transport, { timeout });
+    const options = { timeout: timeout + clientMarginMs, signal: stopped };
+    await client.connect(transport, options);
     const params = { name: "agent_task", arguments: argumentsOf(task) };
-    return client.callTool(params, { timeout, maxTotalTimeout: timeout });
+    // A call that is stopped is cancelled at the endpoint too.
+    return client.callTool(params, options);
   };
   try {
-    return receiptIn(await unlessAborted(call(), AbortSignal.any([over.signal, stopping])));
+    return receiptIn(await unlessAborted(call(), stopped));
   } catch (error) {
-    return failure(error instanceof Error ? error.message : String(error));
+    const reason = error instanceof Error ? error.message : String(error);
+    const waitedMs = Math.max(runtime.now() - began, isOutOfTime(error) ? timeout : 0);
+    return failure(reason, isOutOfTime(error) ? { kind: "timeout", waitedMs } : unreachable);
   } finally {
     cancelTimer();
     void leave(client, transport);
   }
 }
+
+/** The relay's own clock ends a call; the client's timer only backs it up. */
+const clientMarginMs = 5_000;
+
+class OutOfTime extends Error {}
+
+function isOutOfTime(error: unknown): boolean {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof OutOfTime) return true;
+    if (at instanceof EgressError && at.code === "egress.timeout") return true;
+  }
+  return false;
+}
+
+const unreachable: EndpointFault = { kind: "unreachable" };
+const answered: EndpointFault = { kind: "answered" };
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
@@ -124,16 +147,16 @@ function forwardTime(task: TaskRow, now: number): number {
 /** The receipt is the JSON object of the first text block, with or without the tag line behind it. */
 function receiptIn(result: unknown): Forwarded {
   const parsed = v.safeParse(ToolResult, result);
-  if (!parsed.success) return failure("no tool result", true);
+  if (!parsed.success) return failure("no tool result", answered);
   const text = parsed.output.content.find((block) => block.type === "text")?.text ?? "";
-  if (parsed.output.isError === true) return failure(text, true);
+  if (parsed.output.isError === true) return failure(text, answered);
   const json = text.replace(/\n\[agent:[^\n]*\]\s*$/, "");
   const receipt = parseObject(json);
   return receipt.ok
     ? { ok: true, text: json, value: receipt.value }
-    : failure("the tool result holds no receipt", true);
+    : failure("the tool result holds no receipt", answered);
 }
 
-function failure(reason: string, answered = false): Forwarded {
-  return { ok: false, answered, reason: reason.slice(0, reasonLength) };
+function failure(reason: string, fault = unreachable): Forwarded {
+  return { ok: false, fault, reason: reason.slice(0, reasonLength) };
 }

@@ -3,29 +3,33 @@ import { findAgent } from "../agents/store.ts";
 import { forwardTask } from "../federation/forward-task.ts";
 import { withStoredTrace } from "../http/trace.ts";
 import { master } from "../identity/caller.ts";
-import { canServe, type Connection } from "../realtime/connections.ts";
+import type { Connection } from "../realtime/connections.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import { claimPending, reassignTask, releaseClaim } from "../tasks/assignment-store.ts";
+import { claimPending, reassignTask } from "../tasks/assignment-store.ts";
+import { lapseCall } from "../tasks/lapse-claim.ts";
+import { endClaim } from "../tasks/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
-import { attemptsOf, executorOf, isOpen, taskOf } from "../tasks/view.ts";
+import { attemptsOf, endpointClaim, executorOf, isOpen, taskOf } from "../tasks/view.ts";
 import type { EndpointBackoff } from "./endpoint-backoff.ts";
+import { backoffAfter, type EndpointFault } from "./endpoint-fault.ts";
 import { forwardOverMcp, type CallableAgent } from "./mcp-forward.ts";
+import type { OpenCalls } from "./open-calls.ts";
 
 export type RouteParts = Pick<
   Services,
   | "storage"
+  | "freezer"
   | "runtime"
   | "clock"
   | "config"
   | "log"
   | "waiters"
   | "subscriptions"
-  | "freezer"
   | "trustGraph"
   | "connections"
   | "egress"
@@ -35,6 +39,7 @@ export type RouteParts = Pick<
 
 export type RouteServices = RouteParts & {
   readonly backoff: EndpointBackoff;
+  readonly calls: OpenCalls;
   /** Fires when the relay closes: what fails then says nothing about an executor. */
   readonly closing: AbortSignal;
 };
@@ -92,7 +97,9 @@ async function tryInTurn(
   // Who has come while others were tried has not been told.
   const newcomers = devices().filter((device) => !before.has(device));
   const waiting = newcomers.length > 0 ? await findPending(services, task.task_id) : undefined;
-  if (waiting !== undefined && !isBlocked(services, waiting)) offer(newcomers, waiting);
+  if (waiting !== undefined && !isBlocked(services, waiting)) {
+    offer(services, newcomers, waiting);
+  }
 }
 
 async function findPending(
@@ -140,7 +147,8 @@ async function nextReachable(
     if (services.trustGraph.isBlocked(task.submitted_by, executor)) continue;
     if (attempts[at]?.via !== undefined && services.federation !== undefined) return at;
     const sockets = services.connections.of(executor);
-    if (sockets.some((connection) => canServe(connection, required_capabilities))) return at;
+    if (sockets.some((socket) => services.connections.canServe(socket, required_capabilities)))
+      return at;
     if ((await callable(services, executor)) !== undefined) return at;
   }
   return undefined;
@@ -154,7 +162,8 @@ async function handOver(services: RouteServices, task: TaskRow): Promise<boolean
   if (via !== undefined) {
     return federation !== undefined && forwardTask({ ...services, federation }, task, via);
   }
-  return offer(services.connections.of(executorOf(task)), task) || (await forward(services, task));
+  const devices = services.connections.of(executorOf(task));
+  return offer(services, devices, task) || (await forward(services, task));
 }
 
 function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow): boolean {
@@ -162,10 +171,16 @@ function isBlocked({ trustGraph }: Pick<Services, "trustGraph">, task: TaskRow):
 }
 
 /** Writes a task to those live sockets of its executor that can do it; the first to claim it has it. */
-function offer(devices: readonly Connection[], task: TaskRow): boolean {
+function offer(
+  { connections }: Pick<Services, "connections">,
+  devices: readonly Connection[],
+  task: TaskRow,
+): boolean {
   const view = taskOf(task);
   const able = devices.filter(
-    (device) => device.agentId === executorOf(task) && canServe(device, view.required_capabilities),
+    (device) =>
+      device.agentId === executorOf(task) &&
+      connections.canServe(device, view.required_capabilities),
   );
   for (const device of able) device.offer(view);
   return able.length > 0;
@@ -185,14 +200,14 @@ async function callable(
 
 /** Lets the executor's endpoint do the task; while it does, nobody else can claim it. */
 async function forward(services: RouteServices, task: TaskRow): Promise<boolean> {
-  const { storage, runtime, backoff, log } = services;
+  const { storage, runtime, backoff, log, calls, closing } = services;
   const { task_id } = task;
   const agent = await callable(services, executorOf(task));
   if (agent === undefined) return false;
   const { agentId, endpoint } = agent;
   const now = runtime.now();
   // Each try claims under a name of its own, so that a late one never releases another's claim.
-  const claim = { task_id, claimed_by: `endpoint ${newId(runtime)}` };
+  const claim = { task_id, claimed_by: endpointClaim(newId(runtime)) };
   const lease_until = now + limits.forwardTimeoutMs + leaseMarginMs;
   const claimed = await storage.transaction((tx) =>
     claimPending(tx, { ...claim, executor: agentId, now, lease_until }),
@@ -200,14 +215,34 @@ async function forward(services: RouteServices, task: TaskRow): Promise<boolean>
   // Somebody was faster, so the task is in good hands.
   if (!claimed) return true;
 
-  const answer = await forwardOverMcp(services, task, agent, services.closing);
-  if (answer.ok || answer.answered) backoff.succeeded(endpoint);
-  else if (!services.closing.aborted) backoff.failed(endpoint, agentId);
+  const call = calls.begin(task_id);
+  const stopped = AbortSignal.any([call.signal, closing]);
+  const answer = await forwardOverMcp(services, task, agent, stopped).finally(call.end);
+  // Its submitter asked for the cancel: the executor may still deliver over HTTP until it takes effect.
+  if (!answer.ok && call.signal.aborted) return true;
+  if (answer.ok) backoff.succeeded(endpoint);
+  else if (!closing.aborted) noteFault(backoff, agent, answer.fault);
   const reason = answer.ok ? await deliver(services, task, answer) : answer.reason;
   if (reason === undefined) return true;
   log.warn("mcp.forward_failed", { correlationId: task_id, agent_id: agentId, reason });
-  await storage.transaction((tx) => releaseClaim(tx, { ...claim, now: runtime.now() }));
-  return false;
+  const isOver = !answer.ok && !closing.aborted && isWallClockOver(task, answer.fault);
+  const status = await (isOver ? lapseCall : endClaim)(services, claim);
+  return status === "cancelled";
+}
+
+/** Where the relay itself hangs up, at its own limit, the executor may still have been at work. */
+function isWallClockOver({ wall_clock_ms }: TaskRow, fault: EndpointFault): boolean {
+  return fault.kind === "timeout" && wall_clock_ms !== null && fault.waitedMs >= wall_clock_ms;
+}
+
+function noteFault(
+  backoff: EndpointBackoff,
+  { agentId, endpoint }: CallableAgent,
+  fault: EndpointFault,
+): void {
+  const after = backoffAfter(fault);
+  if (after === "succeeded") backoff.succeeded(endpoint);
+  if (after === "failed") backoff.failed(endpoint, agentId);
 }
 
 /** A receipt that came back over MCP goes the way of every other one. */

@@ -1,6 +1,6 @@
-import { canServe } from "../realtime/connections.ts";
 import { awaitedExecutors, pendingTaskIds } from "../tasks/assignment-store.ts";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
+import { createOpenCalls } from "./open-calls.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import {
   passOn,
@@ -19,6 +19,8 @@ export interface Router {
   readonly passOn: (taskId: string, executorId: string) => void;
   /** The executor has gone silent: the next one is tried, else it is offered the task again. */
   readonly takeBack: (taskId: string) => void;
+  /** Cancels the call of an endpoint for a task, if one is under way. */
+  readonly cancelCall: (taskId: string) => void;
   /** Tries what waits for an agent, and was not told to any device that could do it. */
   readonly bringWaiting: (agentId: string) => void;
   /** The same for everybody: a relay that stopped in between takes it up again. */
@@ -42,7 +44,8 @@ export function createRouter(parts: RouteParts): Router {
     bringWaiting,
   );
   const closing = new AbortController();
-  const services: RouteServices = { ...parts, backoff, closing: closing.signal };
+  const calls = createOpenCalls();
+  const services: RouteServices = { ...parts, backoff, calls, closing: closing.signal };
 
   function begin(work: () => Promise<void>, about: Record<string, string>): void {
     if (stopped) return;
@@ -68,7 +71,9 @@ export function createRouter(parts: RouteParts): Router {
     const waiting = await pendingTaskIds(storage.read, query);
     const untold = waiting.filter(({ required_capabilities }) => {
       const required = JSON.parse(required_capabilities) as string[];
-      return !connections.of(executor).some((connection) => canServe(connection, required));
+      return !connections
+        .of(executor)
+        .some((connection) => connections.canServe(connection, required));
     });
     const work = async () => {
       for (let next = untold.shift(); next !== undefined; next = untold.shift()) {
@@ -83,6 +88,7 @@ export function createRouter(parts: RouteParts): Router {
     passOn: (taskId, executorId) =>
       begin(() => passOn(services, taskId, executorId), { correlationId: taskId }),
     takeBack: (taskId) => begin(() => takeBack(services, taskId), { correlationId: taskId }),
+    cancelCall: (taskId) => calls.cancel(taskId),
     bringWaiting,
     async bringAllWaiting() {
       for (const { executor } of await awaitedExecutors(storage.read, runtime.now())) {

@@ -1,5 +1,4 @@
-import { expireInbound, expireOutbound } from "@agent/federation-protocol";
-import type { Runtime } from "../runtime.ts";
+import { voidInbound, voidOutbound } from "@agent/federation-protocol";
 import type { Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { findInbound, putInbound } from "./inbound-store.ts";
@@ -9,13 +8,11 @@ import { isFromPeer, isWithPeer } from "./parties.ts";
 /** A task that ends without a receipt, its hold returned, ends between relays too. */
 export async function abandonTask(
   tx: Tx,
-  runtime: Pick<Runtime, "now">,
   row: Pick<TaskRow, "task_id" | "submitted_by" | "claimed_by">,
 ): Promise<void> {
-  const now = runtime.now();
   if (isWithPeer(row)) {
     const outbound = await findOutbound(tx, row.task_id);
-    const task = outbound && expireOutbound(outbound.task, Math.max(now, outbound.task.expiresAt));
+    const task = outbound && voidOutbound(outbound.task);
     if (outbound !== undefined && task !== undefined && task !== outbound.task) {
       await putOutbound(tx, { ...outbound, task });
     }
@@ -23,7 +20,6 @@ export async function abandonTask(
   if (isFromPeer(row)) {
     const inbound = await findInbound(tx, row.task_id);
     if (inbound === undefined) return;
-    const task = expireInbound(inbound.task, Math.max(now, inbound.task.expiresAt));
-    await putInbound(tx, { ...inbound, task });
+    await putInbound(tx, { ...inbound, task: voidInbound(inbound.task) });
   }
 }

@@ -15,6 +15,7 @@ import { clearingBalance } from "../budget/clearing.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../tasks/assignment-store.ts";
+import { afterClaim, announceUnclaimed } from "../tasks/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/view.ts";
 import { callPeer } from "./call-peer.ts";
@@ -122,6 +123,8 @@ export async function resendForward(
     const now = runtime.now();
     if (before === undefined) return undefined;
     if (!isForwardDue(before.task, now)) {
+      // It may be due for a cancel only; a forward that is due later stays so.
+      if (before.task.dueAt === null || before.task.dueAt > now) return undefined;
       await putOutbound(tx, { ...before, task: { ...before.task, dueAt: null } });
       return undefined;
     }
@@ -175,21 +178,19 @@ async function send(
   );
   const path = "/federation/v1/task/forward";
   const { delivery, code } = await callPeer(services, peer, { method: "POST", path, body });
-  const taken = await storage.transaction(async (tx) => {
+  const refused = await storage.transaction(async (tx) => {
     const stored = await findOutbound(tx, taskId);
-    if (stored === undefined) return true;
+    if (stored === undefined) return undefined;
     const ended = endForward(stored.task, before, delivery);
-    if (ended === stored.task) return true;
+    if (ended === stored.task) return undefined;
     // Its first copy is what became of it; nothing is said of it twice.
     await putOutbound(tx, { ...stored, task: ended });
-    if (ended.state !== "refused") return true;
-    await releaseClaim(tx, {
-      task_id: taskId,
-      claimed_by: claimOf(peer.relay_id),
-      now: runtime.now(),
-    });
-    return false;
+    if (ended.state !== "refused") return undefined;
+    const claimed_by = claimOf(peer.relay_id);
+    const released = await releaseClaim(tx, { task_id: taskId, claimed_by, now: runtime.now() });
+    return { unclaimed: released && (await afterClaim(tx, services, released)) };
   });
+  if (refused?.unclaimed !== undefined) announceUnclaimed(services, refused.unclaimed);
   const meaning = meaningOf(delivery);
   federation.log.info("federation.task.forward", {
     correlationId: taskId,
@@ -200,5 +201,6 @@ async function send(
   // A refusal shows that the way is open.
   const answered = delivery.kind === "answered" && delivery.status < 500;
   await changePeer(services, peer.relay_id, { type: "forward", succeeded: answered });
-  return taken;
+  // A task that was to be cancelled goes nowhere else.
+  return refused === undefined || refused.unclaimed?.status === "cancelled";
 }

@@ -29,7 +29,7 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
-    due_at: task.dueAt,
+    due_at: nextLook(task),
     version: version + 1,
     body: JSON.stringify(task),
     route: JSON.stringify(route),
@@ -38,6 +38,13 @@ function write({ task, route, attestation, version }: Outbound): FederationOutbo
     payable: payableOf(task),
     trace: storedTrace(),
   };
+}
+
+/** A task is due to be sent (again), or its peer to be asked to cancel it. */
+function nextLook(task: OutboundTask): number | null {
+  const cancelAt = isOpen(task) ? (task.cancel?.dueAt ?? null) : null;
+  const times = [task.dueAt, cancelAt].filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 function isOpen({ state }: OutboundTask): boolean {
@@ -105,7 +112,7 @@ const due = prepare<{ now: number; limit: number }>()(
     .limit(p("limit")),
 );
 
-/** Tasks of which it is not known whether they arrived. */
+/** Tasks of which it is not known whether they arrived, and those that are to be cancelled. */
 export function dueOutbound(
   reader: Reader,
   now: number,

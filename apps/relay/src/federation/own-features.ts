@@ -5,4 +5,5 @@ export const OWN_FEATURES: readonly FederationFeature[] = [
   "relayed",
   "position",
   "signed_accepted",
+  "cancel",
 ];

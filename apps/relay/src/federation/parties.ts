@@ -20,6 +20,11 @@ export function claimOf(relayId: string): string {
 /** What all claims of peers look like, as a GLOB pattern of SQLite. */
 export const PEER_CLAIM_PATTERN = `${claimPrefix}*`;
 
+/** The relay that a task was handed to; undefined for one that is with an agent of this relay. */
+export function peerOf(row: { readonly claimed_by: string | null }): string | undefined {
+  return isWithPeer(row) ? row.claimed_by?.slice(claimPrefix.length) : undefined;
+}
+
 /** Whether a task was handed to another relay. */
 export function isWithPeer({ claimed_by }: { readonly claimed_by: string | null }): boolean {
   return claimed_by?.startsWith(claimPrefix) === true;

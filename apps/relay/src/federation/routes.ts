@@ -15,6 +15,7 @@ import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { acceptResult } from "./accept-result.ts";
 import { addPeer } from "./add-peer.ts";
+import { answerCancel } from "./answer-cancel.ts";
 import { answerDiscovery } from "./answer-discovery.ts";
 import { answerConfirm, answerPropose } from "./answer-handshake.ts";
 import { bookSettlement } from "./book-settlement.ts";
@@ -47,6 +48,7 @@ type FederationName =
   | "listPeers"
   | "forwardDiscovery"
   | "forwardTask"
+  | "cancelForwardedTask"
   | "returnResult"
   | "forwardSettlement"
   | "listBooked"
@@ -183,6 +185,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       "forwardTask",
       { activeOnly: true },
       (needs, peer, { body: sent }, { body }) => takeTask(needs, peer, body, sent, route),
+    ),
+    cancelForwardedTask: forPeers("cancelForwardedTask", {}, (needs, peer, _request, { body }) =>
+      answerCancel({ ...needs, router: services.router }, peer, body),
     ),
     returnResult: forPeers("returnResult", {}, (needs, peer, request, { body }) =>
       acceptResult(needs, peer, body, request.body),

@@ -1,5 +1,6 @@
 import { limits } from "@agent/wire";
 import { bookSettlement } from "./book-settlement.ts";
+import { askPeerCancel } from "./ask-peer-cancel.ts";
 import { deliverSettlement } from "./deliver-settlement.ts";
 import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
@@ -59,7 +60,11 @@ function createFederationWork(
       dueOutbox(storage.read, now, room),
     ]);
     for (const { task_id, trace } of forwards) {
-      begin(`forward ${task_id}`, () => resendForward(services, task_id, reroute), trace);
+      const send = async () => {
+        await resendForward(services, task_id, reroute);
+        await askPeerCancel(services, task_id);
+      };
+      begin(`forward ${task_id}`, send, trace);
     }
     for (const { task_id, trace } of results) {
       const bring = () => returnResult(services, task_id, bookSettlement);

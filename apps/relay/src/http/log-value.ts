@@ -1,4 +1,4 @@
-import { isSecretName, REDACTED } from "./redact.ts";
+import { isSecretName, REDACTED } from "@agent/wire";
 
 const MAX_TEXT = 2_000;
 const MAX_MEMBERS = 50;

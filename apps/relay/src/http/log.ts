@@ -1,5 +1,5 @@
+import { createRedactor, isSecretName, REDACTED } from "@agent/wire";
 import { encodeLogValue } from "./log-value.ts";
-import { createRedactor, isSecretName, REDACTED } from "./redact.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
 

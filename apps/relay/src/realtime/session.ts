@@ -17,10 +17,11 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { StorageFrozen } from "../storage/storage.ts";
 import { pendingTaskIds } from "../tasks/assignment-store.ts";
-import { canServe, type Connection } from "./connections.ts";
+import { storedAnnouncement, storeAnnouncement } from "./announcements.ts";
+import { serves, type Connection } from "./connections.ts";
 import { createMessageLimit } from "./message-limit.ts";
 import { tellPending } from "./tell-pending.ts";
-import { claim, progress, refuse, result } from "./work-messages.ts";
+import { claim, progress, refuse, release, result } from "./work-messages.ts";
 
 /** What a session needs of its socket. */
 export interface Wire {
@@ -59,6 +60,7 @@ export function openSession(
   const mayTake = createMessageLimit(services.config.server.rateLimitScale);
   let signedIn: { connection: Connection; caller: Caller } | undefined;
   let told: Set<string> | undefined;
+  let catchingUp = Promise.resolve();
   let ready = false;
   let over = false;
   let cancelTimer = runtime.schedule(limits.socketAuthMs, () =>
@@ -138,11 +140,15 @@ export function openSession(
     };
   }
 
-  async function welcome({ deviceId: device_id }: Connection): Promise<void> {
+  async function welcome(connection: Connection): Promise<void> {
+    const { deviceId: device_id } = connection;
     // A frozen relay writes nothing, and its devices wait with it.
     if (services.freezer.frozen() === undefined) {
       await storage.transaction((tx) => touchAgent(tx, agentId, runtime.now()));
     }
+    const stored = await storedAnnouncement(storage.read, connection);
+    connection.capabilities ??= stored.capabilities;
+    if (stored.isAnnounced) connections.announced(agentId);
     const now = services.freezer.taskTime();
     const query = { executor: agentId, now, limit: countedAtMost };
     const pending = await pendingTaskIds(storage.read, query);
@@ -150,11 +156,18 @@ export function openSession(
     log.info("ws.connected", { agent_id: agentId, device_id });
     send({ type: "ready", agent_id: agentId, device_id, pending: pending.length });
     ready = true;
-    await catchUp(() => true);
+    const ability = connections.abilityOf(connection);
+    await catchUp(({ required_capabilities: required }) => serves(ability, required));
+  }
+
+  /** One after another, because each notes what it has told. */
+  function catchUp(wants: (task: Task) => boolean): Promise<void> {
+    catchingUp = catchingUp.then(() => sendOlder(wants));
+    return catchingUp;
   }
 
   /** Older tasks and new ones come at the same time, and each is told once. */
-  async function catchUp(wants: (task: Task) => boolean): Promise<void> {
+  async function sendOlder(wants: (task: Task) => boolean): Promise<void> {
     told = new Set();
     await tellPending(services, agentId, {
       wants,
@@ -173,12 +186,13 @@ export function openSession(
 
   /** What the device could not do before waits for it; what it could, it has been told. */
   async function learn(connection: Connection, capabilities: readonly string[]): Promise<void> {
-    const before = { capabilities: connection.capabilities };
+    const before = connections.abilityOf(connection);
     connection.capabilities = capabilities;
-    if (before.capabilities === undefined) return;
+    connections.announced(agentId);
+    const now = connections.abilityOf(connection);
+    if (services.freezer.frozen() === undefined) await storeAnnouncement(storage, connection);
     await catchUp(
-      ({ required_capabilities: required }) =>
-        canServe(connection, required) && !canServe(before, required),
+      ({ required_capabilities: required }) => serves(now, required) && !serves(before, required),
     );
   }
 
@@ -195,6 +209,8 @@ export function openSession(
         return claim(services, connection, message);
       case "refuse":
         return refuse(services, connection, message);
+      case "release":
+        return release(services, connection, message);
       case "progress":
         return progress(services, connection, message);
       case "result":

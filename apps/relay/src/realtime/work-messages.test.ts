@@ -56,7 +56,7 @@ describe("a task that comes while devices are connected", () => {
     for (const other of others) expect(await other.rest()).toEqual([]);
   });
 
-  test("goes only to devices that say they can do it; one that says nothing can do all", async () => {
+  test("B7: with required capabilities goes only to devices that announced them", async () => {
     const able = await t.device(worker);
     const unable = await secondDevice();
     const silent = await secondDevice();
@@ -65,8 +65,56 @@ describe("a task that comes while devices are connected", () => {
     await quiet();
     await delegate(t, boss, worker, { required_capabilities: ["summarise"] });
     await able.next("task_assigned");
-    await silent.next("task_assigned");
-    expect(await unable.rest()).toEqual([]);
+    expect([await unable.rest(), await silent.rest()]).toEqual([[], []]);
+    const free = await delegate(t, boss, worker);
+    for (const device of [able, unable, silent]) {
+      expect((await device.next("task_assigned")).task.task_id).toBe(free.task_id);
+    }
+  });
+
+  test("B7: with required capabilities goes to all devices when none of the agent ever announced any", async () => {
+    const [first, second] = [await t.device(worker), await secondDevice()];
+    const task = await delegate(t, boss, worker, { required_capabilities: ["summarise"] });
+    for (const device of [first, second]) {
+      expect((await device.next("task_assigned")).task.task_id).toBe(task.task_id);
+    }
+  });
+
+  test("B7: waits for the device that announced the capability, though another one is connected", async () => {
+    const able = await t.device(worker);
+    able.say({ type: "capabilities", capabilities: ["summarise"] });
+    await quiet();
+    able.socket.terminate();
+    await able.closed;
+    await quiet();
+    const silent = await secondDevice();
+    const task = await delegate(t, boss, worker, { required_capabilities: ["summarise"] });
+    expect(await silent.rest()).toEqual([]);
+    // What a device announced counts when it comes back, before it says a word.
+    const again = await t.device(worker);
+    expect((await again.next("task_assigned")).task.task_id).toBe(task.task_id);
+    expect(await again.rest()).toEqual([]);
+    silent.say({ type: "capabilities", capabilities: ["summarise"] });
+    expect((await silent.next("task_assigned")).task.task_id).toBe(task.task_id);
+  });
+
+  test("B7: comes once to a device that announces at once what it had announced before", async () => {
+    const first = await t.device(worker);
+    first.say({ type: "capabilities", capabilities: ["summarise"] });
+    await quiet();
+    first.socket.terminate();
+    await first.closed;
+    await quiet();
+    const tasks = [
+      await delegate(t, boss, worker, { required_capabilities: ["summarise"] }),
+      await delegate(t, boss, worker),
+    ];
+    const again = await t.device(worker);
+    again.say({ type: "capabilities", capabilities: ["summarise"] });
+    const told = await again.rest();
+    expect(told.flatMap((message) => ("task" in message ? [message.task.task_id] : []))).toEqual(
+      tasks.map(({ task_id }) => task_id),
+    );
   });
 
   test("is there for a device that learns to do it", async () => {

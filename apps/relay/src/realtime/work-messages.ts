@@ -1,73 +1,73 @@
-import { limits, refusalText, type ClientMessage, type Code } from "@agent/wire";
+import { refusalText, type ClientMessage, type Code } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "../tasks/accept-receipt.ts";
-import { claimPending, noteProgress, releaseClaim, renewLease } from "../tasks/assignment-store.ts";
+import { claimTask, type Worker } from "../tasks/claim-task.ts";
+import { endClaim } from "../tasks/release-claim.ts";
+import { reportProgress } from "../tasks/report-progress.ts";
 import { findTask } from "../tasks/store.ts";
 import { workerOf, type Connection } from "./connections.ts";
 
 type Message<T extends ClientMessage["type"]> = Extract<ClientMessage, { type: T }>;
 
-/** The first of an agent's devices to claim a task has it, unless its submitter blocked the agent. */
+/** The first of an agent's devices to claim a task has it; a second claim of the same device renews it. */
 export async function claim(
-  {
-    storage,
-    runtime,
-    waiters,
-    trustGraph,
-  }: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
+  services: Pick<Services, "storage" | "runtime" | "waiters" | "trustGraph">,
   device: Connection,
   { task_id }: Message<"claim">,
 ): Promise<void> {
-  const now = runtime.now();
-  const lease_until = now + limits.claimLeaseMs;
-  const worker = { executor: device.agentId, claimed_by: workerOf(device) };
-  const claimed = await storage.transaction(async (tx) => {
-    const task = await findTask(tx, task_id);
-    const isBlocked = trustGraph.isBlocked(task?.submitted_by ?? null, device.agentId);
-    return !isBlocked && claimPending(tx, { task_id, ...worker, lease_until, now });
-  });
-  if (!claimed) return fail(device, "task.not_pending", task_id);
+  const claimed = await claimTask(services, workerAt(device), task_id);
+  if (!claimed.ok) return fail(device, claimed.code, task_id);
   device.claimed.add(task_id);
-  waiters.changed(task_id);
-  device.send({ type: "claimed", task_id, lease_until });
+  device.send({ type: "claimed", task_id, lease_until: claimed.lease_until });
 }
+
+type ReleaseServices = Pick<
+  Services,
+  "storage" | "runtime" | "router" | "waiters" | "connections" | "log"
+>;
 
 /** Gives a task back that this device claimed or that nobody has claimed. */
 export async function refuse(
-  {
-    storage,
-    runtime,
-    router,
-    waiters,
-    log,
-  }: Pick<Services, "storage" | "runtime" | "router" | "waiters" | "log">,
+  services: ReleaseServices,
   device: Connection,
   { task_id, reason = "" }: Message<"refuse">,
 ): Promise<void> {
   const { agentId: agent_id } = device;
+  services.log.info("task.refused", { correlationId: task_id, agent_id, reason });
   device.claimed.delete(task_id);
-  const claim = { task_id, claimed_by: workerOf(device), now: runtime.now() };
-  if (await storage.transaction((tx) => releaseClaim(tx, claim))) waiters.changed(task_id);
-  log.info("task.refused", { correlationId: task_id, agent_id, reason });
-  router.passOn(task_id, agent_id);
+  await endClaim(services, { task_id, claimed_by: workerOf(device) });
+  services.router.passOn(task_id, agent_id);
+}
+
+/** Gives a claim back, and so agrees to a cancel that the submitter asked for. */
+export async function release(
+  services: ReleaseServices,
+  device: Connection,
+  { task_id }: Message<"release">,
+): Promise<void> {
+  device.claimed.delete(task_id);
+  const status = await endClaim(services, { task_id, claimed_by: workerOf(device) });
+  if (status === undefined) return fail(device, "task.not_claimed", task_id);
+  if (status === "pending") services.router.passOn(task_id, device.agentId);
 }
 
 /** A claim lives on; after a reconnection the open socket keeps it alive from here on. */
 export async function progress(
-  { storage, runtime, waiters }: Pick<Services, "storage" | "runtime" | "waiters">,
+  services: Pick<Services, "storage" | "runtime" | "waiters">,
   device: Connection,
-  { task_id, note }: Message<"progress">,
+  message: Message<"progress">,
 ): Promise<void> {
-  const now = runtime.now();
-  const lease = { task_id, claimed_by: workerOf(device), lease_until: now + limits.claimLeaseMs };
-  const renewed = await storage.transaction((tx) =>
-    note === undefined ? renewLease(tx, lease) : noteProgress(tx, { ...lease, note, now }),
-  );
-  if (renewed && note !== undefined) waiters.changed(task_id);
-  if (!renewed) return fail(device, "task.not_found", task_id);
+  const { task_id } = message;
+  const renewed = await reportProgress(services, workerAt(device), message);
+  if (!renewed.ok) return fail(device, "task.not_found", task_id);
   device.claimed.add(task_id);
 }
+
+const workerAt = (device: Connection): Worker => ({
+  executor: device.agentId,
+  claimed_by: workerOf(device),
+});
 
 /** A receipt over the socket goes the way of every other one. */
 export async function result(

@@ -4,8 +4,8 @@ import type {
   AgentKeyRow,
   AgentRow,
   CapabilityCountRow,
-  DeviceRow,
   ListingRow,
+  StoredDeviceRow,
 } from "./tables/agents.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "./tables/approvals.ts";
 import type { AuditEntryRow } from "./tables/audit.ts";
@@ -42,6 +42,7 @@ import type { RoutingDecisionRow } from "./tables/routing.ts";
 import type {
   DelegationBudgetRow,
   NestedReceiptRow,
+  NoShowRow,
   ReceiptRow,
   StoredTaskRow,
   TaskCounterRow,
@@ -54,11 +55,12 @@ export interface Tables {
   relay_identity: RelayIdentityRow;
   agents: AgentRow;
   agent_keys: AgentKeyRow;
-  devices: DeviceRow;
+  devices: StoredDeviceRow;
   agent_capabilities: AgentCapabilityRow;
   listings: ListingRow;
   tasks: StoredTaskRow;
   task_counters: TaskCounterRow;
+  no_shows: NoShowRow;
   receipts: ReceiptRow;
   nested_receipts: NestedReceiptRow;
   accounts: AccountRow;

@@ -2,8 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { taskRow } from "../../test/task-row.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
+import { db, p, prepare } from "../storage/prepared.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables/tasks.ts";
+import type { StoredTaskRow } from "../storage/tables/tasks.ts";
 import {
   awaitedExecutors,
   claimPending,
@@ -13,8 +14,11 @@ import {
   pendingTasks,
   reassignTask,
   releaseClaim,
+  renewByWork,
   renewLease,
+  requestCancel,
 } from "./assignment-store.ts";
+import { claimEndsAt } from "./claim-rules.ts";
 import { findTask, insertTask } from "./store.ts";
 
 let storage: Storage;
@@ -25,12 +29,30 @@ beforeEach(async () => {
 });
 afterEach(() => storage.close());
 
-const row = (change: Partial<TaskRow> = {}): TaskRow => taskRow({ task_id: "t", ...change });
+const row = (change: Partial<StoredTaskRow> = {}): StoredTaskRow =>
+  taskRow({ task_id: "t", ...change });
 
 const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
-const put = (change?: Partial<TaskRow>) => storage.transaction((tx) => insertTask(tx, row(change)));
+const fresh = { ...claimed, claimed_at: 50, worked_at: 50 } as const;
+const claimTimes = prepare<
+  Pick<StoredTaskRow, "task_id" | "claimed_at" | "worked_at" | "cancel_requested_at">
+>()(
+  db
+    .updateTable("tasks")
+    .set({
+      claimed_at: p("claimed_at"),
+      worked_at: p("worked_at"),
+      cancel_requested_at: p("cancel_requested_at"),
+    })
+    .where("task_id", "=", p("task_id")),
+);
+const put = (change?: Partial<StoredTaskRow>) =>
+  storage.transaction(async (tx) => {
+    await insertTask(tx, row(change));
+    await tx.run(claimTimes, row(change));
+  });
 
-type Change = (tx: Tx) => Promise<boolean>;
+type Change = (tx: Tx) => Promise<unknown>;
 
 const claim =
   (change = {}): Change =>
@@ -46,7 +68,7 @@ const claim =
 const renew =
   (claimed_by: string): Change =>
   (tx) =>
-    renewLease(tx, { task_id: "t", claimed_by, lease_until: 200 });
+    renewLease(tx, { task_id: "t", claimed_by, now: 50 });
 const release =
   (claimed_by: string): Change =>
   (tx) =>
@@ -71,13 +93,13 @@ const free = { status: "pending", claimed_by: null, lease_until: null } as const
 const handedOn = { ...free, assigned_to: "next", attempt: 1, charge: 5 };
 
 describe("what a statement about a task's worker does, and what it leaves alone", () => {
-  const cases: [string, Partial<TaskRow>, Change, Partial<TaskRow> | null][] = [
-    ["a pending task is claimed", {}, claim(), claimed],
+  const cases: [string, Partial<StoredTaskRow>, Change, Partial<StoredTaskRow> | null][] = [
+    ["a pending task is claimed", {}, claim(), fresh],
     [
       "by the executor it is assigned to",
       { assigned_to: "next" },
       claim({ executor: "next" }),
-      claimed,
+      fresh,
     ],
     ["not by its target, once it is assigned", { assigned_to: "next" }, claim(), null],
     ["not by another agent", {}, claim({ executor: "other" }), null],
@@ -85,7 +107,19 @@ describe("what a statement about a task's worker does, and what it leaves alone"
     ["not when its time is over", {}, claim({ now: 1_000 }), null],
     ["not when it was cancelled", { status: "cancelled", finished_at: 1 }, claim(), null],
     ["not when it is done", { status: "completed", finished_at: 1 }, claim(), null],
-    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 200 }],
+    ["a lease is renewed by its worker", claimed, renew("device"), { lease_until: 60_050 }],
+    [
+      "never beyond the wall clock of its task",
+      { ...fresh, wall_clock_ms: 20_000 },
+      renew("device"),
+      { lease_until: 20_050 },
+    ],
+    [
+      "not by presence once a cancel was asked for",
+      { ...claimed, cancel_requested_at: 50 },
+      renew("device"),
+      null,
+    ],
     ["not by another", claimed, renew("other"), null],
     ["not where nothing is claimed", {}, renew("device"), null],
     ["a claim is given back by its worker", claimed, release("device"), free],
@@ -101,7 +135,7 @@ describe("what a statement about a task's worker does, and what it leaves alone"
   ];
   test.each(cases)("%s: %j", async (_, before, change, after) => {
     await put(before);
-    expect(await storage.transaction(change)).toBe(after !== null);
+    expect(Boolean(await storage.transaction(change))).toBe(after !== null);
     const task = await findTask(storage.read, "t");
     expect({ ...task, events: "[]" }).toEqual(row({ ...before, ...after }));
   });
@@ -142,5 +176,44 @@ describe("what waits for an executor", () => {
   test("is lapsed when its lease is over", async () => {
     expect(await lapsedTasks(storage.read, 99, 10)).toEqual([]);
     expect(await lapsedTasks(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
+  });
+});
+
+describe("B2: the lease that is stored", () => {
+  test.each([null, 40_000.5, 100_000, 1e300])(
+    "B2: is the one of the rule after each step, with a wall clock of %j",
+    async (wall_clock_ms) => {
+      await put({ wall_clock_ms, expires_at: 1_000_000 });
+      const claim = { task_id: "t", claimed_by: "device" };
+      const times = { claimed_at: 1_000, last_sign_at: 1_000, wall_clock_ms };
+      const begun = { ...times, cancel_requested_at: null };
+      const lease_until = claimEndsAt(begun);
+      await storage.transaction((tx) =>
+        claimPending(tx, { ...claim, executor: "target", lease_until, now: 1_000 }),
+      );
+      const stored = async () => (await findTask(storage.read, "t"))?.lease_until;
+      expect(await stored()).toBe(lease_until);
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 21_000 }));
+      expect(await stored()).toBe(claimEndsAt({ ...begun, last_sign_at: 21_000 }));
+      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 22_000 }));
+      const working = { ...begun, last_sign_at: 22_000 };
+      expect(await stored()).toBe(claimEndsAt(working));
+      await storage.transaction((tx) => requestCancel(tx, "t", 31_000));
+      await storage.transaction((tx) => requestCancel(tx, "t", 32_000));
+      await storage.transaction((tx) => renewLease(tx, { ...claim, now: 33_000 }));
+      const asked = { ...working, cancel_requested_at: 31_000 };
+      expect(await stored()).toBe(claimEndsAt(asked));
+      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 36_000, note: "half" }));
+      expect(await stored()).toBe(claimEndsAt({ ...asked, last_sign_at: 36_000 }));
+    },
+  );
+
+  test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
+    await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
+    await storage.transaction((tx) => requestCancel(tx, "t", 50));
+    expect(await findTask(storage.read, "t")).toMatchObject({
+      lease_until: 999,
+      cancel_requested_at: 50,
+    });
   });
 });

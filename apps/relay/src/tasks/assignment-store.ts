@@ -1,7 +1,7 @@
 import { limits } from "@agent/wire";
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { TaskRow } from "../storage/tables/tasks.ts";
+import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { open } from "./store.ts";
 
 /**
@@ -32,6 +32,8 @@ const claim = prepare<Claim>()(
       status: "claimed",
       claimed_by: p("claimed_by"),
       lease_until: p("lease_until"),
+      claimed_at: p("now"),
+      worked_at: p("now"),
       events: noted("claimed"),
     })
     .where("task_id", "=", p("task_id"))
@@ -45,82 +47,147 @@ export async function claimPending(tx: Tx, request: Claim): Promise<boolean> {
   return (await tx.run(claim, request)) === 1;
 }
 
-const renew = prepare<Pick<Claim, "task_id" | "claimed_by" | "lease_until">>()(
-  db
-    .updateTable("tasks")
-    .set({ lease_until: p("lease_until") })
-    .where("task_id", "=", p("task_id"))
-    .where("status", "=", "claimed")
-    .where("claimed_by", "=", p("claimed_by")),
+/** One worker's claim of one task. */
+export type Held = Pick<Claim, "task_id" | "claimed_by" | "now">;
+
+/** A lease never reaches beyond the submitter's `wall_clock_ms`, counted from the claim. */
+const renewedLease = sql<number>`min(cast(${p("now")} as integer) + ${sql.lit(limits.claimLeaseMs)},
+  coalesce(cast(claimed_at + wall_clock_ms as integer), ${sql.lit(Number.MAX_SAFE_INTEGER)}))`;
+
+const held = db
+  .updateTable("tasks")
+  .where("task_id", "=", p("task_id"))
+  .where("status", "=", "claimed")
+  .where("claimed_by", "=", p("claimed_by"));
+
+const renew = prepare<Held>()(
+  held.set({ lease_until: renewedLease }).where("cancel_requested_at", "is", null),
 );
 
-export async function renewLease(
-  tx: Tx,
-  lease: Pick<Claim, "task_id" | "claimed_by" | "lease_until">,
-): Promise<boolean> {
-  return (await tx.run(renew, lease)) === 1;
+/** An open socket keeps a claim alive until its submitter asks for a cancel. */
+export async function renewLease(tx: Tx, claimed: Held): Promise<boolean> {
+  return (await tx.run(renew, claimed)) === 1;
 }
 
-type Progress = Pick<Claim, "task_id" | "claimed_by" | "lease_until" | "now"> & {
-  readonly note: string;
-};
+/** What the holder of a claim has to know of it. */
+export interface Lease extends Pick<StoredTaskRow, "task_id" | "cancel_requested_at"> {
+  readonly lease_until: number;
+}
 
-const progressed = prepare<Progress>()(
-  db
-    .updateTable("tasks")
-    .set({
-      lease_until: p("lease_until"),
-      events: noted("progress", sql`json_object('note', ${p("note")})`),
-    })
-    .where("task_id", "=", p("task_id"))
-    .where("status", "=", "claimed")
-    .where("claimed_by", "=", p("claimed_by")),
+const work = held
+  .set({ lease_until: renewedLease, worked_at: p("now") })
+  .returning(["task_id", "cancel_requested_at", sql<number>`lease_until`.as("lease_until")]);
+
+const worked = prepare<Held>()(work);
+
+const progressed = prepare<Held & { note: string }>()(
+  work.set({ events: noted("progress", sql`json_object('note', ${p("note")})`) }),
 );
 
-/** As a renewal, with a word of how the work goes. */
-export async function noteProgress(tx: Tx, progress: Progress): Promise<boolean> {
-  return (await tx.run(progressed, progress)) === 1;
+/** Renews a claim by a sign of work, with or without a note; undefined when it is not the worker's. */
+export function renewByWork(
+  tx: Tx,
+  { note, ...claimed }: Held & { readonly note?: string | undefined },
+): Promise<Lease | undefined> {
+  return note === undefined ? tx.get(worked, claimed) : tx.get(progressed, { ...claimed, note });
 }
 
 const unclaimed = db
   .updateTable("tasks")
-  .set({ status: "pending", claimed_by: null, lease_until: null, events: noted("released") })
+  .set({
+    status: "pending",
+    claimed_by: null,
+    lease_until: null,
+    claimed_at: null,
+    worked_at: null,
+    events: noted("released"),
+  })
   .where("task_id", "=", p("task_id"))
-  .where("status", "=", "claimed");
+  .where("status", "=", "claimed")
+  .returningAll();
 
-const release = prepare<Pick<Claim, "task_id" | "claimed_by" | "now">>()(
-  unclaimed.where("claimed_by", "=", p("claimed_by")),
-);
+const release = prepare<Held>()(unclaimed.where("claimed_by", "=", p("claimed_by")));
 
-/** Gives a claim back: the worker will not do the task. */
-export async function releaseClaim(
-  tx: Tx,
-  claimed: Pick<Claim, "task_id" | "claimed_by" | "now">,
-): Promise<boolean> {
-  return (await tx.run(release, claimed)) === 1;
+/** Gives a claim back: the worker will not do the task. Answers the task as it is then. */
+export function releaseClaim(tx: Tx, claimed: Held): Promise<StoredTaskRow | undefined> {
+  return tx.get(release, claimed);
 }
 
 const lapse = prepare<Pick<Claim, "task_id" | "now">>()(
   unclaimed.where("lease_until", "<=", p("now")),
 );
 
-/** Takes a task back from a worker that has gone silent, unless it was heard of meanwhile. */
-export async function lapseClaim(tx: Tx, task_id: string, now: number): Promise<boolean> {
-  return (await tx.run(lapse, { task_id, now })) === 1;
+/** Takes a task back whose lease is over, unless it was renewed meanwhile; the task as it is then. */
+export function lapseClaim(
+  tx: Tx,
+  task_id: string,
+  now: number,
+): Promise<StoredTaskRow | undefined> {
+  return tx.get(lapse, { task_id, now });
 }
 
 const lapsed = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("tasks")
-    .selectAll()
+    .select("task_id")
     .where("status", "=", "claimed")
     .where("lease_until", "<=", p("now"))
     .limit(p("limit")),
 );
 
-/** Claimed tasks whose worker has gone silent. */
-export function lapsedTasks(read: Reader, now: number, limit: number): Promise<TaskRow[]> {
+/** Claimed tasks whose lease is over. */
+export function lapsedTasks(read: Reader, now: number, limit: number) {
   return read.all(lapsed, { now, limit });
+}
+
+/** Another relay has the task until it expires, whatever its submitter asks for. */
+const isWithPeer = sql<boolean>`claimed_by glob 'relay *'`;
+
+/** From the first request on the holder has as long as a lease to agree or to show that it works. */
+const leaseAfterRequest = sql<number>`case
+  when cancel_requested_at is not null or ${isWithPeer} then lease_until
+  else ${renewedLease} end`;
+
+const request = prepare<{ task_id: string; now: number }>()(
+  db
+    .updateTable("tasks")
+    .set({
+      lease_until: leaseAfterRequest,
+      cancel_requested_at: sql<number>`coalesce(cancel_requested_at, ${p("now")})`,
+    })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "claimed")
+    .where("expires_at", ">", p("now"))
+    .returningAll(),
+);
+
+/** Notes that the submitter of a claimed task wants it cancelled; a second request changes nothing. */
+export function requestCancel(
+  tx: Tx,
+  task_id: string,
+  now: number,
+): Promise<StoredTaskRow | undefined> {
+  return tx.get(request, { task_id, now });
+}
+
+const cancelAtPeer = prepare<{ task_id: string; claimed_by: string; now: number }>()(
+  db
+    .updateTable("tasks")
+    .set({ status: "cancelled", finished_at: p("now") })
+    .where("task_id", "=", p("task_id"))
+    .where("status", "=", "claimed")
+    .where("claimed_by", "=", p("claimed_by"))
+    .where("cancel_requested_at", "is not", null)
+    .where("expires_at", ">", p("now"))
+    .returningAll(),
+);
+
+/** Cancels a forwarded task: the peer that has it agreed to what its submitter had asked for. */
+export function cancelForwarded(
+  tx: Tx,
+  agreed: { readonly task_id: string; readonly claimed_by: string; readonly now: number },
+): Promise<TaskRow | undefined> {
+  return tx.get(cancelAtPeer, agreed);
 }
 
 type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {

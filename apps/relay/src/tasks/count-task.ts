@@ -20,6 +20,8 @@ interface Result {
   readonly executorId: string;
   readonly status: ReceiptStatus;
   readonly settlement?: NewSettlement | undefined;
+  /** Says nothing to strangers. */
+  readonly pairOnly?: boolean;
 }
 
 /** Counts how a task went for its executor, and issues what follows from that. */
@@ -27,7 +29,7 @@ export async function countTask(
   tx: Tx,
   services: Issuer & Pick<Services, "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
-  { executorId, status: receipt, settlement }: Result,
+  { executorId, status: receipt, settlement, pairOnly = false }: Result,
 ): Promise<Standing> {
   const now = services.runtime.now();
   const priced = task.allocation_id !== null;
@@ -41,6 +43,7 @@ export async function countTask(
     ...parties,
     latencyMs: now - task.submitted_at,
     priced,
+    pairOnly,
     now,
   });
   const credentials = await issueForTask(tx, services, { ...parties, taskId: task.task_id, trust });

@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { VerifiableCredential } from "@agent/credentials";
 import { canonicalize, CanonicalJsonError, sha256Hex } from "@agent/crypto";
-import type { ExecutionReceipt } from "@agent/receipts";
+import type { ExecutionReceipt, NoShowRecord } from "@agent/receipts";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import {
   bundleText,
@@ -20,9 +20,10 @@ import { actsFor, type Caller } from "../identity/caller.ts";
 import { decisionOf } from "../routing/decision.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
+import type { NoShowRow, ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
 import { nestedTasksOf } from "./nested-tasks.ts";
 import { signersOf } from "./signers.ts";
+import { noShowsOf } from "./no-show-store.ts";
 import { findReceipt } from "./receipt-store.ts";
 import { findTask } from "./store.ts";
 import { attemptsOf, isAbroad, isGone, isParticipant, taskOf } from "./view.ts";
@@ -42,7 +43,8 @@ export async function showEvidence(
 ): Promise<Answer<Operations["getEvidence"]>> {
   const { storage, runtime, identity, freezer } = services;
   const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isGone(task, freezer.taskTime())) {
+  if (task === undefined) return evidenceOfExpiry(storage.read, { agentId, taskId, caller });
+  if (task.agent_id !== agentId || isGone(task, freezer.taskTime())) {
     return refuse("task.not_found");
   }
   if (!isParticipant(caller, task)) return refuse("task.not_participant");
@@ -51,6 +53,23 @@ export async function showEvidence(
   const evidence = await collect(services, task, archived, caller);
   const bundle = signed(evidence, { ...identity, now: runtime.now() });
   return bundle === null ? refuse("evidence.too_deep") : { status: 200, body: bundleText(bundle) };
+}
+
+/** Of a task that expired while it was claimed only the no-shows are left. */
+async function evidenceOfExpiry(
+  read: Reader,
+  { agentId, taskId, caller }: Wanted,
+): Promise<Answer<Operations["getEvidence"]>> {
+  const rows = await noShowsOf(read, taskId);
+  const [first] = rows;
+  if (first === undefined || first.target_id !== agentId) return refuse("task.not_found");
+  const participants = [first.submitted_by, agentId, ...rows.map((row) => row.agent_id)];
+  if (!actsFor(caller, participants)) return refuse("task.not_participant");
+  return { status: 200, body: canonicalize({ no_shows: recordsOf(rows) }) };
+}
+
+function recordsOf(rows: readonly NoShowRow[]): NoShowRecord[] {
+  return rows.map(({ record }) => JSON.parse(record) as NoShowRecord);
 }
 
 async function collect(
@@ -63,12 +82,13 @@ async function collect(
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { routing_choice: choice, ...facts } = taskOf(task);
   const from = isAbroad(task) ? await takenFrom(read, task.task_id) : undefined;
-  const [routing, signers, nested_tasks, money, credential] = await Promise.all([
+  const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
     inputsFor(read, task, caller),
     signersOf(read, receipt, from && workerOf(from, task)),
     nestedTasksOf(read, receipt),
     moneyOfTask(services, task.task_id),
     credentialFor(services, task.task_id),
+    noShowsOf(read, task.task_id),
   ]);
   return {
     // A finished task has its receipt's status.
@@ -80,6 +100,7 @@ async function collect(
     ...(nested_tasks.length > 0 && { nested_tasks }),
     ...(from !== undefined && { peer: from.peer }),
     ...money,
+    ...(noShows.length > 0 && { no_shows: recordsOf(noShows) }),
     credential,
     received_at,
   };

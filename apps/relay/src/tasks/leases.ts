@@ -1,7 +1,7 @@
-import { limits } from "@agent/wire";
-import { workerOf, type Connection } from "../realtime/connections.ts";
 import type { Services } from "../services.ts";
-import { lapseClaim, lapsedTasks, renewLease } from "./assignment-store.ts";
+import { workerOf, type Connection } from "../realtime/connections.ts";
+import { lapsedTasks, renewLease } from "./assignment-store.ts";
+import { lapse, type LapseServices } from "./lapse-claim.ts";
 
 const batch = 500;
 
@@ -16,10 +16,7 @@ async function renewAll(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   connection: Connection,
 ): Promise<void> {
-  const lease = {
-    claimed_by: workerOf(connection),
-    lease_until: runtime.now() + limits.claimLeaseMs,
-  };
+  const lease = { claimed_by: workerOf(connection), now: runtime.now() };
   await Promise.all(
     [...connection.claimed].map(async (task_id) => {
       const renewed = await storage.transaction((tx) => renewLease(tx, { ...lease, task_id }));
@@ -28,18 +25,12 @@ async function renewAll(
   );
 }
 
-/** Takes tasks back from workers that have gone silent, and has them brought to the next. */
-export async function lapseLeases({
-  storage,
-  runtime,
-  log,
-  router,
-  waiters,
-}: Pick<Services, "storage" | "runtime" | "log" | "router" | "waiters">): Promise<void> {
-  for (const { task_id, claimed_by } of await lapsedTasks(storage.read, runtime.now(), batch)) {
-    if (!(await storage.transaction((tx) => lapseClaim(tx, task_id, runtime.now())))) continue;
-    log.warn("task.lease_lapsed", { correlationId: task_id, claimed_by });
-    waiters.changed(task_id);
-    router.takeBack(task_id);
+/** Takes tasks back whose claims are over, and has them brought to the next executor. */
+export async function lapseLeases(
+  services: LapseServices & Pick<Services, "router">,
+): Promise<void> {
+  const { storage, runtime, router } = services;
+  for (const { task_id } of await lapsedTasks(storage.read, runtime.now(), batch)) {
+    if ((await lapse(services, task_id)) === "pending") router.takeBack(task_id);
   }
 }

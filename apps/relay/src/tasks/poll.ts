@@ -1,4 +1,11 @@
-import { refuse, type Answer, type Operations, type TaskStatus } from "@agent/wire";
+import {
+  refuse,
+  type Answer,
+  type ListedStatus,
+  type ListedTask,
+  type Operations,
+  type Task,
+} from "@agent/wire";
 import { attestationOf } from "../federation/attestation-of.ts";
 import { isFromPeer } from "../federation/parties.ts";
 import { taskOfPeer } from "../federation/task-of-peer.ts";
@@ -8,7 +15,8 @@ import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
 import { findReceipt } from "./receipt-store.ts";
-import { findTask, tasksFor, tasksFrom } from "./store.ts";
+import { expiredNoShows } from "./no-show-store.ts";
+import { findTask, tasksFor, tasksFrom, type TaskQuery } from "./store.ts";
 import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";
 
 interface Poll {
@@ -58,27 +66,64 @@ export async function poll(
 interface List extends PageQuery {
   readonly agentId: string;
   readonly submitted: boolean;
-  readonly status: TaskStatus | undefined;
+  readonly status: ListedStatus | undefined;
 }
 
-/** Tasks of an agent, newest first, without those that await it and whose submitter blocked it. */
+type Parts = Pick<Services, "storage" | "freezer" | "trustGraph">;
+
+/** Tasks of an agent, newest first. */
 export async function list(
-  { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
+  services: Parts,
   { agentId, submitted, status, ...query }: List,
 ): Promise<Answer<Operations["listTasks"]>> {
-  const find = submitted ? tasksFrom : tasksFor;
-  const now = freezer.taskTime();
-  const isWithheld = (row: TaskRow) =>
-    !submitted &&
-    (isAbroad(row) ||
-      (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, agentId)));
+  const listed = submitted ? submittedTasks : tasksToDo;
   return answerPage(query, {
     order: textDown,
     find: (before, limit) =>
-      find(storage.read, { agent_id: agentId, status: status ?? "", before, limit }),
+      listed(services, { agent_id: agentId, status: status ?? "", before, limit }),
     keyOf: ({ task_id }) => task_id,
-    show: (rows) => ({
-      tasks: rows.filter((row) => !isGone(row, now) && !isWithheld(row)).map(taskOf),
-    }),
+    show: (rows) => ({ tasks: rows.flatMap(({ shown }) => shown ?? []) }),
   });
+}
+
+/** A row of a list; a task that is not shown still counts on its page. */
+interface Listed {
+  readonly task_id: string;
+  readonly shown: ListedTask | undefined;
+}
+
+/** Without those that await an agent and whose submitter blocked it. */
+async function tasksToDo(
+  { storage, freezer, trustGraph }: Parts,
+  query: TaskQuery,
+): Promise<Listed[]> {
+  const now = freezer.taskTime();
+  const isWithheld = (row: TaskRow) =>
+    isAbroad(row) ||
+    (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, query.agent_id));
+  const rows = await tasksFor(storage.read, query);
+  return rows.map((row) => ({
+    task_id: row.task_id,
+    shown: isGone(row, now) || isWithheld(row) ? undefined : taskOf(row),
+  }));
+}
+
+/** With those that expired while they were claimed, as far as a no-show stands for them. */
+async function submittedTasks({ storage, freezer }: Parts, query: TaskQuery): Promise<Listed[]> {
+  const now = freezer.taskTime();
+  const [rows, expired] = await Promise.all([
+    query.status === "expired" ? [] : tasksFrom(storage.read, query),
+    query.status === "" || query.status === "expired" ? expiredNoShows(storage.read, query) : [],
+  ]);
+  const listed: Listed[] = [
+    ...rows.map((row) => ({
+      task_id: row.task_id,
+      shown: isGone(row, now) ? undefined : taskOf(row),
+    })),
+    ...expired.map(({ task_id, task }) => ({
+      task_id,
+      shown: { ...(JSON.parse(task) as Task), status: "expired" as const },
+    })),
+  ];
+  return listed.toSorted((a, b) => (a.task_id < b.task_id ? 1 : -1)).slice(0, query.limit);
 }

@@ -8,6 +8,9 @@ const postpone = prepare<{ ms: number }>()(
     .set({
       expires_at: sql`expires_at + cast(${p("ms")} as integer)`,
       lease_until: sql`lease_until + cast(${p("ms")} as integer)`,
+      claimed_at: sql`claimed_at + cast(${p("ms")} as integer)`,
+      worked_at: sql`worked_at + cast(${p("ms")} as integer)`,
+      cancel_requested_at: sql`cancel_requested_at + cast(${p("ms")} as integer)`,
     })
     .where(open),
 );

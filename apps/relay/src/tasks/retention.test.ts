@@ -22,6 +22,30 @@ async function statusAfter(ms: number, { path }: Delegation): Promise<number> {
   return (await t.asMaster("GET", path)).status;
 }
 
+test("B2: a no-show is kept as long as a finished task, and then deleted", async () => {
+  t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
+  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  await t.clock.advance(1_000);
+  const task = await delegate(t, boss, worker, { wall_clock_ms: 30_000 });
+  await t.as(worker, "POST", `${task.path}/claim`);
+  for (const ms of [31_000, 870_000]) {
+    await t.clock.advance(ms);
+    await t.relay.tick();
+  }
+  const listed = async () => {
+    const path = `/agent/${boss.agentId}/tasks?submitted_by=me&status=expired`;
+    return ((await t.as(boss, "GET", path)).body["tasks"] as unknown[]).length;
+  };
+  expect(await listed()).toBe(1);
+  await t.clock.advance(DAY - 1_000_000);
+  await t.relay.tick();
+  expect(await listed()).toBe(1);
+  await t.clock.advance(1_000_000);
+  await t.relay.tick();
+  expect(await listed()).toBe(0);
+  expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
+});
+
 describe("a finished task", () => {
   async function finished(env: Record<string, string>) {
     t = await startTestRelay(env);

@@ -3,6 +3,7 @@ import type { Services } from "../services.ts";
 import { forgottenUntil } from "../storage/forgotten-until.ts";
 import { batch, inBatches } from "../storage/in-batches.ts";
 import { forgetEnded } from "./delegation-store.ts";
+import { forgetNoShows } from "./no-show-store.ts";
 import { forgetFinished, forgetFinishedOfPeers } from "./store.ts";
 
 /** A submission that was admitted just before its token ended may not be stored yet. */
@@ -19,6 +20,7 @@ export async function forgetOldTasks({
   const old = { before: uuidV7(until, new Uint8Array(10)), until, limit: batch };
   await inBatches(() => storage.transaction((tx) => forgetFinished(tx, old)));
   await inBatches(() => storage.transaction((tx) => forgetFinishedOfPeers(tx, old)));
+  await inBatches(() => storage.transaction((tx) => forgetNoShows(tx, old)));
 }
 
 /** Forgets what was used of delegation tokens that ended: nothing can be submitted under them again. */

@@ -5,6 +5,7 @@ import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
 import { cancel } from "./cancel.ts";
 import { eraseTaskTexts } from "./erase-texts.ts";
+import { claimAsExecutor, progressAsExecutor, releaseAsExecutor } from "./executor-claims.ts";
 import { showEvidence } from "./evidence.ts";
 import { list, poll } from "./poll.ts";
 import { showRouting } from "./show-routing.ts";
@@ -21,6 +22,9 @@ type TaskHandlers = Pick<
   | "listTasks"
   | "cancelTask"
   | "eraseTaskTexts"
+  | "claimTask"
+  | "reportProgress"
+  | "releaseClaim"
   | "postResult"
   | "listReceipts"
   | "getReceipt"
@@ -69,6 +73,10 @@ export function taskHandlers(services: Services): TaskHandlers {
     getReceipt: ({ params }) => getReceipt(services, params),
     cancelTask: ({ params }, { caller, keep }) => cancel(services, { ...params, caller, keep }),
     eraseTaskTexts: ({ params }, { caller }) => eraseTaskTexts(services, { ...params, caller }),
+    claimTask: ({ params }, { caller }) => claimAsExecutor(services, { ...params, caller }),
+    reportProgress: ({ params, body }, { caller }) =>
+      progressAsExecutor(services, { ...params, note: body.note, caller }),
+    releaseClaim: ({ params }, { caller }) => releaseAsExecutor(services, { ...params, caller }),
     postResult: ({ params, body }, { caller, text, keep }) =>
       text === ""
         ? refuse("receipt.malformed", "body is empty")

@@ -163,7 +163,11 @@ const removeOpen = prepare<{ task_id: string; now: number }>()(
     .returningAll(),
 );
 
-export function removeExpired(tx: Tx, task_id: string, now: number): Promise<TaskRow | undefined> {
+export function removeExpired(
+  tx: Tx,
+  task_id: string,
+  now: number,
+): Promise<StoredTaskRow | undefined> {
   return tx.get(removeOpen, { task_id, now });
 }
 

@@ -6,7 +6,9 @@ import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
 import { lastEventOf } from "./events.ts";
 
 /** A task as its participants see it. */
-export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at">>): Task {
+export function taskOf(
+  row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at" | "cancel_requested_at">>,
+): Task {
   return {
     task_id: row.task_id,
     agent_id: row.agent_id,
@@ -24,6 +26,10 @@ export function taskOf(row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "er
     estimated_cost: fromMicro(asMicro(row.charge)),
     amount_locked: fromMicro(asMicro(row.locked)),
     event_id: lastEventOf(row),
+    ...(row.status === "claimed" &&
+      typeof row.cancel_requested_at === "number" && {
+        cancel_requested_at: row.cancel_requested_at,
+      }),
     ...(row.delegation_token !== null && {
       delegation_token: JSON.parse(row.delegation_token) as Record<string, unknown>,
     }),
@@ -50,6 +56,18 @@ export function peerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | nu
   // The attempts of most tasks lead to no other relay.
   if (!task.attempts.includes('"via":')) return null;
   return attemptsOf(task)[task.attempt]?.via?.relay_id ?? null;
+}
+
+const endpointPrefix = "endpoint ";
+
+/** How a task's row says that its executor's endpoint is being called. */
+export function endpointClaim(id: string): string {
+  return `${endpointPrefix}${id}`;
+}
+
+/** Whether the relay has called the executor's endpoint for a task, and no device has claimed it. */
+export function isAtEndpoint({ claimed_by }: Pick<TaskRow, "claimed_by">): boolean {
+  return claimed_by?.startsWith(endpointPrefix) === true;
 }
 
 /** Who has the task now: the agent that routing chose, else its target. */

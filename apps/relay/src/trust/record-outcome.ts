@@ -19,6 +19,8 @@ export interface Outcome {
   readonly priced: boolean;
   /** The task was counted as `unsettled` before, and has now been paid. */
   readonly isPayment?: boolean;
+  /** Counts for the delegator alone, and not in the executor's history. */
+  readonly pairOnly?: boolean;
   readonly now: number;
 }
 
@@ -34,8 +36,9 @@ export interface Recorded {
  */
 export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded | undefined> {
   const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
+  const { pairOnly = false } = outcome;
   if (delegatorId === executorId) return undefined;
-  if (status === "completed" || status === "failed") {
+  if ((status === "completed" || status === "failed") && !pairOnly) {
     await addToHistory(tx, { agent_id: executorId, ...historyStep(outcome) });
   }
   if (delegatorId === null) return undefined;

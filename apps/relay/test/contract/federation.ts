@@ -67,7 +67,12 @@ const settles =
   };
 
 /** A task of an agent here that was forwarded to a listening peer, whose worker is no agent here. */
-export async function forwardedAway(t: TestRelay, price = 1) {
+export async function forwardedAway(
+  t: TestRelay,
+  price = 1,
+  /** What the peer answers when it is asked to cancel; without it the peer knows no cancel. */
+  onCancel?: (taskId: string) => object | undefined,
+) {
   const worker = t.stranger();
   const listening = await answering(({ path, body }) => {
     if (path.endsWith("/discover")) {
@@ -86,9 +91,12 @@ export async function forwardedAway(t: TestRelay, price = 1) {
       };
     }
     if (path.endsWith("/task/forward")) return { task_id: body["task_id"], status: "pending" };
+    if (path.endsWith("/task/cancel")) return onCancel?.(String(body["task_id"]));
     return path.endsWith("/identity") ? {} : undefined;
   });
-  const peer = await fakePeer(t, listening.url).befriend();
+  const peer = await fakePeer(t, listening.url).befriend({
+    features: onCancel === undefined ? [] : ["cancel"],
+  });
   const boss = await t.agent();
   await t.deposit(boss, 10);
   const submitted = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
@@ -119,6 +127,18 @@ const returns = (run: (away: Away, t: TestRelay) => Promise<Reply>) =>
   });
 
 const resultPath = `${base}/task/result`;
+const cancelPath = `${base}/task/cancel`;
+
+const cancelOf = ({ relayId }: FakePeer, task_id: string) => ({ task_id, origin_relay: relayId });
+
+/** A task of the peer's that waits for a worker of this relay. */
+async function takenFrom(t: TestRelay, peer: FakePeer) {
+  const worker = await t.worker(1);
+  const body = peer.forwardOf({ target_agent: worker.agentId, public_key: worker.publicKey });
+  const taken = await peer.post(`${base}/task/forward`, body);
+  if (taken.status !== 202) throw new Error(JSON.stringify(taken.body));
+  return { worker, taskId: String(body["task_id"]) };
+}
 
 export const federationContract: Contract<
   | "relayIdentity"
@@ -129,6 +149,7 @@ export const federationContract: Contract<
   | "listPeers"
   | "forwardDiscovery"
   | "forwardTask"
+  | "cancelForwardedTask"
   | "returnResult"
   | "forwardSettlement"
   | "listBooked"
@@ -297,6 +318,33 @@ export const federationContract: Contract<
       END`),
   },
 
+  cancelForwardedTask: {
+    200: withPeer(async (t, peer) => {
+      const { taskId } = await takenFrom(t, peer);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
+    202: withPeer(async (t, peer) => {
+      const { taskId, worker } = await takenFrom(t, peer);
+      await t.as(worker, "POST", `/agent/${worker.agentId}/task/${taskId}/claim`);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
+    "federation.wrong_sender": withPeer((_, peer) =>
+      peer.post(cancelPath, { ...cancelOf(peer, unknownRelay), origin_relay: unknownRelay }),
+    ),
+    "cancel.task_not_found": withPeer((_, peer) =>
+      peer.post(cancelPath, cancelOf(peer, unknownRelay)),
+    ),
+    "cancel.wrong_peer": withPeer(async (t, peer) => {
+      const { taskId } = await takenFrom(t, peer);
+      const other = await fakePeer(t).befriend();
+      return other.post(cancelPath, cancelOf(other, taskId));
+    }),
+    "cancel.already_finished": withPeer(async (t, peer) => {
+      const { taskId } = await doneForPeer(t, peer);
+      return peer.post(cancelPath, cancelOf(peer, taskId));
+    }),
+  },
+
   returnResult: {
     200: returns(({ peer, receipt }) => peer.post(resultPath, peer.resultOf(receipt))),
     202: on(async (t) => (await relayed(t)).reply),
@@ -397,7 +445,7 @@ export async function relayed(t: TestRelay, originUrl?: string, change: object =
   const listening = await answering(({ path, body }) =>
     path.endsWith("/task/forward") ? { task_id: body["task_id"], status: "pending" } : undefined,
   );
-  const next = await fakePeer(t, listening.url).befriend();
+  const next = await fakePeer(t, listening.url).befriend({ features: ["relayed"] });
   const relays = [origin.relayId, t.relay.relayId, next.relayId].map((id) => `relay:${id}`);
   const body = origin.forwardOf({
     target_agent: worker.agentId,

@@ -65,6 +65,7 @@ const federationSamples = {
       signature,
     },
   },
+  cancelForwardedTask: { body: { task_id: unknownId, origin_relay: relay.relay_id } },
   returnResult: {
     body: { ...forwarded, receipt: {}, public_key: relay.public_key, attestation: {} },
   },
@@ -163,6 +164,9 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   listTasks: { query: "status=pending&submitted_by=me" },
   cancelTask: {},
   eraseTaskTexts: {},
+  claimTask: {},
+  reportProgress: { body: { note: "half" } },
+  releaseClaim: {},
   postResult: {
     body: {
       task_id: unknownId,

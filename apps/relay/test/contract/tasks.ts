@@ -19,6 +19,28 @@ async function openTask(t: TestRelay) {
   return { boss, worker, task: await delegate(t, boss, worker) };
 }
 
+/** The same once the worker has claimed it. */
+async function claimedTask(t: TestRelay) {
+  const open = await openTask(t);
+  await t.as(open.worker, "POST", `${open.task.path}/claim`);
+  return open;
+}
+
+/** What every call about a claim refuses. */
+function claimRefusals(method: "POST" | "DELETE", verb: string) {
+  const body = verb === "progress" ? {} : undefined;
+  return {
+    "task.not_found": async (t: TestRelay) => {
+      const agent = await t.agent();
+      return t.as(agent, method, `${tasks(agent)}/unknown/${verb}`, body);
+    },
+    "task.not_participant": async (t: TestRelay) => {
+      const { boss, task } = await openTask(t);
+      return t.as(boss, method, `${task.path}/${verb}`, body);
+    },
+  };
+}
+
 const deliver = (t: TestRelay, by: TestAgent, { path }: Delegation, receipt: object) =>
   t.as(by, "POST", `${path}/result`, receipt);
 
@@ -57,6 +79,9 @@ export const tasksContract: Contract<
   | "listTasks"
   | "cancelTask"
   | "eraseTaskTexts"
+  | "claimTask"
+  | "reportProgress"
+  | "releaseClaim"
   | "postResult"
 > = {
   submitTask: {
@@ -211,7 +236,48 @@ export const tasksContract: Contract<
       return t.as(boss, "DELETE", textsOf(task.task_id));
     },
   },
+  claimTask: {
+    200: async (t) => {
+      const { worker, task } = await openTask(t);
+      return t.as(worker, "POST", `${task.path}/claim`);
+    },
+    ...claimRefusals("POST", "claim"),
+    "task.not_pending": async (t) => {
+      const { boss, worker, task } = await openTask(t);
+      await t.as(boss, "POST", `${task.path}/cancel`);
+      return t.as(worker, "POST", `${task.path}/claim`);
+    },
+  },
+
+  reportProgress: {
+    200: async (t) => {
+      const { worker, task } = await claimedTask(t);
+      return t.as(worker, "POST", `${task.path}/progress`, { note: "half" });
+    },
+    ...claimRefusals("POST", "progress"),
+    "task.not_claimed": async (t) => {
+      const { worker, task } = await openTask(t);
+      return t.as(worker, "POST", `${task.path}/progress`, {});
+    },
+  },
+
+  releaseClaim: {
+    200: async (t) => {
+      const { worker, task } = await claimedTask(t);
+      return t.as(worker, "DELETE", `${task.path}/claim`);
+    },
+    ...claimRefusals("DELETE", "claim"),
+    "task.not_claimed": async (t) => {
+      const { worker, task } = await openTask(t);
+      return t.as(worker, "DELETE", `${task.path}/claim`);
+    },
+  },
+
   cancelTask: {
+    202: async (t) => {
+      const { boss, task } = await claimedTask(t);
+      return t.as(boss, "POST", `${task.path}/cancel`);
+    },
     200: async (t) => {
       const { boss, task } = await openTask(t);
       return t.as(boss, "POST", `${task.path}/cancel`);

@@ -80,3 +80,21 @@ export const TaskResultAnswerSchema = v.object({
   settlement: v.optional(signedObject),
 });
 export type TaskResultAnswer = v.InferInput<typeof TaskResultAnswerSchema>;
+
+/** The body of task/cancel: the relay that sent a task asks the one that has it to cancel it. */
+export const TaskCancelSchema = v.object({ task_id: textId, origin_relay: uuid, ...envelope });
+export type TaskCancel = v.InferOutput<typeof TaskCancelSchema>;
+
+/**
+ * What the asked relay signs. `cancelled`: no receipt of the task will come from it any more.
+ * `pending`, with status 202: the executor was asked, and has not agreed yet.
+ */
+export const TaskCancelAnswerSchema = v.object({
+  status: extensibleEnum(["cancelled", "pending"]),
+  task_id: textId,
+  relay_id: uuid,
+  timestamp: time,
+  suite: v.string(),
+  signature,
+});
+export type TaskCancelAnswer = v.InferInput<typeof TaskCancelAnswerSchema>;

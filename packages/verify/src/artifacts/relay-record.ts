@@ -1,7 +1,8 @@
-import { verifyAttestation, verifySettlementRecord } from "@agent/receipts";
+import { verifyAttestation, verifyNoShowRecord, verifySettlementRecord } from "@agent/receipts";
 import { keyOfDid } from "../bound-key.ts";
 import { conclude } from "../conclude.ts";
 import type { Places } from "../place-checks.ts";
+import { noShowList } from "../recognise.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
@@ -23,6 +24,51 @@ export function judgeSettlement(record: object, { publicKey }: VerifyOptions): V
     key: keyOfDid(issuer),
     named: publicKey,
   });
+}
+
+const NO_SHOW_PLACES: Places = {
+  structure: "well_formed",
+  suite: "well_formed",
+  issuer: "well_formed",
+  signature: "intact",
+  task: "task_bound",
+  records: "nested",
+};
+
+/**
+ * The verdict on a no-show record, which is signed by the key that its issuer's did:key is, or on all
+ * those of a task.
+ */
+export function judgeNoShow(value: object, options: VerifyOptions): Verdict {
+  const list = noShowList(value);
+  if (list === null) return judgeOneNoShow(value, options);
+  const nested = list.map((record) => judgeOneNoShow(record as object, options));
+  const refused = nested.find(({ valid }) => !valid)?.code;
+  const found =
+    refused === undefined
+      ? ({ valid: true, checks: [{ name: "records", ok: true }] } as const)
+      : ({
+          valid: false,
+          code: refused,
+          checks: [{ name: "records", ok: false, code: refused }],
+        } as const);
+  return conclude("no_show", found, NO_SHOW_PLACES, undefined, nested);
+}
+
+function judgeOneNoShow(record: object, { publicKey, taskId }: VerifyOptions): Verdict {
+  const { issuer, task_id } = record as { issuer?: unknown; task_id?: unknown };
+  const signer = { key: keyOfDid(issuer), named: publicKey };
+  const verdict = verifyNoShowRecord(record);
+  if (!verdict.valid || taskId === undefined) {
+    return conclude("no_show", verdict, NO_SHOW_PLACES, signer);
+  }
+  if (task_id === taskId) {
+    const checks = [...verdict.checks, { name: "task", ok: true }];
+    return conclude("no_show", { ...verdict, checks }, NO_SHOW_PLACES, signer);
+  }
+  const code = "bundle.task_mismatch";
+  const checks = [...verdict.checks, { name: "task", ok: false, code }];
+  return conclude("no_show", { valid: false, code, checks }, NO_SHOW_PLACES, signer);
 }
 
 const ATTESTATION_PLACES: Places = {

@@ -2,6 +2,8 @@ import { isUuid } from "@agent/crypto";
 import type { VerifiableCredential } from "@agent/credentials";
 import {
   type ExecutionReceipt,
+  type NoShowRecord,
+  NoShowRecordSchema,
   type RelayAttestation,
   RelayAttestationSchema,
   type SettlementRecord,
@@ -78,6 +80,8 @@ const bundleRules = {
     objectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
   ),
   settlements: listOf(SettlementRecordSchema),
+  // Only where an executor had the task before and let its claim end.
+  no_shows: v.optional(listOf(NoShowRecordSchema)),
   postings: listOf(
     objectOf({
       transaction_id: text,
@@ -148,6 +152,8 @@ export interface EvidenceBundle extends Pick<
   /** The relay whose agent did the task, where that is another one. */
   readonly peer?: Peer;
   readonly settlements: readonly SettlementRecord[];
+  /** Executors that had the task before and let their claims end; absent where there is none. */
+  readonly no_shows?: readonly NoShowRecord[];
   /** One movement of money whose amounts sum to zero; empty for a free task. */
   readonly postings: readonly Posting[];
   readonly credential: VerifiableCredential | null;

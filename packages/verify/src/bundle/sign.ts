@@ -14,6 +14,7 @@ export interface Evidence extends Pick<
   | "nested_tasks"
   | "peer"
   | "settlements"
+  | "no_shows"
   | "postings"
   | "credential"
 > {

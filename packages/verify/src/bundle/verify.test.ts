@@ -1,6 +1,12 @@
 import { issueCredential } from "@agent/credentials";
 import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
-import { receiptHash, signAttestation, signReceipt, signSettlementRecord } from "@agent/receipts";
+import {
+  receiptHash,
+  signAttestation,
+  signNoShowRecord,
+  signReceipt,
+  signSettlementRecord,
+} from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
 import { seededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
@@ -655,5 +661,35 @@ describe("no input makes the verifier throw:", () => {
       return verdict.valid;
     });
     expect(taken).toEqual([]);
+  });
+});
+
+describe("B2: executors that had the task before and let their claims end", () => {
+  const missed = (task_id = evidence.task.task_id, secretKey = relay.secretKey) => ({
+    no_shows: [
+      signNoShowRecord(
+        {
+          task_id,
+          agent_id: stranger.signer.agent_id,
+          claimed_at: start,
+          lapsed_at: start + 60_000,
+          wall_clock_ms: null,
+          priced: true,
+          issuer: bundle.issuer,
+        },
+        secretKey,
+      ),
+    ],
+  });
+
+  test("B2: stand in the bundle by the relay's own statements", () => {
+    expect(verifyBundle(had(missed()))).toMatchObject({ valid: true });
+  });
+
+  test.each([
+    ["of another task", missed("another"), "bundle.no_show_mismatch"],
+    ["by another key", missed(undefined, elsewhere.secretKey), "no_show.signature_invalid"],
+  ])("B2: are refused %s", (_, changes, code) => {
+    expect(failing(had(changes)).code).toBe(code);
   });
 });

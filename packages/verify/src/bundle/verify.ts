@@ -1,5 +1,5 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
-import { verifyAttestation } from "@agent/receipts";
+import { verifyAttestation, verifyNoShowRecord } from "@agent/receipts";
 import { judgeCredential } from "../artifacts/credential.ts";
 import type { VerifyOptions } from "../artifacts/options.ts";
 import { judgeReceipt } from "../artifacts/receipt.ts";
@@ -65,6 +65,8 @@ function* judgeParts(
     yield refusal("task_bound", "bundle.wrong_executor");
   }
   if (receipt.status !== task.status) yield refusal("task_bound", "bundle.status_mismatch");
+  const noShowFault = faultOfNoShows(bundle, relayKey);
+  if (noShowFault !== undefined) yield refusal("task_bound", noShowFault);
   const isReplayed = routingHolds(bundle);
   if (isReplayed === false) yield refusal("hashes_match", "bundle.routing_mismatch");
   if (isReplayed === true) yield holds("hashes_match");
@@ -75,6 +77,19 @@ function* judgeParts(
     yield fault === undefined ? holds("settled") : refusal("settled", fault);
   }
   if (bundle.erased !== undefined) yield refusal("hashes_match", "bundle.erased");
+}
+
+/** What the same relay said of executors that had the task before. */
+function faultOfNoShows(
+  { no_shows = [], task }: EvidenceBundle,
+  relayKey: string,
+): ArtifactRefusal | undefined {
+  for (const record of no_shows) {
+    const verdict = verifyNoShowRecord(record, { publicKey: relayKey });
+    if (!verdict.valid) return verdict.code;
+    if (record.task_id !== task.task_id) return "bundle.no_show_mismatch";
+  }
+  return undefined;
 }
 
 /** The receipt and those nested in it, each by the keys of its agent that count for it. */

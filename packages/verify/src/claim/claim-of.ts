@@ -9,7 +9,7 @@ import {
   successionClaim,
 } from "./agent-claims.ts";
 import type { Claim } from "./claim.ts";
-import { attestationClaim, bundleClaim, settlementClaim } from "./relay-claims.ts";
+import { attestationClaim, bundleClaim, noShowClaim, settlementClaim } from "./relay-claims.ts";
 
 /** How each kind is put into words; an artifact that passed `well_formed` has every member read here. */
 const CLAIMS: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
@@ -21,6 +21,7 @@ const CLAIMS: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
   succession: successionClaim,
   settlement: settlementClaim,
   attestation: attestationClaim,
+  no_show: noShowClaim,
   delegation_token: delegationTokenClaim,
 };
 

@@ -1,5 +1,6 @@
-import type { RelayAttestation, SettlementRecord } from "@agent/receipts";
+import type { NoShowRecord, RelayAttestation, SettlementRecord } from "@agent/receipts";
 import type { EvidenceBundle } from "../bundle/schema.ts";
+import { noShowList } from "../recognise.ts";
 import { DONE } from "./agent-claims.ts";
 import type { Claim } from "./claim.ts";
 import { isoTime, printable, usd } from "./words.ts";
@@ -48,6 +49,26 @@ export function attestationClaim(attestation: RelayAttestation): Claim {
   };
 }
 
-function agent(id: string): string {
+/** Of one statement, or of all those of a task as a relay answers them. */
+export function noShowClaim(value: NoShowRecord | object): Claim {
+  const records = (noShowList(value) ?? [value]) as readonly Partial<NoShowRecord>[];
+  const { issuer = null } = records[0] ?? {};
+  return {
+    statement: records
+      .map(
+        ({ agent_id, task_id }) =>
+          `${agent(agent_id)} claimed task ${printable(task_id)} and delivered nothing`,
+      )
+      .join("; "),
+    details: records.map(
+      ({ claimed_at, lapsed_at, priced }) =>
+        `claimed ${isoTime(claimed_at)}, lapsed ${isoTime(lapsed_at)}, ${priced === true ? "for a price" : "free of charge"}`,
+    ),
+    signer: "a relay",
+    key: issuer,
+  };
+}
+
+function agent(id: unknown): string {
   return `agent ${printable(id)}`;
 }

@@ -71,6 +71,8 @@ test("D5: the examples end as an auditor would expect", async () => {
     "signed with a key that its agent had left": ["refused, bundle.key_not_in_force", "1"],
     "two tasks mixed by the relay": ["refused, receipt.task_mismatch", "1"],
     edited: ["refused, bundle.signature_invalid", "1"],
+    "a no-show record, its relay's key is named": ["valid", "0"],
+    "a no-show record, no key is named": ["unanchored", "3"],
     "a settlement record, no key is named": ["unanchored", "3"],
   });
 });

@@ -1,3 +1,4 @@
+import { agentOf } from "../../budget/account-store.ts";
 import { prepare, p, sql } from "../../storage/prepared.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { Page, PageParams, PageRow } from "./scan.ts";
@@ -70,12 +71,12 @@ export async function totalReversed(read: Reader): Promise<number> {
 /** Agents that owe more than what was taken back of their card payments. */
 export const owingAgents = agentPage(sql<boolean>`
   balance < 0 and balance + coalesce((select sum(booked) from card_reversals
-    where card_reversals.agent_id = substr(account, 7)), 0) < 0`);
+    where card_reversals.agent_id = ${agentOf}), 0) < 0`);
 
 /** Agents whose account counts other pending withdrawals than there are. */
 export const strayWithdrawals = agentPage(sql<boolean>`
   pending_withdrawals <> (select coalesce(sum(amount), 0) from withdrawals indexed by withdrawals_by_agent
-    where agent_id = substr(account, 7) and status = 'pending')`);
+    where agent_id = ${agentOf} and status = 'pending')`);
 
 /** Accounts whose balance is not the one that their last posting left. */
 export const brokenBalances = prepare<PageParams>()(

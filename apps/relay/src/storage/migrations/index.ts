@@ -22,6 +22,8 @@ import { federationFeatures } from "./021-federation-features.ts";
 import { incarnation } from "./022-incarnation.ts";
 import { clock } from "./023-clock.ts";
 import { reconciliation } from "./024-reconciliation.ts";
+import { claims } from "./026-claims.ts";
+import { noShows } from "./027-no-shows.ts";
 import { cardReversals } from "./028-card-reversals.ts";
 import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
@@ -54,6 +56,8 @@ export const migrations = [
   incarnation,
   clock,
   reconciliation,
+  claims,
+  noShows,
   cardReversals,
   paymentReferences,
   traces,

@@ -34,6 +34,12 @@ export interface DeviceRow {
   revoked_at: number | null;
 }
 
+/** A device as it is read. */
+export interface StoredDeviceRow extends DeviceRow {
+  /** JSON array: what the device announced last; null while it never did. */
+  capabilities: string | null;
+}
+
 export interface AgentCapabilityRow {
   capability: string;
   agent_id: string;

@@ -33,12 +33,35 @@ export interface TaskRow {
   trace: string | null;
 }
 
-/** A task as it is read: what happened to it between its beginning and its end comes with it. */
+/** A task as it is read: with what happened to it, and the state of its claim. */
 export interface StoredTaskRow extends TaskRow {
   /** JSON array. */
   events: string;
   /** When its texts became their hashes; null while they are there. */
   erased_at: number | null;
+  /** When the claim was made; null while the task is not claimed, and for claims of older versions. */
+  claimed_at: number | null;
+  /** When the holder of the claim last showed that it works. */
+  worked_at: number | null;
+  /** When the submitter asked the holder of the claim to stop. */
+  cancel_requested_at: number | null;
+}
+
+/** A claim that its holder let end without a receipt, a release or a refusal. */
+export interface NoShowRow {
+  task_id: string;
+  /** The agent that had the claim; of a forwarded task the relay that it was forwarded to. */
+  agent_id: string;
+  /** The agent of the task's path. */
+  target_id: string;
+  submitted_by: string | null;
+  lapsed_at: number;
+  /** 1 once the task expired and its own row was deleted. */
+  expired: 0 | 1;
+  /** JSON: the task as its submitter sees it, without its prompt. */
+  task: string;
+  /** JSON: the relay's signed statement. */
+  record: string;
 }
 
 export interface TaskCounterRow {

@@ -1,3 +1,4 @@
+/** What stands in a log in the place of a secret. */
 export const REDACTED = "[redacted]";
 
 const secretName =
@@ -6,11 +7,21 @@ const bearer = /\b(bearer)\s+\S+/gi;
 // The header of every JWS begins with `{"`, which reads eyJ in base64url. Looking behind, where \b
 // would also see a start after each hyphen, keeps the search linear in hostile text.
 const signedToken = /(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]+/g;
+const named =
+  "(?:authorization|cookie|passphrase|password|(?:private|secret|api)[_ -]?key|secret|token)";
+const namesSecret = new RegExp(named, "i");
+// `api_key=...` and `"token": "..."`, as messages of other programs name them.
+const assigned = new RegExp(`(${named}(?:[_-]?hex)?(?:=|["']\\s*[:=]\\s*["']))[^\\s"'&;,]+`, "gi");
+// `the token abc123...`: only what is long and has a digit, for most words behind "token" are no secret.
+const mentioned = new RegExp(`(\\b${named}:?\\s+["']?)(?=[\\w.+/=-]*\\d)[\\w.+/=-]{16,}`, "gi");
 
 /** Whether a member of this name holds a credential, whatever its value looks like. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
-/** Takes the given secrets out of any text they stand in, and whatever has the form of a token. */
+/**
+ * Takes the given secrets out of any text they stand in, and whatever has the form of a token or is named
+ * as one. The time it takes is linear in the text.
+ */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   // Longest first, so that a secret which contains another leaves no rest behind.
   const known = secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length);
@@ -19,6 +30,9 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
     for (const secret of known) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
     }
-    return clean.replace(bearer, `$1 ${REDACTED}`).replace(signedToken, REDACTED);
+    clean = clean.replace(bearer, `$1 ${REDACTED}`).replace(signedToken, REDACTED);
+    // Most texts name no secret, and one look is cheaper than two.
+    if (!namesSecret.test(clean)) return clean;
+    return clean.replace(assigned, `$1${REDACTED}`).replace(mentioned, `$1${REDACTED}`);
   };
 }

@@ -1,0 +1,24 @@
+import { isSecretName } from "@agent/wire";
+import type { Config } from "./config.ts";
+
+/** Shorter texts occur in ordinary words, which a log must go on showing. */
+const MIN_LENGTH = 6;
+
+/** The values of a configuration that no log may show, wherever they stand. */
+export function secretsOf(config: Config): readonly string[] {
+  const { identity, server, relay, llm, memory, mcpServers } = config;
+  const ofServers = Object.values(mcpServers).flatMap((address) =>
+    "url" in address
+      ? Object.values(address.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")])
+      : Object.entries(address.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
+  );
+  return [
+    identity.passphrase,
+    identity.privateKeyHex,
+    server.authToken,
+    relay?.registrationToken,
+    llm?.apiKey,
+    memory.embeddings?.apiKey,
+    ...ofServers,
+  ].filter((value) => value !== undefined && value.length >= MIN_LENGTH) as string[];
+}

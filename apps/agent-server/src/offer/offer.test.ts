@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import { owner, type Caller } from "../caller.ts";
+import { decideOffer, isOffered, refusalOf, type Offer, type OfferSetting } from "./offer.ts";
+import { offerTable } from "./offer-table.ts";
+
+const own = (name: string) => ({ definition: { name } });
+const wrapped = (name: string) => ({ origin: 'MCP server "files"', definition: { name } });
+const tools = [own("count"), own("report"), wrapped("read_file"), wrapped("write_file")];
+const relay: Caller = { kind: "relay", relayId: "r" };
+const friend: Caller = { kind: "agent", agentId: "a", trust: "trusted" };
+
+function listingOf(capabilities: string[], prices: Record<string, number> = {}) {
+  const pricing = Object.entries(prices).map(([capability, unit_cost]) => ({
+    capability,
+    unit_cost,
+    currency: "USD" as const,
+    per: "task",
+  }));
+  return { capabilities, pricing };
+}
+
+function offer(setting: OfferSetting, capabilities?: string[], prices?: Record<string, number>) {
+  const listing = capabilities && listingOf(capabilities, prices);
+  const decided = decideOffer({ setting, listing, tools });
+  if (!decided.ok) throw new Error(decided.faults.join("; "));
+  return decided.offer;
+}
+
+const offeredTo = (given: Offer, caller: Caller, requiredCapabilities: string[] = []) =>
+  tools
+    .map(({ definition }) => definition.name)
+    .filter((tool) => isOffered(given, tool, { caller, requiredCapabilities }));
+
+describe("E1: the tools on offer", () => {
+  test.each<[string, OfferSetting, string[] | undefined, string[]]>([
+    ["are the agent's own without a listing", undefined, undefined, ["count", "report"]],
+    ["are those that a listing names", undefined, ["count"], ["count"]],
+    [
+      "may be a wrapped server's if the listing names them",
+      undefined,
+      ["read_file"],
+      ["read_file"],
+    ],
+    ["are none with an empty listing", undefined, [], []],
+    ["are those of a list", ["report", "read_file"], undefined, ["report", "read_file"]],
+    ["are those of a list beside a listing", ["count", "report"], ["count"], ["count", "report"]],
+    [
+      "are those behind mapped capabilities",
+      { text: ["count", "report"] },
+      ["text"],
+      ["count", "report"],
+    ],
+    [
+      "are mapped ones and listed ones",
+      { text: ["report"] },
+      ["text", "count"],
+      ["count", "report"],
+    ],
+    ["are none with an empty list", [], undefined, []],
+    ['are all with "all"', "all", ["count"], tools.map((one) => one.definition.name)],
+  ])("E1: the tools on offer %s", (_, setting, capabilities, expected) => {
+    const decided = offer(setting, capabilities);
+    expect(offeredTo(decided, relay)).toEqual(expected);
+    expect(offeredTo(decided, friend)).toEqual(expected);
+    expect(offeredTo(decided, owner)).toHaveLength(tools.length);
+  });
+
+  test.each<[string, OfferSetting, string[], RegExp]>([
+    ["a listed capability that is no tool", undefined, ["magic"], /"magic" leads to no tool/],
+    ["a listed tool that a list leaves out", ["report"], ["count"], /leaves out/],
+    ["a name in a list that no tool has", ["missing"], [], /"missing" is not a tool/],
+    ["a mapped name that no tool has", { text: ["missing"] }, ["text"], /"missing" is not a tool/],
+    ["a capability with no tool behind it", { text: [] }, ["text"], /must name at least one/],
+    ["a listed capability named like a built-in member", undefined, ["toString"], /no tool/],
+  ])("E1: %s stops the start", (_, setting, capabilities, fault) => {
+    const decided = decideOffer({ setting, listing: listingOf(capabilities), tools });
+    expect(decided.ok ? [] : decided.faults).toEqual([expect.stringMatching(fault)]);
+  });
+
+  test("E1: a model may serve a capability that is mapped to no tool", () => {
+    const listing = listingOf(["essay"]);
+    const setting = { essay: [] };
+    expect(decideOffer({ setting, listing, tools: [], answersWithoutTools: true }).ok).toBe(true);
+    const unsaid = { setting: undefined, listing, tools: [], answersWithoutTools: true };
+    expect(decideOffer(unsaid).ok).toBe(false);
+  });
+
+  test("E1: who requires a capability gets the tools behind it and no others", () => {
+    const decided = offer({ text: ["count"], files: ["read_file"] }, ["text", "files"]);
+    expect(offeredTo(decided, relay, ["files"])).toEqual(["read_file"]);
+    expect(offeredTo(decided, relay, ["files", "text"])).toEqual(["count", "read_file"]);
+    expect(offeredTo(decided, relay, ["count"])).toEqual([]);
+  });
+
+  test("B1: a required capability that is not offered is refused, but not to the owner", () => {
+    const decided = offer(undefined, ["count"]);
+    const wanted = { requiredCapabilities: ["count", "made\nup"] };
+    expect(refusalOf(decided, { caller: relay, ...wanted })).toMatch(/"made\?up"/);
+    expect(refusalOf(decided, { caller: friend, ...wanted })).toBeDefined();
+    expect(refusalOf(decided, { caller: owner, ...wanted })).toBeUndefined();
+    expect(refusalOf(decided, { caller: relay, requiredCapabilities: ["count"] })).toBeUndefined();
+  });
+});
+
+test("E2: prices differ when an unpriced capability stands beside a priced one", () => {
+  const several = (capabilities: string[], prices: Record<string, number>) =>
+    offer(undefined, capabilities, prices).hasSeveralPrices;
+  expect(several(["count", "report"], { count: 1, report: 2 })).toBe(true);
+  expect(several(["count", "report"], { count: 1 })).toBe(true);
+  expect(several(["count", "report"], { count: 1, report: 1 })).toBe(false);
+  expect(several(["count"], { count: 1 })).toBe(false);
+  expect(several(["count", "report"], {})).toBe(false);
+});
+
+test("E1: the table shows for each tool whether it is offered, its price and its risk", () => {
+  const listing = listingOf(["count", "text"], { count: 0.05 });
+  const setting = { text: ["report"] };
+  const decided = decideOffer({ setting, listing, tools });
+  if (!decided.ok) throw new Error(decided.faults.join("; "));
+  const described = tools.map(({ definition }) => ({
+    definition: {
+      ...definition,
+      description: "",
+      inputSchema: {},
+      ...(definition.name === "count" && { risk: 0 as const }),
+    },
+  }));
+  expect(offerTable(described, decided.offer, listing)).toBe(
+    `tool        offered  price              risk
+count       yes      0.05 USD per task  R0_READ
+report      as text  free               R2_WRITE (not stated)
+read_file   no       -                  R2_WRITE (not stated)
+write_file  no       -                  R2_WRITE (not stated)
+`,
+  );
+});

@@ -1,0 +1,28 @@
+import { writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(import.meta.url);
+const at = (specifier: string) => JSON.stringify(pathToFileURL(require.resolve(specifier)).href);
+
+/**
+ * An MCP server in a process of its own that lists one tool as a file says, and tells its client whenever
+ * the file changes.
+ */
+export async function changingServer(file: string, description: string) {
+  const code = `
+    const { McpServer } = await import(${at("@modelcontextprotocol/server")});
+    const { serveStdio } = await import(${at("@modelcontextprotocol/server/stdio")});
+    const { readFileSync, watchFile } = await import("node:fs");
+    const read = () => readFileSync(${JSON.stringify(file)}, "utf8");
+    serveStdio(() => {
+      const server = new McpServer({ name: "changing", version: "1" });
+      const tool = server.registerTool("report", { description: read() }, () => {
+        return { content: [{ type: "text", text: "reported" }] };
+      });
+      watchFile(${JSON.stringify(file)}, { interval: 50 }, () => tool.update({ description: read() }));
+      return server;
+    });`;
+  await writeFile(file, description);
+  return { command: process.execPath, args: ["--input-type=module", "-e", code], env: {} };
+}

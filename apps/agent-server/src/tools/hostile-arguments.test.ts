@@ -1,0 +1,169 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { owner } from "../caller.ts";
+import { silentLog } from "../log.ts";
+import { systemRuntime } from "../runtime.ts";
+import { newGuard } from "../testing/guard.ts";
+import { createToolCaller } from "./call-tool.ts";
+import { compileTool } from "./compile-tool.ts";
+import type { JsonObject } from "./definition.ts";
+import { linearPattern, UnsupportedPattern } from "./linear-pattern.ts";
+import { readTools } from "./load-module.ts";
+import { createRegistry } from "./registry.ts";
+
+const inputSchema = (properties: JsonObject): JsonObject => ({ type: "object", properties });
+const named = (name: string, properties: JsonObject) => ({
+  definition: { name, description: "", inputSchema: inputSchema(properties), risk: 0 as const },
+  handler: () => ({ ok: true as const, data: "ran" }),
+});
+
+async function call(properties: JsonObject, args: unknown) {
+  const registry = createRegistry([compileTool(named("tool", properties))]);
+  const runtime = systemRuntime(silentLog);
+  const callTool = createToolCaller({ registry, guard: newGuard(), runtime });
+  const startedAt = performance.now();
+  const answer = await callTool("tool", args, {
+    caller: owner,
+    signal: new AbortController().signal,
+  });
+  return { answer, ms: performance.now() - startedAt };
+}
+
+const unique = { list: { type: "array", uniqueItems: true } };
+
+describe("H6: uniqueItems", () => {
+  const objects = Array.from({ length: 20_000 }, (_, index) => ({ id: index, of: "x" }));
+
+  test("H6: 20,000 distinct objects are validated in well under a second", async () => {
+    const { answer, ms } = await call(unique, { list: objects });
+    expect(answer).toMatchObject({ ok: true });
+    expect(ms).toBeLessThan(1_000);
+  });
+
+  test("H6: one duplicate among 20,000 objects is found, whatever the order of its members", async () => {
+    const list = [...objects, { of: "x", id: 7 }];
+    expect((await call(unique, { list })).answer).toMatchObject({ ok: false, kind: "invalid" });
+  });
+
+  test.each<[unknown[], boolean]>([
+    [[1, "1", true, null, [1], { a: 1 }], true],
+    [[1, 1.0], false],
+    [
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      true,
+    ],
+    [[{ a: { b: [] } }, { a: { b: [] } }], false],
+    [[], true],
+  ])("H6: an ordinary array %j is judged as before: %j", async (list, valid) => {
+    expect((await call(unique, { list })).answer.ok).toBe(valid);
+  });
+
+  test("H6: uniqueItems that is false forbids nothing", async () => {
+    const properties = { list: { type: "array", uniqueItems: false } };
+    expect((await call(properties, { list: [1, 1] })).answer.ok).toBe(true);
+  });
+
+  test.each([
+    "http://json-schema.org/draft-07/schema#",
+    "https://json-schema.org/draft/2019-09/schema",
+  ])("H6: it holds in the dialect %s as well", ($schema) => {
+    const tool = named("tool", unique);
+    const schema = { ...tool.definition.inputSchema, $schema };
+    const definition = { ...tool.definition, inputSchema: schema };
+    const compiled = compileTool({ ...tool, definition });
+    const verdicts = [
+      [1, 1],
+      [1, 2],
+    ].map((list) => compiled.check({ list }).ok);
+    expect(verdicts).toEqual([false, true]);
+  });
+});
+
+describe("H6: a pattern", () => {
+  test.each(["^(a+)+$", "^(a|a)*b$", "^(a|aa)+$", "(x+x+)+y", "^(.*)*,$"])(
+    "H6: that is catastrophic (%s) does not stop the agent",
+    async (pattern) => {
+      const text = `${pattern.includes("x") ? "x" : "a"}`.repeat(100_000);
+      const { ms } = await call({ text: { type: "string", pattern } }, { text: `${text}!` });
+      expect(ms).toBeLessThan(2_000);
+    },
+  );
+
+  test.each<[string, string, boolean]>([
+    ["^[a-z]{2,5}-\\d+$", "abc-42", true],
+    ["^[a-z]{2,5}-\\d+$", "abc-4x", false],
+    ["b", "abc", true],
+    ["^\\p{L}+$", "grüße", true],
+    ["^\\S+@\\S+\\.[a-z]+$", "a@b.example", true],
+    ["^\\S+$", "a\u00a0b", false],
+    ["^[\\s,]+$", "\u00a0, \n", true],
+    ["^.$", "\u2028", false],
+    ["^.$", "😀", true],
+    ["^(?:19|20)\\d\\d/\\u{1F600}$", "2020/😀", true],
+    ["^a$", "a\n", false],
+  ])("H6: that is honest (%s) still judges %j: %j", async (pattern, text, valid) => {
+    expect(new RegExp(pattern, "u").test(text)).toBe(valid);
+    const { answer } = await call({ text: { type: "string", pattern } }, { text });
+    expect(answer.ok).toBe(valid);
+  });
+
+  test("H6: judges any text as ECMAScript does", () => {
+    const patterns = [
+      "^\\w+$",
+      "\\bfoo\\b",
+      "[^\\s.]x",
+      "^(?<year>\\d{4})?$",
+      "\\.",
+      "[.]",
+      "^\\W*$",
+    ];
+    const text = fc.string({ unit: fc.constantFrom(...Array.from("fo x.1\n\u00a0é2_-")) });
+    fc.assert(
+      fc.property(fc.constantFrom(...patterns), text, (pattern, value) => {
+        expect(linearPattern(pattern).test(value)).toBe(new RegExp(pattern, "u").test(value));
+      }),
+    );
+  });
+
+  test.each(["(?=a)b", "(a)\\1", "(?<!a)b"])("H6: without a linear form (%s) is refused", (one) => {
+    expect(() => linearPattern(one)).toThrow(UnsupportedPattern);
+  });
+
+  test("H6: without a linear form leaves its tool out by name, and the others are there", () => {
+    const backwards = { type: "string", pattern: "^(a)\\1$" };
+    const read = readTools([named("odd", { text: backwards }), named("even", {})], "tools.mjs");
+    expect(read).toMatchObject({ ok: true, tools: [{ definition: { name: "even" } }] });
+    expect(read.ok && read.leftOut).toEqual([
+      expect.stringMatching(/^tools\.mjs: tool "odd" is left out: the pattern /),
+    ]);
+  });
+
+  test("H6: that is none stops the start as before", () => {
+    const broken = { text: { type: "string", pattern: "(" } };
+    expect(readTools([named("odd", broken)], "tools.mjs").ok).toBe(false);
+  });
+});
+
+describe("H6: arguments are bounded before they are validated:", () => {
+  const nested = (levels: number) => {
+    let value: unknown = 1;
+    for (let level = 0; level < levels; level++) value = [value];
+    return value;
+  };
+  test.each<[string, unknown, boolean]>([
+    ["50 levels", { list: nested(50) }, true],
+    ["100 levels", { list: nested(100) }, false],
+    ["90,000 values", { list: Array.from({ length: 90_000 }, (_, index) => index) }, true],
+    ["110,000 values", { list: Array.from({ length: 110_000 }, (_, index) => index) }, false],
+    ["a long text", { text: "x".repeat(1_000_000) }, true],
+    ["a text beyond the size of a request", { text: "x".repeat(1_100_000) }, false],
+    ["member names beyond the size of a request", { [`x${"y".repeat(1_100_000)}`]: 1 }, false],
+  ])("H6: %s", async (_, args, allowed) => {
+    const { answer, ms } = await call({ text: {}, list: {} }, args);
+    expect(answer.ok ? "ran" : answer.kind).toBe(allowed ? "ran" : "invalid");
+    expect(ms).toBeLessThan(1_000);
+  });
+});
