@@ -58,16 +58,33 @@ const hostName = v.pipe(
   v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
 );
 
-const agentIds = "must be a list of 1 to 50 distinct agent ids";
+const approverRule = "must be {agent_id, public_key}: a UUID and 64 lower-case hex digits";
+const approversRule = "must be a list of 1 to 50 approvers with distinct ids and keys";
+
+/** One key each, because an agent that could vote under two ids would be two approvers. */
+const approver = v.strictObject(
+  {
+    agent_id: v.pipe(v.string(approverRule), v.check(isUuid, approverRule)),
+    public_key: v.pipe(v.string(approverRule), v.regex(/^[0-9a-f]{64}$/, approverRule)),
+  },
+  approverRule,
+);
 
 /** Agents that approve calls in the owner's place, and how many of them have to: all unless said. */
 const quorum = v.pipe(
   knownSettings({
     approvers: v.pipe(
-      v.array(v.pipe(v.string(agentIds), v.check(isUuid, agentIds)), agentIds),
-      v.minLength(1, agentIds),
-      v.maxLength(limits.approvers, agentIds),
-      v.check((ids) => new Set(ids).size === ids.length, agentIds),
+      v.array(approver, approversRule),
+      v.minLength(1, approversRule),
+      v.maxLength(limits.approvers, approversRule),
+      v.check(
+        (all) => new Set(all.map(({ agent_id }) => agent_id)).size === all.length,
+        approversRule,
+      ),
+      v.check(
+        (all) => new Set(all.map(({ public_key }) => public_key)).size === all.length,
+        approversRule,
+      ),
     ),
     required: v.optional(whole(1, limits.approvers)),
   }),

@@ -105,6 +105,8 @@ describe("the audit log", () => {
 });
 
 const agentId = "01890000-0000-7000-8000-000000000001";
+const otherId = "01890000-0000-7000-8000-000000000002";
+const approver = { agent_id: agentId, public_key: "0".repeat(64) };
 
 describe("what stops the start", () => {
   test.each([
@@ -123,19 +125,32 @@ describe("what stops the start", () => {
     [{ policy: { allow: "x" } }, "config policy.allow: must be a list of tool names"],
     [{ policy: { deny: [""] } }, "config policy.deny.0: must not be empty"],
     [
-      { policy: { quorum: { approvers: ["x"] } } },
-      "config policy.quorum.approvers.0: must be a list",
+      { policy: { quorum: { approvers: [agentId] } } },
+      "config policy.quorum.approvers.0: must be {agent_id, public_key}",
+    ],
+    [
+      { policy: { quorum: { approvers: [{ ...approver, public_key: "x" }] } } },
+      "config policy.quorum.approvers.0.public_key: must be {agent_id, public_key}",
     ],
     [
       { policy: { quorum: { approvers: [] } } },
       "config policy.quorum.approvers: must be a list of 1",
     ],
     [
-      { policy: { quorum: { approvers: [agentId, agentId] } } },
+      {
+        policy: { quorum: { approvers: [approver, { ...approver, public_key: "1".repeat(64) }] } },
+      },
       "config policy.quorum.approvers: must",
     ],
-    [{ policy: { quorum: { approvers: [agentId], required: 2 } } }, "must not require more agents"],
-    [{ policy: { quorum: { approvers: [agentId] } } }, "config policy.quorum: needs a relay"],
+    [
+      { policy: { quorum: { approvers: [approver, { ...approver, agent_id: otherId }] } } },
+      "config policy.quorum.approvers: must",
+    ],
+    [
+      { policy: { quorum: { approvers: [approver], required: 2 } } },
+      "must not require more agents",
+    ],
+    [{ policy: { quorum: { approvers: [approver] } } }, "config policy.quorum: needs a relay"],
     [{ policy: { quorum: {} } }, "config policy.quorum.approvers: is required"],
     [{ mcpServers: [] }, "config mcpServers: must be an object of servers"],
     [

@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from "node:path";
+import type { Quorum } from "@agent/wire";
 import * as v from "valibot";
 import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
@@ -12,7 +13,6 @@ import type { ModelEndpoint } from "./model/exchange.ts";
 import type { OfferSetting } from "./offer/offer.ts";
 import type { Policy } from "./policy/gate.ts";
 import type { ServerAddress } from "./proxy/transport.ts";
-import type { Quorum } from "./relay/ask-quorum.ts";
 
 /** Everything an operator can choose, validated. Secrets are here: never log this object. */
 export interface Config {

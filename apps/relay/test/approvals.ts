@@ -1,6 +1,7 @@
 import { signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import type { Approval, ApprovalDecision } from "@agent/wire";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
 export const argsHash = "ab".repeat(32);
@@ -25,8 +26,14 @@ export async function askedOf(
   return body as unknown as Approval;
 }
 
+/** The relay's did:key, as its identity document says it. */
+export async function relayDid(t: TestRelay): Promise<string> {
+  const { body } = await t.request("GET", "/.well-known/agent-relay.json");
+  return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
+}
+
 /** The approver's own vote; `about` is what it signs where that is another approval. */
-export function voteOn(
+export async function voteOn(
   t: TestRelay,
   approval: Approval,
   approver: TestAgent,
@@ -35,7 +42,8 @@ export function voteOn(
 ): Promise<Reply> {
   const path = `${approvalsOf({ agentId: approval.agent_id })}/${approval.approval_id}/vote`;
   const { agentId: approverId, secretKey } = approver;
-  return t.as(approver, "POST", path, signVote(about, { approverId, secretKey, decision }));
+  const relay = await relayDid(t);
+  return t.as(approver, "POST", path, signVote(about, { approverId, secretKey, decision, relay }));
 }
 
 /** Makes the call that was approved. */

@@ -8,6 +8,7 @@ export {
   signAttestation,
   verifyAttestation,
 } from "./attestation.ts";
+export { isBoundTo } from "./binding.ts";
 export { type ChainLink, flattenChain, type ReceiptChain, verdictAt } from "./chain.ts";
 export { staysInScope, toolsInScope } from "./delegated-scope.ts";
 export {
@@ -21,6 +22,7 @@ export {
 } from "./delegation-token.ts";
 export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
 export { receiptHash } from "./hash.ts";
+export { isKeyInForce, type KeyTerm, type ReceiptTimes } from "./key-in-force.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export {

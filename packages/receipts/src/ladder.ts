@@ -4,7 +4,7 @@ import { staysInScope } from "./delegated-scope.ts";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
 import type { ExecutionReceipt } from "./schema.ts";
-import { spanHolds } from "./time-span.ts";
+import { liesInside, type Span, spanHolds } from "./time-span.ts";
 
 /** What a receipt is judged against; what is undefined is not asked. */
 export interface Known {
@@ -15,6 +15,8 @@ export interface Known {
   readonly now: number | undefined;
   /** Hops from the outermost receipt to this one. */
   readonly depth: number;
+  /** The span of the receipt that carries this one; undefined for the outermost. */
+  readonly parent: Span | undefined;
 }
 
 /** Whether the receipt stands on a rung; undefined when the rung has nothing to ask of it. */
@@ -72,6 +74,12 @@ export const LADDER: readonly Rung[] = [
     remark: "receipt.completed_in_future",
     holds: (receipt, { now }) =>
       now === undefined ? undefined : receipt.completed_at <= now + RECEIPT_LIMITS.clockSkewMs,
+  },
+  {
+    name: "nested_span",
+    remark: "receipt.nested_outside",
+    holds: (receipt, { parent }) =>
+      parent === undefined ? undefined : liesInside(receipt, parent),
   },
   {
     name: "hops",

@@ -10,4 +10,8 @@ export const RECEIPT_LIMITS = {
   maxSpanMs: 3_600_000,
   /** How far ahead of the verifier's clock a receipt may be completed without a remark, in ms. */
   clockSkewMs: 60_000,
+  /** How far outside its parent's span a nested receipt may lie without a remark, in ms. */
+  nestedSkewMs: 60_000,
+  /** How long after an agent left a key a receipt may have been completed with it, in ms. */
+  formerKeySkewMs: 300_000,
 } as const;

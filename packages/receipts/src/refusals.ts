@@ -16,4 +16,5 @@ export type ReceiptRemark =
   | "receipt.prompt_hash_mismatch"
   | "receipt.result_hash_mismatch"
   | "receipt.completed_in_future"
-  | "receipt.too_many_hops";
+  | "receipt.too_many_hops"
+  | "receipt.nested_outside";

@@ -77,6 +77,49 @@ describe("the checks are made in the specification's order", () => {
   });
 });
 
+describe("D4: a nested receipt is of work done within that of its parent", () => {
+  const parent = body();
+  const minute = 60_000;
+  test.each<[string, boolean, Partial<ReceiptBody>]>([
+    ["the same span", true, {}],
+    [
+      "a minute before and after, for clocks that disagree",
+      true,
+      { submitted_at: parent.submitted_at - minute, completed_at: parent.completed_at + minute },
+    ],
+    ["submitted earlier than that", false, { submitted_at: parent.submitted_at - minute - 1 }],
+    ["completed later than that", false, { completed_at: parent.completed_at + minute + 1 }],
+    [
+      "thirty days old",
+      false,
+      {
+        submitted_at: parent.submitted_at - 30 * 24 * 60 * minute,
+        completed_at: parent.completed_at - 30 * 24 * 60 * minute,
+      },
+    ],
+  ])("D4: %s", async (_, isInside, changes) => {
+    const outer = signed({ delegation_receipts: [signed(changes)] });
+    const verdict = verifyReceipt(outer, registered);
+    expect(await verifyReceiptAsync(outer, registered)).toEqual(verdict);
+    expect(verdict).toMatchObject({ valid: true, nested: [{ valid: true }] });
+    expect(verdict.nested[0]?.checks.filter(({ name }) => name === "nested_span")).toEqual([
+      isInside
+        ? { name: "nested_span", ok: true }
+        : { name: "nested_span", ok: false, code: "receipt.nested_outside" },
+    ]);
+  });
+
+  test("D4: each hop is held against the receipt that carries it", () => {
+    const old = signed({ submitted_at: 0, completed_at: 1 });
+    const middle = signed({ submitted_at: 0, completed_at: 2, delegation_receipts: [old] });
+    const { nested } = verifyReceipt(signed({ delegation_receipts: [middle] }), registered);
+    const failed = nested
+      .flatMap((each) => [each, ...each.nested])
+      .map(({ checks }) => checks.some(({ code }) => code === "receipt.nested_outside"));
+    expect(failed).toEqual([true, false]);
+  });
+});
+
 describe("completed_at - submitted_at is within -60 s and +3600 s", () => {
   test.each([
     [-60_001, false],
@@ -223,7 +266,9 @@ describe("nested receipts are judged one by one", () => {
   test("task and prompt are those of the outermost only", () => {
     const inner = signed({ task_id: "inner", relay_task_id: "inner", prompt_hash: sha256Hex("?") });
     const verdict = verifyReceipt(nestedIn(inner), { ...registered, prompt });
-    expect(verdict.nested[0]).toEqual(verifyReceipt(inner));
+    const alone = verifyReceipt(inner);
+    const checks = [...alone.checks, { name: "nested_span", ok: true }];
+    expect(verdict.nested[0]).toEqual({ ...alone, checks });
   });
 
   test("each is held against the keys of its own agent", () => {

@@ -6,6 +6,7 @@ import { readReceipt } from "./parse.ts";
 import type { ReceiptRefusal } from "./refusals.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { type SignatureClaim, signatureHolds, signatureHoldsAsync } from "./signature.ts";
+import type { Span } from "./time-span.ts";
 
 /** What the verifier knows besides the receipt; what is left out is not asked. */
 export interface VerifyOptions {
@@ -33,7 +34,7 @@ export function verifyReceipt(
   receipt: object | string,
   options: VerifyOptions = {},
 ): ReceiptVerdict {
-  return judge(receipt, options, 0);
+  return judge(receipt, options, OUTERMOST);
 }
 
 /** As `verifyReceipt`, with the signatures checked off the event loop where there are threads. */
@@ -41,28 +42,35 @@ export async function verifyReceiptAsync(
   receipt: object | string,
   options: VerifyOptions = {},
 ): Promise<ReceiptVerdict> {
-  return judgeAsync(receipt, options, 0);
+  return judgeAsync(receipt, options, OUTERMOST);
 }
 
-function judge(value: unknown, options: VerifyOptions, depth: number): ReceiptVerdict {
-  const climb = climbLadder(value, options, depth);
+/** Where a receipt stands in the tree that is judged. */
+type Place = Pick<Known, "depth" | "parent">;
+
+const OUTERMOST: Place = { depth: 0, parent: undefined };
+
+function judge(value: unknown, options: VerifyOptions, place: Place): ReceiptVerdict {
+  const climb = climbLadder(value, options, place);
   let step = climb.next();
   while (!step.done) step = climb.next(signatureHolds(step.value));
   const inside = forNested(options);
-  const nested = step.value.nested.map((receipt) => judge(receipt, inside, depth + 1));
+  const below = { depth: place.depth + 1, parent: step.value.span };
+  const nested = step.value.nested.map((receipt) => judge(receipt, inside, below));
   return verdictOf(step.value, nested);
 }
 
 async function judgeAsync(
   value: unknown,
   options: VerifyOptions,
-  depth: number,
+  place: Place,
 ): Promise<ReceiptVerdict> {
-  const climb = climbLadder(value, options, depth);
+  const climb = climbLadder(value, options, place);
   let step = climb.next();
   while (!step.done) step = climb.next(await signatureHoldsAsync(step.value));
   const inside = forNested(options);
-  const nested = step.value.nested.map((receipt) => judgeAsync(receipt, inside, depth + 1));
+  const below = { depth: place.depth + 1, parent: step.value.span };
+  const nested = step.value.nested.map((receipt) => judgeAsync(receipt, inside, below));
   return verdictOf(step.value, await Promise.all(nested));
 }
 
@@ -76,19 +84,21 @@ interface Climbed {
   readonly refusal: ReceiptRefusal | undefined;
   /** The nested receipts to judge next; none of a refused receipt, as nobody vouches for them. */
   readonly nested: readonly unknown[];
+  /** The span that they have to lie in. */
+  readonly span: Span | undefined;
 }
 
 /** Climbs up to the first refusal; asks its driver on the way whether the signature holds. */
 function* climbLadder(
   value: unknown,
   { publicKey, keyOf, taskId, prompt, now }: VerifyOptions,
-  depth: number,
+  { depth, parent }: Place,
 ): Generator<SignatureClaim, Climbed, boolean> {
   const read = readReceipt(value);
   if (!read.ok) return refusedAt([], "structure", read.code);
   const { receipt, signedText } = read;
   const keys = candidateKeys(receipt, publicKey ?? keyOf?.(receipt));
-  const known: Known = { keys, taskId, prompt, now, depth };
+  const known: Known = { keys, taskId, prompt, now, depth, parent };
 
   const checks: Check[] = [{ name: "structure", ok: true }];
   for (const { name, holds, refusal, remark } of LADDER) {
@@ -102,11 +112,16 @@ function* climbLadder(
     else checks.push({ name, ok, code: remark });
   }
   const nested = depth < RECEIPT_LIMITS.maxHops ? (receipt.delegation_receipts ?? []) : [];
-  return { checks, refusal: undefined, nested };
+  return { checks, refusal: undefined, nested, span: receipt };
 }
 
 function refusedAt(above: readonly Check[], name: string, code: ReceiptRefusal): Climbed {
-  return { checks: [...above, { name, ok: false, code }], refusal: code, nested: [] };
+  return {
+    checks: [...above, { name, ok: false, code }],
+    refusal: code,
+    nested: [],
+    span: undefined,
+  };
 }
 
 function verdictOf({ checks, refusal }: Climbed, nested: ReceiptVerdict[]): ReceiptVerdict {

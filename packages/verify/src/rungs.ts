@@ -14,6 +14,7 @@ export type RungName =
   | "task_bound"
   | "hashes_match"
   | "nested"
+  | "hop_bound"
   | "attested"
   | "settled";
 
@@ -62,6 +63,12 @@ export const RUNGS: readonly Rung[] = [
     title: "nested",
     proves: "Everything inside it, down to ten hops, was judged alike and holds.",
     doesNotProve: "That nothing was left out of it.",
+  },
+  {
+    name: "hop_bound",
+    title: "hop bound",
+    proves: "The relay states each nested task as one of the agent one hop up, done by its signer.",
+    doesNotProve: "Anything of tasks of other relays, or that the relay states the truth.",
   },
   {
     name: "attested",

@@ -1,7 +1,14 @@
-import { signReceipt } from "@agent/receipts";
+import { type ExecutionReceipt, signReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
-import { type ArtifactKind, recognise, verifyArtifact, type VerifyOptions } from "./index.ts";
+import {
+  type ArtifactKind,
+  recognise,
+  reportOf,
+  type Verdict,
+  verifyArtifact,
+  type VerifyOptions,
+} from "./index.ts";
 
 const { alice, bob, carol, now } = made;
 
@@ -117,7 +124,8 @@ const samples: readonly Sample[] = [
     kind: "bundle",
     value: made.bundle,
     key: made.relayKey,
-    rungs: "well_formed intact key_bound key_valid task_bound hashes_match nested attested settled",
+    rungs:
+      "well_formed intact key_bound key_valid task_bound hashes_match nested hop_bound attested settled",
     forged: { ...made.bundle, created_at: 0 },
     code: "bundle.signature_invalid",
   },
@@ -267,6 +275,46 @@ describe("a receipt's rungs tell its faults apart", () => {
   });
 });
 
+describe("D4: a nested receipt of another time", () => {
+  const day = 86_400_000;
+  const old = signReceipt(
+    {
+      ...made.receipt,
+      submitted_at: made.receipt.submitted_at - 30 * day,
+      completed_at: made.receipt.completed_at - 30 * day,
+    },
+    alice.secretKey,
+  );
+  const around = (...delegation_receipts: ExecutionReceipt[]) =>
+    signReceipt({ ...made.receipt, delegation_receipts }, alice.secretKey);
+  const failed = (verdict: Verdict) =>
+    verdict.checks.flatMap(({ name, ok, code }) => (ok ? [] : [[name, code]]));
+
+  test("D4: leaves the receipt valid, and is told on both", () => {
+    const verdict = verifyArtifact(around(old));
+    expect(verdict.valid).toBe(true);
+    expect(failed(verdict)).toEqual([["nested", "receipt.nested_outside"]]);
+    expect(verdict.nested.map(failed)).toEqual([[["hop_bound", "receipt.nested_outside"]]]);
+  });
+
+  test("D4: is told through every hop above it", () => {
+    expect(failed(verifyArtifact(around(around(old))))).toEqual([
+      ["nested", "receipt.nested_outside"],
+    ]);
+  });
+
+  test("D4: gives way to one that is refused", () => {
+    const forged = { ...made.receipt, result: "else" };
+    expect(failed(verifyArtifact(around(old, forged)))).toEqual([
+      ["nested", "receipt.nested_refused"],
+    ]);
+  });
+
+  test("D4: is not found where the nested work lies within its parent's", () => {
+    expect(failed(verifyArtifact(around(made.receipt)))).toEqual([]);
+  });
+});
+
 describe("a relay's answer about keys", () => {
   test.each<[string, object, string]>([
     ["of another agent", { agent_id: made.bobId }, "succession.agent_mismatch"],
@@ -351,8 +399,9 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
         for (const other of odd) {
           const changed = { ...part, [name]: other };
           const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
-          const { valid } = verifyArtifact(whole, { now, publicKey: key });
-          if (valid && other !== member && !unsigned(value)) taken.push(name);
+          const verdict = verifyArtifact(whole, { now, publicKey: key });
+          reportOf(verdict, whole, { now, publicKey: key, explain: true });
+          if (verdict.valid && other !== member && !unsigned(value)) taken.push(name);
         }
       }
     }

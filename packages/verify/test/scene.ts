@@ -9,6 +9,7 @@ import {
 } from "@agent/crypto";
 import {
   type ExecutionReceipt,
+  flattenChain,
   receiptHash,
   signReceipt,
   signSettlementRecord,
@@ -180,6 +181,11 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
     },
     receipt,
     signers: hands.map(({ signer }) => signer),
+    nested_tasks: flattenChain(receipt).links.map(({ receipt: nested, parent }) => ({
+      task_id: nested.task_id,
+      submitted_by: parent.agent_id,
+      executor: nested.agent_id,
+    })),
     settlements: price > 0 ? [settlement] : [],
     postings:
       price > 0

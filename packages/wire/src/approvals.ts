@@ -73,17 +73,37 @@ export function quorumHash(quorum: Pick<Approval, "quorum_required" | "quorum_ap
   return sha256Hex(canonicalize({ quorum_required, quorum_approvers }));
 }
 
-/** What an approver signs over its JCS: the call, the agent and the quorum that it is about. */
-export function approvalVote(
-  approval: Pick<
-    Approval,
-    "approval_id" | "agent_id" | "args_hash" | "quorum_required" | "quorum_approvers"
-  >,
-  vote: { readonly approver_id: string; readonly decision: ApprovalDecision },
+/** The call, the agent and the quorum that a vote is about. */
+export type ApprovalSubject = Pick<
+  Approval,
+  "approval_id" | "agent_id" | "tool_name" | "args_hash" | "quorum_required" | "quorum_approvers"
+>;
+
+/** Who votes, where and how. */
+export interface ApprovalBallot {
+  readonly approver_id: string;
+  readonly decision: ApprovalDecision;
+  /** The did:key of the relay that counts the vote: at another relay it is worth nothing. */
+  readonly relay: string;
+}
+
+/** What an approver signs over its JCS. */
+export function approvalVote(subject: ApprovalSubject, ballot: ApprovalBallot) {
+  const { approval_id, agent_id, tool_name, args_hash } = subject;
+  const { relay, approver_id, decision } = ballot;
+  const quorum_hash = quorumHash(subject);
+  const type = "approval_vote@2" as const;
+  const call = { approval_id, agent_id, tool_name, args_hash, quorum_hash };
+  return { type, ...call, relay, approver_id, decision };
+}
+
+/** What votes signed in the first version: neither the tool nor the relay. Only to tell who still does. */
+export function outdatedApprovalVote(
+  subject: ApprovalSubject,
+  { approver_id, decision }: Omit<ApprovalBallot, "relay">,
 ) {
-  const { approval_id, agent_id, args_hash } = approval;
-  const { approver_id, decision } = vote;
-  const quorum_hash = quorumHash(approval);
+  const { approval_id, agent_id, args_hash } = subject;
+  const quorum_hash = quorumHash(subject);
   const type = "approval_vote" as const;
   return { type, approval_id, agent_id, args_hash, quorum_hash, approver_id, decision };
 }
@@ -142,6 +162,7 @@ export const approvals = {
     refusals: [
       "approval.not_found",
       "approval.not_approver",
+      "approval.vote_outdated",
       "approval.signature_invalid",
       "approval.resolved",
       "approval.already_voted",

@@ -93,6 +93,10 @@ export const errors = {
   "approval.not_found": { status: 404, text: "Approval not found" },
   "approval.not_approver": { status: 403, text: "Quorum approver is not authorized" },
   "approval.signature_invalid": { status: 403, text: "Vote signature verification failed" },
+  "approval.vote_outdated": {
+    status: 403,
+    text: "Vote must sign the tool and the relay, as approval_vote@2",
+  },
   "approval.resolved": { status: 409, text: "Approval is already resolved" },
   "approval.already_voted": { status: 409, text: "Approver has already voted" },
   "approval.id_taken": { status: 409, text: "Another approval has this id" },

@@ -54,10 +54,19 @@ export { Conversation, Message } from "./conversations.ts";
 export type { NewMessage } from "./conversations.ts";
 export { AgentEvent } from "./events.ts";
 export type { NewEvent } from "./events.ts";
-export { Approval, ApprovalDecision, approvalVote, quorumHash } from "./approvals.ts";
+export {
+  Approval,
+  type ApprovalBallot,
+  ApprovalDecision,
+  type ApprovalSubject,
+  approvalVote,
+  outdatedApprovalVote,
+  quorumHash,
+} from "./approvals.ts";
 export { Device } from "./devices.ts";
 export { Pairing } from "./pairing.ts";
 export { TrustRecord } from "./trust.ts";
 export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";
 export { hireExtension, RpcAnswer, RpcCall, SendMessageParams, TaskIdParams } from "./a2a.ts";
+export { type Quorum, type QuorumApprover, verifyQuorum } from "./verify-quorum.ts";

@@ -50,7 +50,10 @@ export const configTemplate = `// The settings of an agent; comments are allowed
   //   "deny_above": 3,
   //   "allow": [],
   //   "deny": [],
-  //   "quorum": { "approvers": ["01890000-0000-7000-8000-000000000001"], "required": 1 },
+  //   "quorum": {
+  //     "approvers": [{ "agent_id": "01890000-0000-7000-8000-000000000001", "public_key": "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a" }],
+  //     "required": 1,
+  //   },
   // },
 
   // A model that plans tasks, and one that embeds memories: OpenAI-compatible. Keys come from the

@@ -1,6 +1,12 @@
 import { bootstrapAgent, createRelayClient, signVote, type RelayClient } from "@agent/client";
-import { generateKeyPair, sha256Hex } from "@agent/crypto";
-import type { ApprovalDecision } from "@agent/wire";
+import {
+  bytesToHex,
+  generateKeyPair,
+  hexToBytes,
+  publicKeyToDidKey,
+  sha256Hex,
+} from "@agent/crypto";
+import type { Approval, ApprovalDecision, Quorum } from "@agent/wire";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,16 +25,23 @@ import { openAskedCalls } from "./asked-calls.ts";
 
 interface Member {
   readonly agentId: string;
+  readonly publicKey: string;
   readonly client: RelayClient;
   vote(of: string, approvalId: string, decision: ApprovalDecision): Promise<void>;
 }
 
 let relay: TestRelay;
+let relayKey: string;
+let did: string;
 let voters: Member[];
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-quorum-"));
   relay = await startRelay();
+  const info = await relay.master.relayInfo();
+  if (!info.ok) throw new Error(info.message);
+  relayKey = info.body.public_key;
+  did = publicKeyToDidKey(hexToBytes(relayKey));
   voters = [await newMember(), await newMember(), await newMember()];
 });
 afterAll(async () => {
@@ -42,19 +55,25 @@ const openAsked = async (name: string) => {
 };
 
 async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
-  const { secretKey } = generateKeyPair();
+  const { secretKey, publicKey } = generateKeyPair();
   const known = await bootstrapAgent({ baseUrl: relay.url, secretKey });
   if (!known.ok) throw new Error(known.message);
   const { identity } = known;
   const client = createRelayClient({ baseUrl: relay.url, identity, fetch: fetchOf });
   return {
     agentId: identity.agentId,
+    publicKey: bytesToHex(publicKey),
     client,
     async vote(agentId, approvalId, decision) {
       const params = { agentId, approvalId };
       const asked = await client.getApproval({ params });
       if (!asked.ok) throw new Error(asked.message);
-      const body = signVote(asked.body, { approverId: identity.agentId, secretKey, decision });
+      const body = signVote(asked.body, {
+        approverId: identity.agentId,
+        secretKey,
+        decision,
+        relay: did,
+      });
       const voted = await client.voteOnApproval({ params, body });
       if (!voted.ok) throw new Error(voted.message);
     },
@@ -62,7 +81,9 @@ async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
 }
 
 const secret = "secret";
-const approvers = () => voters.map(({ agentId }) => agentId);
+const approverIds = () => voters.map(({ agentId }) => agentId);
+const approvers = () =>
+  voters.map(({ agentId: agent_id, publicKey: public_key }) => ({ agent_id, public_key }));
 
 describe("an agent whose calls a quorum approves", () => {
   let running: RunningAgent;
@@ -117,7 +138,7 @@ describe("an agent whose calls a quorum approves", () => {
         tool_name: "deploy",
         args_hash: sha256Hex('{"text":"site"}'),
         quorum_required: 2,
-        quorum_approvers: approvers().toSorted(),
+        quorum_approvers: approverIds().toSorted(),
         status: "pending",
       },
     ]);
@@ -195,6 +216,7 @@ test("nor does one that has not joined yet, and the call takes nobody's place", 
     quorum: { required: 1, approvers: approvers() },
     asked: await openAsked("none"),
     client: () => undefined,
+    relayKey: () => undefined,
     runtime: { now: Date.now, randomBytes: (length) => new Uint8Array(length) },
   });
   const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
@@ -213,6 +235,7 @@ describe("an approval of a quorum", () => {
   async function newAsker(
     loses: (url: string) => boolean = () => false,
     rewrite: (text: string) => string = (text) => text,
+    named: (all: Quorum["approvers"]) => Quorum["approvers"] = (all) => all,
   ) {
     const member = await newMember(async (input, init) => {
       const response = await fetch(input, init);
@@ -224,9 +247,10 @@ describe("an approval of a quorum", () => {
     const start = async () =>
       askQuorum({
         agentId,
-        quorum: { required: 1, approvers: approvers() },
+        quorum: { required: 1, approvers: named(approvers()) },
         asked: await openAsked(agentId),
         client: () => client,
+        relayKey: () => relayKey,
         runtime: {
           now: () => Date.now() + shift,
           randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
@@ -243,6 +267,7 @@ describe("an approval of a quorum", () => {
       return taken.status === "pending" ? taken.approvalId : "";
     };
     return {
+      agentId,
       take,
       takeId,
       approve: (id: string) => voters[0]?.vote(agentId, id, "approve"),
@@ -272,6 +297,52 @@ describe("an approval of a quorum", () => {
     const id = await takeId();
     await approve(id);
     expect(await take()).toEqual({ status: "approved", approvalId: id });
+  });
+
+  /** The relay's answer about the approval, changed on its way. */
+  const lying = (change: (approval: Approval) => Partial<Approval>) => (text: string) => {
+    const approval = JSON.parse(text) as Approval;
+    return "votes" in approval ? JSON.stringify({ ...approval, ...change(approval) }) : text;
+  };
+  const missing = {
+    status: "refused",
+    reason: "the votes for this call do not verify (approval.votes_missing)",
+  };
+
+  test("D3: on the relay's word alone gives no leave, and uses nothing up", async () => {
+    let isLying = true;
+    const lie = lying(() => ({ status: "approved" }));
+    const { take, takeId, approve } = await newAsker(undefined, (text) =>
+      isLying ? lie(text) : text,
+    );
+    expect(await take()).toMatchObject(missing);
+    isLying = false;
+    const id = await takeId();
+    await approve(id);
+    expect(await take()).toEqual({ status: "approved", approvalId: id });
+  });
+
+  test("D3: of votes that were given for another call gives no leave", async () => {
+    let shown: Approval["votes"] | undefined;
+    const { agentId, take, takeId, approve } = await newAsker(undefined, (text) =>
+      shown === undefined ? text : lying(() => ({ status: "approved", votes: shown! }))(text),
+    );
+    const approvalId = await takeId();
+    await approve(approvalId);
+    const given = await relay.master.getApproval({ params: { agentId, approvalId } });
+    if (!given.ok) throw new Error(given.message);
+    shown = given.body.votes as Approval["votes"];
+    expect(await take(owner, "another")).toMatchObject(missing);
+    shown = undefined;
+    expect(await take()).toEqual({ status: "approved", approvalId });
+  });
+
+  test("D3: by a voter whose key at the relay is not the one that the owner named gives no leave", async () => {
+    const { take, takeId, approve } = await newAsker(undefined, undefined, (all) =>
+      all.map(({ agent_id }, index) => ({ agent_id, public_key: all.at(index - 1)!.public_key })),
+    );
+    await approve(await takeId());
+    expect(await take()).toMatchObject(missing);
   });
 
   test("counts after a restart, once and for its caller", async () => {

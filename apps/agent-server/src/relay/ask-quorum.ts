@@ -1,5 +1,6 @@
 import type { RelayClient } from "@agent/client";
-import { uuidV7 } from "@agent/crypto";
+import { hexToBytes, publicKeyToDidKey, uuidV7 } from "@agent/crypto";
+import { verifyQuorum, type Quorum } from "@agent/wire";
 import { callerKey } from "../caller.ts";
 import {
   approvalLimits,
@@ -12,18 +13,13 @@ import type { Runtime } from "../runtime.ts";
 import type { AskedCall, AskedCalls } from "./asked-calls.ts";
 import { notJoined } from "./stay-joined.ts";
 
-/** So many of these agents have to vote for a call. */
-export interface Quorum {
-  readonly required: number;
-  readonly approvers: readonly string[];
-}
-
 /** A caller waits no longer for a relay that hangs. */
 const timeoutMs = 10_000;
 
 /**
- * Leaves calls to the votes of other agents, which the home relay counts. The relay knows the tool and the
- * hash of the arguments; whose call it was is known here only.
+ * Leaves calls to the votes of other agents, which the home relay collects. The relay knows the tool and the
+ * hash of the arguments; whose call it was is known here only. The relay's count is not believed: the votes
+ * are verified here, under the keys that the owner named.
  */
 export function askQuorum(parts: {
   agentId: string;
@@ -31,11 +27,13 @@ export function askQuorum(parts: {
   asked: AskedCalls;
   /** Absent while the relay is not joined. */
   client: () => Pick<RelayClient, "requestApproval" | "useApproval"> | undefined;
+  /** The relay's own key as 64 hex digits, pinned when it was joined; absent until then. */
+  relayKey: () => string | undefined;
   runtime: Pick<Runtime, "now" | "randomBytes">;
 }): Approver {
   const { agentId, asked, runtime } = parts;
   const { required: quorum_required, approvers } = parts.quorum;
-  const quorum_approvers = [...approvers];
+  const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
 
   function hasRoom(caller: string): boolean {
     const { calls, callsPerCaller } = approvalLimits;
@@ -65,7 +63,8 @@ export function askQuorum(parts: {
   return {
     async take(call, signal): Promise<Taken> {
       const client = parts.client();
-      if (client === undefined) return notAnswered(notJoined.code);
+      const relayKey = parts.relayKey();
+      if (client === undefined || relayKey === undefined) return notAnswered(notJoined.code);
       const entry = asked.get(callName(call)) ?? (await note(call));
       if (entry === undefined) return { status: "full" };
       const { approvalId, expiresAt } = entry;
@@ -93,6 +92,12 @@ export function askQuorum(parts: {
       }
 
       if (status === "approved") {
+        const named = { approval_id: approvalId, agent_id: agentId, ...wanted };
+        const relay = publicKeyToDidKey(hexToBytes(relayKey));
+        const verified = verifyQuorum(named, parts.quorum, { votes: answer.body.votes, relay });
+        if (!verified.ok) {
+          return refused("the votes for this call do not verify", verified.code, approvalId);
+        }
         const params = { agentId, approvalId };
         const used = await client.useApproval({ params, body: wanted }, perCall);
         if (used.ok) {

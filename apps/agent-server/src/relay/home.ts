@@ -1,6 +1,6 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import { limits } from "@agent/wire";
+import { limits, type Quorum } from "@agent/wire";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
@@ -8,7 +8,7 @@ import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
-import { askQuorum, type Quorum } from "./ask-quorum.ts";
+import { askQuorum } from "./ask-quorum.ts";
 import { openAskedCalls } from "./asked-calls.ts";
 import { createCredentialKeeper } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
@@ -100,6 +100,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
         asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
       }),
       client: () => membership()?.client,
+      relayKey: () => membership()?.relay.publicKey,
       runtime,
     });
 

@@ -109,15 +109,16 @@ export function keysOf(read: Reader, agent_id: string) {
 export interface SigningKeyRow {
   readonly public_key: string;
   readonly device_id: string | null;
+  readonly valid_from: number;
   readonly valid_until: number | null;
 }
 
 const signingKeys = prepare<{ agent_id: string }>()(
   sql<SigningKeyRow>`
-    select public_key, null as device_id, valid_until from agent_keys
+    select public_key, null as device_id, valid_from, valid_until from agent_keys
       where agent_id = ${p("agent_id")}
     union all
-    select public_key, device_id, null from devices
+    select public_key, device_id, registered_at, null from devices
       where agent_id = ${p("agent_id")} and revoked_at is null`,
 );
 

@@ -1,8 +1,8 @@
 import { signJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { approvalVote, type Approval } from "@agent/wire";
+import { approvalVote, outdatedApprovalVote, type Approval } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { approvalsOf, argsHash, askedOf, useOf, voteOn } from "../../test/approvals.ts";
+import { approvalsOf, argsHash, askedOf, relayDid, useOf, voteOn } from "../../test/approvals.ts";
 import { pairedDevice } from "../../test/pairing.ts";
 import { rotationOf } from "../../test/rotation.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -131,7 +131,8 @@ describe("a vote", () => {
   async function forged(change: (honest: ReturnType<typeof approvalVote>) => object) {
     const approval = await askedOf(t, agent, [ann, bob]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
-    const { signature } = signJson(change(approvalVote(approval, vote)), ann.secretKey);
+    const honest = approvalVote(approval, { ...vote, relay: await relayDid(t) });
+    const { signature } = signJson(change(honest), ann.secretKey);
     const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
     return t.as(ann, "POST", path, { ...vote, signature });
   }
@@ -139,6 +140,8 @@ describe("a vote", () => {
   test.each<[string, (honest: ReturnType<typeof approvalVote>) => object]>([
     ["the other decision", (vote) => ({ ...vote, decision: "deny" })],
     ["another call", (vote) => ({ ...vote, args_hash: "cd".repeat(32) })],
+    ["D3: another tool", (vote) => ({ ...vote, tool_name: "read" })],
+    ["D3: another relay", (vote) => ({ ...vote, relay: ann.did })],
     ["another agent", (vote) => ({ ...vote, agent_id: vote.approver_id })],
     ["another approval", (vote) => ({ ...vote, approval_id: "another" })],
     ["a smaller quorum", (vote) => ({ ...vote, quorum_hash: "00".repeat(32) })],
@@ -148,6 +151,26 @@ describe("a vote", () => {
   ])("that signs %s does not count", async (_, change) => {
     expect(await forged((vote) => vote)).toMatchObject({ status: 200 });
     expect(await forged(change)).toMatchObject(invalid);
+  });
+
+  test("D3: a vote of the first form is refused as outdated, and its approver can vote again", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    const vote = { approver_id: ann.agentId, decision: "approve" as const };
+    const { signature } = signJson(outdatedApprovalVote(approval, vote), ann.secretKey);
+    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(
+      refusal(403, "approval.vote_outdated"),
+    );
+    expect(await read(approval)).toMatchObject({ status: "pending", votes: [] });
+    expect(await voteOn(t, approval, ann)).toMatchObject({ body: { status: "approved" } });
+  });
+
+  test("D3: a vote of the first form by a stranger's key is no vote at all", async () => {
+    const approval = await askedOf(t, agent, [ann]);
+    const vote = { approver_id: ann.agentId, decision: "approve" as const };
+    const { signature } = signJson(outdatedApprovalVote(approval, vote), bob.secretKey);
+    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
   });
 
   test("is one of the approvers', in its own name", async () => {
@@ -167,7 +190,11 @@ describe("a vote", () => {
     const late = { ...ann, secretKey: phone.secretKey };
     const approval = await askedOf(t, agent, [ann]);
     const { approval_id } = approval;
-    const vote = approvalVote(approval, { approver_id: ann.agentId, decision: "approve" });
+    const vote = approvalVote(approval, {
+      approver_id: ann.agentId,
+      decision: "approve",
+      relay: await relayDid(t),
+    });
     const { signature } = signJson(vote, late.secretKey);
     const reply: Reply = await t.as(ann, "POST", `${approvalsOf(agent)}/${approval_id}/vote`, {
       approver_id: ann.agentId,
@@ -182,7 +209,11 @@ describe("a vote", () => {
     const { next, succession } = rotationOf(t, ann);
     const path = `/api/v1/agents/${ann.agentId}/rotate-key`;
     await t.as(ann, "POST", path, { succession });
-    const vote = approvalVote(approval, { approver_id: ann.agentId, decision: "approve" });
+    const vote = approvalVote(approval, {
+      approver_id: ann.agentId,
+      decision: "approve",
+      relay: await relayDid(t),
+    });
     const { signature } = signJson(vote, ann.secretKey);
     const body = { approver_id: ann.agentId, decision: "approve", signature };
     const ballots = `${approvalsOf(agent)}/${approval.approval_id}/vote`;

@@ -1,7 +1,7 @@
 import { createRelayClient, redeemApproval, signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { argsHash, askedOf } from "../../test/approvals.ts";
+import { argsHash, askedOf, relayDid } from "../../test/approvals.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -28,7 +28,12 @@ async function approved(): Promise<void> {
   const asked = await voter.getApproval({ params });
   if (!asked.ok) throw new Error(asked.message);
   const { agentId: approverId, secretKey } = approver;
-  const body = signVote(asked.body, { approverId, secretKey, decision: "approve" });
+  const body = signVote(asked.body, {
+    approverId,
+    secretKey,
+    decision: "approve",
+    relay: await relayDid(t),
+  });
   expect(await voter.voteOnApproval({ params, body })).toMatchObject({ ok: true });
 }
 
@@ -49,6 +54,20 @@ test("a call is made once for each time that it was approved, by clients alone",
     { ok: true, approval: { status: "used" } },
   ]);
   expect(await redeem()).toMatchObject(none);
+});
+
+test("D3: with a named quorum only votes under its keys count, and nothing else is used up", async () => {
+  await approved();
+  const relay = await relayDid(t);
+  const quorumOf = ({ agentId: agent_id }: TestAgent, public_key: string) => ({
+    votes: { relay, quorum: { required: 1, approvers: [{ agent_id, public_key }] } },
+  });
+  const client = clientOf(agent);
+  const wanted = { agentId: agent.agentId, ...call };
+  const strange = { ...wanted, ...quorumOf(approver, agent.publicKey) };
+  expect(await redeemApproval(client, strange)).toMatchObject({ code: "approval.not_found" });
+  const named = { ...wanted, ...quorumOf(approver, approver.publicKey) };
+  expect(await redeemApproval(client, named)).toMatchObject({ ok: true });
 });
 
 test("what the relay refuses comes back as it was", async () => {

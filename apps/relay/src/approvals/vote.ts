@@ -1,5 +1,12 @@
-import { hexToBytes, verifyJson } from "@agent/crypto";
-import { approvalVote, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { hexToBytes, publicKeyToDidKey, verifyJson } from "@agent/crypto";
+import {
+  approvalVote,
+  outdatedApprovalVote,
+  refuse,
+  type Answer,
+  type BodyOf,
+  type Operations,
+} from "@agent/wire";
 import { signingKeysOf } from "../agents/key-store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
@@ -18,7 +25,7 @@ interface Ballot {
 
 /** Counts an approver's vote: the quorum approves, one deny ends it, and nobody votes twice. */
 export async function vote(
-  { storage, runtime }: Pick<Services, "storage" | "runtime">,
+  { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   { agentId, approvalId, body, caller }: Ballot,
 ): Promise<Answer<VoteOn>> {
   const { approver_id, decision, signature } = body;
@@ -29,13 +36,18 @@ export async function vote(
   if (!approval.quorum_approvers.includes(approver_id) || !actsFor(caller, [approver_id])) {
     return refuse("approval.not_approver");
   }
-  const ballot = { ...approvalVote(approval, { approver_id, decision }), signature };
+  const relay = publicKeyToDidKey(hexToBytes(identity.publicKey));
   const keys = await signingKeysOf(storage.read, approver_id);
-  const isSigned = keys.some(
-    ({ public_key, valid_until }) =>
-      valid_until === null && verifyJson(ballot, hexToBytes(public_key)),
-  );
-  if (!isSigned) return refuse("approval.signature_invalid");
+  const isSigned = (ballot: object) =>
+    keys.some(
+      ({ public_key, valid_until }) =>
+        valid_until === null && verifyJson({ ...ballot, signature }, hexToBytes(public_key)),
+    );
+  if (!isSigned(approvalVote(approval, { approver_id, decision, relay }))) {
+    return isSigned(outdatedApprovalVote(approval, { approver_id, decision }))
+      ? refuse("approval.vote_outdated")
+      : refuse("approval.signature_invalid");
+  }
 
   const now = runtime.now();
   return storage.transaction(async (tx) => {

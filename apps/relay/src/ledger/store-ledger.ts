@@ -98,10 +98,16 @@ async function verify(
   }
   if (ledger.signature === undefined) return refuse("ledger.unsigned");
   const task = await findTask(storage.read, ledger.goal_id);
+  const now = runtime.now();
   const keys = await signerKeys(
     storage.read,
     { agent_id: agentId, device_id: "" },
-    task?.submitted_at ?? runtime.now(),
+    {
+      submittedAt: task?.submitted_at ?? now,
+      // The last time that the signature covers.
+      completedAt: ledger.timeline.at(-1)?.timestamp ?? now,
+      receivedAt: now,
+    },
   );
   const verdict = verifyLedger(ledger, { agentId, publicKey: keys ?? [] });
   if (!verdict.valid) return refuse(verdict.code);

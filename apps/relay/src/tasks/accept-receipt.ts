@@ -86,7 +86,12 @@ export async function acceptReceipt(
 
   const isExecutor = receipt.agent_id === executor;
   // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
-  const found = isExecutor ? await signerKeys(storage.read, receipt, task.submitted_at) : [];
+  const times = {
+    submittedAt: task.submitted_at,
+    completedAt: receipt.completed_at,
+    receivedAt: runtime.now(),
+  };
+  const found = isExecutor ? await signerKeys(storage.read, receipt, times) : [];
   // Where money is held, an agent whose key nobody knows proves nothing.
   const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;

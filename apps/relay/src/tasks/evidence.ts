@@ -21,6 +21,7 @@ import { decisionOf } from "../routing/decision.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { NoShowRow, ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
+import { nestedTasksOf } from "./nested-tasks.ts";
 import { signersOf } from "./signers.ts";
 import { noShowsOf } from "./no-show-store.ts";
 import { findReceipt } from "./receipt-store.ts";
@@ -81,9 +82,10 @@ async function collect(
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { routing_choice: choice, ...facts } = taskOf(task);
   const from = isAbroad(task) ? await takenFrom(read, task.task_id) : undefined;
-  const [routing, signers, money, credential, noShows] = await Promise.all([
+  const [routing, signers, nested_tasks, money, credential, noShows] = await Promise.all([
     inputsFor(read, task, caller),
     signersOf(read, receipt, from && workerOf(from, task)),
+    nestedTasksOf(read, receipt),
     moneyOfTask(services, task.task_id),
     credentialFor(services, task.task_id),
     noShowsOf(read, task.task_id),
@@ -95,6 +97,7 @@ async function collect(
     receipt,
     ...(erased_at !== null && { erased: { erased_at, receipt_hash } }),
     signers,
+    ...(nested_tasks.length > 0 && { nested_tasks }),
     ...(from !== undefined && { peer: from.peer }),
     ...money,
     ...(noShows.length > 0 && { no_shows: recordsOf(noShows) }),

@@ -42,7 +42,11 @@ export async function loadHops(
       const { relay_task_id } = link.receipt;
       const task =
         relay_task_id === undefined ? undefined : await findTask(storage.read, relay_task_id);
-      const keys = await signerKeys(storage.read, link.receipt, task?.submitted_at ?? now);
+      const keys = await signerKeys(storage.read, link.receipt, {
+        submittedAt: task?.submitted_at ?? now,
+        completedAt: link.receipt.completed_at,
+        receivedAt: now,
+      });
       return { link, task, keys };
     }),
   );

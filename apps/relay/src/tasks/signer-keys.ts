@@ -1,4 +1,4 @@
-import type { ExecutionReceipt } from "@agent/receipts";
+import { isKeyInForce, type ExecutionReceipt, type ReceiptTimes } from "@agent/receipts";
 import { signingKeysOf, type SigningKeyRow } from "../agents/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
@@ -6,20 +6,29 @@ import type { Reader } from "../storage/storage.ts";
 export type SignerKeys = readonly string[] | undefined;
 
 /**
- * The keys bound to a receipt's agent: its device's first, then its own, then its other devices'. A
- * former key counts only for a task that was submitted before the rotation (docs/decisions.md, 4).
+ * The keys bound to a receipt's agent: its device's first, then its own, then its other devices'. Which of
+ * the agent's former keys count is the rule that its evidence is judged by (docs/decisions.md, 4).
  */
 export async function signerKeys(
   read: Reader,
   { agent_id, device_id }: Pick<ExecutionReceipt, "agent_id" | "device_id">,
-  submittedAt: number,
+  times: ReceiptTimes,
 ): Promise<SignerKeys> {
   const rows = await signingKeysOf(read, agent_id);
   if (rows.length === 0) return undefined;
   const rank = (row: SigningKeyRow) =>
     row.device_id === device_id ? 0 : row.device_id === null ? 1 : 2;
   const valid = rows
-    .filter(({ valid_until }) => valid_until === null || submittedAt < valid_until)
+    .filter((row) =>
+      isKeyInForce(
+        {
+          validFrom: row.valid_from,
+          validUntil: row.valid_until,
+          isDevice: row.device_id !== null,
+        },
+        times,
+      ),
+    )
     .toSorted((a, b) => rank(a) - rank(b));
   return [...new Set(valid.map((row) => row.public_key))];
 }

@@ -1,3 +1,5 @@
+import { signJson } from "@agent/crypto";
+import { outdatedApprovalVote } from "@agent/wire";
 import { approvalsOf, argsHash, askedOf, useOf, voteOn } from "../approvals.ts";
 import type { TestRelay } from "../test-relay.ts";
 import type { Contract } from "./outcome.ts";
@@ -77,6 +79,12 @@ export const approvalsContract: Contract<
     "approval.not_approver": async (t) => {
       const { approval } = await scene(t);
       return voteOn(t, approval, await t.agent());
+    },
+    "approval.vote_outdated": async (t) => {
+      const { approval, approver, path } = await scene(t);
+      const vote = { approver_id: approver.agentId, decision: "approve" } as const;
+      const { signature } = signJson(outdatedApprovalVote(approval, vote), approver.secretKey);
+      return t.as(approver, "POST", `${path}/vote`, { ...vote, signature });
     },
     "approval.signature_invalid": async (t) => {
       const { approval, approver } = await scene(t);

@@ -18,6 +18,7 @@ const PLACES: Places = {
   delegated_scope: "task_bound",
   prompt_hash: "hashes_match",
   result_hash: "hashes_match",
+  nested_span: "hop_bound",
   nested_receipts: "nested",
   hops: "nested",
 };
@@ -54,17 +55,20 @@ function onRungs(verdict: ReceiptVerdict, bound: Bound | undefined): Verdict {
   const nested = verdict.nested.map((inner) => onRungs(inner, inside));
   const holds = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
   // Without any key of the agent there is nothing to bind to; without any key at all, nothing signed.
-  const named: NamedCheck[] = verdict.checks.map((check) =>
-    check.name === "key" && !check.ok && bound?.outer === true
-      ? { ...check, name: "bound" }
-      : check,
-  );
+  const named: NamedCheck[] = verdict.checks
+    // Work at the right time is not yet work for this task, and only a relay can say that.
+    .filter(({ name, ok }) => name !== "nested_span" || !ok)
+    .map((check) =>
+      check.name === "key" && !check.ok && bound?.outer === true
+        ? { ...check, name: "bound" }
+        : check,
+    );
   if (bound?.outer === true && holds) named.push({ name: "bound", ok: true });
   if (nested.length > 0) {
     named.push(
       nested.every(isWholly)
         ? { name: "nested_receipts", ok: true }
-        : { name: "nested_receipts", ok: false, code: "receipt.nested_refused" },
+        : { name: "nested_receipts", ok: false, code: nestedFault(nested) },
     );
   }
   const checks = placeChecks(named, PLACES);
@@ -73,7 +77,18 @@ function onRungs(verdict: ReceiptVerdict, bound: Bound | undefined): Verdict {
     : { kind: "receipt", valid: false, code: verdict.code, checks, nested };
 }
 
-/** Whether a receipt and all that is nested in it hold. */
+/** Whether a receipt and all that is nested in it hold, and was done for what it is nested in. */
 function isWholly({ valid, checks }: Verdict): boolean {
-  return valid && checks.every(({ name, ok }) => name !== "nested" || ok);
+  return (
+    valid && checks.every(({ name, ok, code }) => ok || (name !== "nested" && code !== OUTSIDE))
+  );
+}
+
+const OUTSIDE = "receipt.nested_outside";
+
+/** The worst of the receipts that are not wholly right: one that is refused before one of another time. */
+function nestedFault(nested: readonly Verdict[]): string {
+  const isOnlyOutside = ({ valid, checks }: Verdict) =>
+    valid && checks.every(({ name, ok, code }) => ok || name !== "nested" || code === OUTSIDE);
+  return nested.every(isOnlyOutside) ? OUTSIDE : "receipt.nested_refused";
 }

@@ -1,6 +1,6 @@
 import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent/crypto";
-import { type ExecutionReceipt, RECEIPT_LIMITS } from "@agent/receipts";
-import type { KeyTerm, Signer } from "./schema.ts";
+import { type ExecutionReceipt, isKeyInForce } from "@agent/receipts";
+import type { EvidenceBundle, KeyTerm, Signer } from "./schema.ts";
 
 /** Whether each agent is listed once, and each of its keys after the first was handed over to. */
 export function historiesHold(signers: readonly Signer[]): boolean {
@@ -29,20 +29,33 @@ export function keysEver(signers: readonly Signer[]): KeysOf {
   return ({ agent_id }) => termsOf(signers, agent_id).map(({ public_key }) => public_key);
 }
 
-/** The keys of its agent that were in force when the receipt was completed. */
-export function keysInForce(signers: readonly Signer[]): KeysOf {
-  return ({ agent_id, completed_at }) =>
-    termsOf(signers, agent_id)
-      .filter(
-        ({ valid_from, valid_until }) =>
-          // An agent's clock may be behind the relay's, which wrote down when the key came.
-          valid_from <= completed_at + RECEIPT_LIMITS.clockSkewMs &&
-          (valid_until === null || completed_at < valid_until),
+/** The keys of its agent that count for a receipt by the rule that relays take receipts by. */
+export function keysInForce({ signers, task, receipt, attestation }: EvidenceBundle): KeysOf {
+  return (signed) => {
+    const times = {
+      // Of a nested task nothing but the receipt says when it was submitted.
+      submittedAt: signed === receipt ? task.submitted_at : signed.submitted_at,
+      completedAt: signed.completed_at,
+      receivedAt: attestation.received_at,
+    };
+    return termsOf(signers, signed.agent_id)
+      .filter((term) =>
+        isKeyInForce(
+          {
+            validFrom: term.valid_from,
+            validUntil: term.valid_until,
+            isDevice: term.device_id !== undefined,
+          },
+          times,
+        ),
       )
       .map(({ public_key }) => public_key);
+  };
 }
 
-function termsOf(signers: readonly Signer[], agentId: string): readonly KeyTerm[] {
+type Term = KeyTerm & { readonly device_id?: string };
+
+function termsOf(signers: readonly Signer[], agentId: string): readonly Term[] {
   const signer = signers.find(({ agent_id }) => agent_id === agentId);
   return signer === undefined ? [] : [...signer.keys, ...signer.devices];
 }

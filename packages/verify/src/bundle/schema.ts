@@ -70,6 +70,10 @@ const bundleRules = {
       devices: listOf(objectOf({ ...term, device_id: text })),
     }),
   ),
+  // What the relay knows of the tasks of nested receipts.
+  nested_tasks: v.optional(
+    listOf(objectOf({ task_id: text, submitted_by: v.nullable(text), executor: v.nullable(text) })),
+  ),
   attestation: RelayAttestationSchema,
   // Only where an agent of another relay did the task.
   peer: v.optional(
@@ -143,6 +147,8 @@ export interface EvidenceBundle extends Pick<
   readonly receipt: ExecutionReceipt;
   readonly erased?: Erasure;
   readonly signers: readonly Signer[];
+  /** The tasks of nested receipts, as far as the relay knows them. */
+  readonly nested_tasks?: readonly NestedTask[];
   /** The relay whose agent did the task, where that is another one. */
   readonly peer?: Peer;
   readonly settlements: readonly SettlementRecord[];
@@ -157,6 +163,16 @@ export interface EvidenceBundle extends Pick<
 export interface Erasure {
   readonly erased_at: number;
   readonly receipt_hash: string;
+}
+
+/**
+ * Who submitted a task and who did it, by the relay's books. Both are null where the receipt that is nested
+ * fits neither and is not the task's own: then they are no business of the participants.
+ */
+export interface NestedTask {
+  readonly task_id: string;
+  readonly submitted_by: string | null;
+  readonly executor: string | null;
 }
 
 /** Another relay: its key in hex, and its own word on the receipt that it handed over. */

@@ -11,6 +11,7 @@ export interface Evidence extends Pick<
   | "receipt"
   | "erased"
   | "signers"
+  | "nested_tasks"
   | "peer"
   | "settlements"
   | "no_shows"

@@ -15,6 +15,9 @@ import {
   bundleText,
   type Evidence,
   type EvidenceBundle,
+  type KeyTerm,
+  type NestedTask,
+  reportOf,
   type RungName,
   RUNGS,
   signBundle,
@@ -264,16 +267,16 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       resigned({ signers: [...signers, signer] }),
     ],
     [
-      "a key that came after the work",
+      "a key that came after the receipt",
       "key_valid",
       "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_from: receipt.completed_at + 60_001 }] }),
+      history({ keys: [first, { ...second, valid_from: evidence.received_at + 60_001 }] }),
     ],
     [
-      "a key that was left before the work",
+      "G4: a key that was left before the task was submitted",
       "key_valid",
       "bundle.key_not_in_force",
-      history({ keys: [first, { ...second, valid_until: receipt.completed_at }] }),
+      history({ keys: [first, { ...second, valid_until: task.submitted_at }] }),
     ],
     [
       "a receipt of another task",
@@ -530,7 +533,10 @@ describe("what is only remarked on leaves the evidence valid:", () => {
       "nested",
       {
         delegation_receipts: [
-          signReceipt({ ...receipt, agent_id: stranger.signer.agent_id }, stranger.secretKey),
+          signReceipt(
+            { ...receipt, agent_id: stranger.signer.agent_id, delegation_receipts: [] },
+            stranger.secretKey,
+          ),
         ],
       },
     ],
@@ -553,6 +559,67 @@ describe("what is only remarked on leaves the evidence valid:", () => {
   });
 });
 
+describe("D4: what the relay states of nested tasks", () => {
+  const stated = evidence.nested_tasks!;
+  const change = (index: number, changes: object) =>
+    stated.map((task, at) => (at === index ? { ...task, ...changes } : task));
+
+  test.each<[string, NestedTask[]]>([
+    [
+      "another agent submitted the nested task",
+      change(0, { submitted_by: stranger.signer.agent_id }),
+    ],
+    ["the operator submitted it", change(0, { submitted_by: null })],
+    ["another agent did it", change(1, { executor: stranger.signer.agent_id })],
+    [
+      "the task is no business of the participants",
+      change(1, { submitted_by: null, executor: null }),
+    ],
+  ])("D4: hop_bound fails when %s, and the work itself stays valid", (_, nested_tasks) => {
+    const verdict = verifyBundle(had({ nested_tasks }));
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.filter(({ ok }) => !ok)).toEqual([
+      { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" },
+    ]);
+  });
+
+  test.each<[string, NestedTask[] | undefined]>([
+    ["nothing, as relays of the version before", undefined],
+    ["nothing of one task, which is at another relay", stated.slice(1)],
+  ])("D4: hop_bound is not shown when the relay states %s", (_, nested_tasks) => {
+    const { nested_tasks: _all, ...before } = evidence;
+    const verdict = verifyBundle(
+      signBundle({ ...before, ...(nested_tasks && { nested_tasks }) }, relay),
+    );
+    expect(verdict.valid).toBe(true);
+    expect(verdict.checks.some(({ name }) => name === "hop_bound")).toBe(false);
+  });
+});
+
+describe("G4: a bundle whose receipt was completed long after the key was left", () => {
+  const { receipt, task } = evidence;
+  const [former, present] = executor.signer.keys as [KeyTerm, KeyTerm];
+  const left = task.submitted_at + 1;
+  const completed = (completed_at: number) => {
+    const late = signReceipt({ ...receipt, completed_at }, executor.secretKey);
+    const signers = evidence.signers.map((signer) =>
+      signer.agent_id === executor.signer.agent_id
+        ? { ...signer, keys: [former, { ...present, valid_until: left }] }
+        : signer,
+    );
+    const received_at = start + 1_800_000;
+    return had({ receipt: late, signers, settlements: [], postings: [], received_at });
+  };
+
+  test("G4: is refused from five minutes on", () => {
+    expect(failing(completed(left + 300_000)).code).toBe("bundle.key_not_in_force");
+  });
+
+  test("G4: is valid within the five minutes", () => {
+    expect(failing(completed(left + 299_999)).code).toBeUndefined();
+  });
+});
+
 test("a device's key counts while the device is the agent's", () => {
   const { receipt } = evidence;
   const changed = signReceipt({ ...receipt, public_key: stranger.publicKey }, stranger.secretKey);
@@ -572,7 +639,9 @@ test("a device's key counts while the device is the agent's", () => {
     });
   };
   expect(failing(withDevice(null)).valid).toBe(true);
-  expect(failing(withDevice(start + 1)).code).toBe("bundle.key_not_in_force");
+  const { received_at } = evidence;
+  expect(failing(withDevice(received_at + 1)).valid).toBe(true);
+  expect(failing(withDevice(received_at)).code).toBe("bundle.key_not_in_force");
 });
 
 describe("no input makes the verifier throw:", () => {
@@ -585,7 +654,12 @@ describe("no input makes the verifier throw:", () => {
 
   test.each(Object.keys(bundle))("%s replaced by anything else", (name) => {
     const odd = [null, 0, "", [], {}, [null], { a: 1 }, "\ud800", Infinity, new Date(0)];
-    const taken = odd.filter((value) => verifyBundle({ ...bundle, [name]: value }).valid);
+    const taken = odd.filter((value) => {
+      const changed = { ...bundle, [name]: value };
+      const verdict = verifyBundle(changed);
+      reportOf(verdict, changed, { explain: true });
+      return verdict.valid;
+    });
     expect(taken).toEqual([]);
   });
 });

@@ -5,10 +5,11 @@ import type { VerifyOptions } from "../artifacts/options.ts";
 import { judgeReceipt } from "../artifacts/receipt.ts";
 import { isNamed, keyOfDid } from "../bound-key.ts";
 import { mergeChecks } from "../place-checks.ts";
-import type { ArtifactRefusal } from "../refusals.ts";
+import type { ArtifactRefusal, BundleRemark } from "../refusals.ts";
 import type { RungName } from "../rungs.ts";
 import type { Check, Verdict } from "../verdict.ts";
 import { hashOfReceipt } from "./hash-of-receipt.ts";
+import { hopsFit } from "./hops.ts";
 import { historiesHold, keysEver, keysInForce, type KeysOf } from "./keys.ts";
 import { readBundle } from "./read.ts";
 import { routingHolds } from "./routing.ts";
@@ -52,7 +53,10 @@ function* judgeParts(
   }
   if (!historiesHold(bundle.signers)) yield refusal("key_bound", "bundle.key_history_broken");
   // Without its texts the receipt is not what was signed; what else can be judged still is.
-  if (bundle.erased === undefined) yield receiptPart(bundle);
+  if (bundle.erased === undefined) {
+    yield receiptPart(bundle);
+    yield hopPart(bundle);
+  }
   const { task, receipt, settlements, postings } = bundle;
   if (taskId !== undefined && taskId !== task.task_id) {
     yield refusal("task_bound", "bundle.task_mismatch");
@@ -88,8 +92,9 @@ function faultOfNoShows(
   return undefined;
 }
 
-/** The receipt and those nested in it, each by the keys that its agent had when it was completed. */
-function receiptPart({ receipt, signers, task, attestation }: EvidenceBundle): Part {
+/** The receipt and those nested in it, each by the keys of its agent that count for it. */
+function receiptPart(bundle: EvidenceBundle): Part {
+  const { receipt, signers, task, attestation } = bundle;
   const judgeBy = (keysOf: KeysOf) =>
     judgeReceipt(receipt, {
       publicKey: keysOf(receipt),
@@ -98,13 +103,22 @@ function receiptPart({ receipt, signers, task, attestation }: EvidenceBundle): P
       prompt: task.prompt,
       now: attestation.received_at,
     });
-  const judged = judgeBy(keysInForce(signers));
+  const judged = judgeBy(keysInForce(bundle));
   if (judged.valid)
     return { checks: [...judged.checks, ...holds("key_valid").checks], nested: judged };
   const ever = judgeBy(keysEver(signers));
   if (!ever.valid) return { checks: judged.checks, nested: judged, code: judged.code };
   const { checks, code } = refusal("key_valid", "bundle.key_not_in_force");
   return { checks: [...ever.checks, ...checks], nested: ever, code };
+}
+
+/** A remark: what an executor nests in its receipt does not undo its own work. */
+function hopPart(bundle: EvidenceBundle): Part {
+  const isFitting = hopsFit(bundle);
+  if (isFitting === undefined) return { checks: [] };
+  if (isFitting) return holds("hop_bound");
+  const code: BundleRemark = "bundle.hop_mismatch";
+  return { checks: [{ name: "hop_bound", ok: false, code }] };
 }
 
 /** Judged at the moment from which it holds: it ends within the hour, and the evidence stays. */

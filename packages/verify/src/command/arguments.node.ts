@@ -10,7 +10,12 @@ export type Request =
       /** `-` is the standard input. */
       readonly files: readonly string[];
       readonly json: boolean;
+      readonly explain: boolean;
+      /** The keys given by `--key`; undefined without any. */
       readonly keys: readonly string[] | undefined;
+      /** The files whose keys are added to them. */
+      readonly trustFiles: readonly string[];
+      readonly allowUnanchored: boolean;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
       /** The file that the result of the one artifact has to refer to. */
@@ -21,17 +26,23 @@ export const USAGE = `agent-verify [options] [FILE...]
 
 Verifies receipts, credentials, presentations, ledgers, key successions, settlement records,
 attestations, delegation tokens and evidence bundles, offline. Without FILE, or with -, it reads the
-standard input. Exits with 0 when everything is valid, with 1 when something is not, and with 2 when
-something cannot be read or is none of these.
+standard input. The first lines say in words what the artifact claims, and by whose word.
 
-  --key KEY    the key that has to have signed: 64 hex digits or a did:key; may be given again
-  --task ID    the task that a receipt, an attestation or a bundle has to be about
-  --file FILE  the file that the result of a receipt or a bundle refers to: its hash and its length
-               have to be those that were signed; for one artifact at a time
-  --now TIME   the time to judge by instead of the clock: ISO 8601, or ms since 1970
-  --json       one line of JSON for each file
-  --help       this text
-  --version    the version
+Exits with 0 when everything is valid, with 1 when something is not, with 2 when something cannot be read
+or is none of these, and with 3 when all that is missing is the key of the relay that signed a bundle, a
+settlement record or a no-show record: anyone can make up a relay.
+
+  --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again
+  --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
+  --allow-unanchored  exit with 0 instead of 3
+  --task ID           the task that a receipt, an attestation or a bundle must be about
+  --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
+                      length must be those that were signed; for one artifact at a time
+  --now TIME          the time to judge by instead of the clock: ISO 8601, or ms since 1970
+  --explain           every check, with what it proves and what it does not
+  --json              one line of JSON for each file
+  --help              this text
+  --version           the version
 `;
 
 export function readArguments(args: readonly string[]): Request {
@@ -41,9 +52,12 @@ export function readArguments(args: readonly string[]): Request {
       allowPositionals: true,
       options: {
         key: { type: "string", multiple: true },
+        trust: { type: "string", multiple: true },
+        "allow-unanchored": { type: "boolean", default: false },
         task: { type: "string" },
         file: { type: "string" },
         now: { type: "string" },
+        explain: { type: "boolean", default: false },
         json: { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", default: false },
@@ -64,6 +78,9 @@ export function readArguments(args: readonly string[]): Request {
       ask: "verify",
       files: positionals.length > 0 ? positionals : ["-"],
       json: values.json,
+      explain: values.explain,
+      trustFiles: values.trust ?? [],
+      allowUnanchored: values["allow-unanchored"],
       keys: keys?.filter((key) => key !== null),
       now,
       taskId: values.task,
@@ -75,7 +92,8 @@ export function readArguments(args: readonly string[]): Request {
   }
 }
 
-function keyFrom(text: string): string | null {
+/** The key that 64 hex digits or a did:key stand for; null for anything else. */
+export function keyFrom(text: string): string | null {
   return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : keyOfDid(text);
 }
 

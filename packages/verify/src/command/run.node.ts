@@ -1,10 +1,12 @@
 import { parseJsonText } from "@agent/crypto";
 import type { VerifyOptions } from "../artifacts/options.ts";
-import { reportOf } from "../report.ts";
+import { type Outcome, outcomeOf } from "../outcome.ts";
+import { claimLines, reportOf } from "../report.ts";
 import { type FileDigest, verifyResultFile } from "../result-file.ts";
 import type { Verdict } from "../verdict.ts";
 import { verifyArtifact } from "../verify-artifact.ts";
-import { readArguments, USAGE } from "./arguments.node.ts";
+import { readArguments, type Request, USAGE } from "./arguments.node.ts";
+import { readTrustFile } from "./trust-file.node.ts";
 
 /** What the command needs of the machine that it runs on. */
 export interface Machine {
@@ -21,6 +23,10 @@ export interface Machine {
 const VALID = 0;
 const INVALID = 1;
 const UNREADABLE = 2;
+const UNANCHORED = 3;
+
+/** The exit codes from the best to the worst. */
+const RANKING = [VALID, UNANCHORED, INVALID, UNREADABLE];
 
 /** Runs `agent-verify` and answers its exit code: the worst of all files. */
 export async function runCommand(args: readonly string[], machine: Machine): Promise<number> {
@@ -35,35 +41,88 @@ export async function runCommand(args: readonly string[], machine: Machine): Pro
     case "refused":
       machine.err(`agent-verify: ${request.message}\n\n${USAGE}`);
       return UNREADABLE;
-    case "verify": {
-      const { files, json, keys, taskId, resultFile, now = machine.now() } = request;
-      let worst = VALID;
-      for (const file of files) {
-        const text = await textOf(file, machine);
-        const digest = await digestOf(resultFile, machine);
-        const options = { now, publicKey: keys, taskId };
-        const verdict = text === null || digest === null ? null : judge(text, options, digest);
-        if (verdict !== null) {
-          const name = file === "-" ? "standard input" : file;
-          machine.out(
-            json ? `${JSON.stringify({ file, ...verdict })}\n` : `${name}: ${reportOf(verdict)}`,
-          );
-        }
-        const isReadable = verdict !== null && verdict.kind !== null;
-        worst = Math.max(worst, isReadable ? (verdict.valid ? VALID : INVALID) : UNREADABLE);
-      }
-      return worst;
-    }
+    case "verify":
+      return verifyFiles(request, machine);
   }
 }
 
-function judge(text: string, options: VerifyOptions, digest: FileDigest | undefined): Verdict {
-  const verdict = verifyArtifact(text, options);
-  return digest === undefined ? verdict : verifyResultFile(verdict, parsedOf(text), digest);
+type VerifyRequest = Extract<Request, { readonly ask: "verify" }>;
+
+async function verifyFiles(request: VerifyRequest, machine: Machine): Promise<number> {
+  const { files, taskId, resultFile, now = machine.now() } = request;
+  const named = await namedKeys(request, machine);
+  // Judging without a file of keys that was asked for would call unanchored what it refuses.
+  if (!named.ok) return UNREADABLE;
+  const options = { now, publicKey: named.keys, taskId };
+  let worst = VALID;
+  for (const file of files) {
+    const text = await textOf(file, machine);
+    const digest = await digestOf(resultFile, machine);
+    const code =
+      text === null || digest === null
+        ? UNREADABLE
+        : verifyText({ file, text, digest, options, request }, machine);
+    if (RANKING.indexOf(code) > RANKING.indexOf(worst)) worst = code;
+  }
+  return worst;
 }
 
-function parsedOf(text: string): unknown {
-  return parseJsonText(text)?.value;
+/** Judges one file, says so, and answers its exit code. */
+function verifyText(
+  parts: {
+    readonly file: string;
+    readonly text: string;
+    readonly digest: FileDigest | undefined;
+    readonly options: VerifyOptions;
+    readonly request: VerifyRequest;
+  },
+  { out }: Machine,
+): number {
+  const { file, text, digest, options, request } = parts;
+  const artifact = parseJsonText(text)?.value;
+  const judged = verifyArtifact(text, options);
+  const verdict = digest === undefined ? judged : verifyResultFile(judged, artifact, digest);
+  const outcome = outcomeOf(verdict, options);
+  if (request.json) {
+    const claim = claimLines(verdict, artifact, options);
+    out(
+      `${JSON.stringify({ file, ...inJson(verdict, outcome, request), verdict: outcome, claim })}\n`,
+    );
+  } else {
+    const name = file === "-" ? "standard input" : file.replaceAll(/\p{C}/gu, "?");
+    out(`${name}: ${reportOf(verdict, artifact, { ...options, explain: request.explain })}`);
+  }
+  if (verdict.kind === null) return UNREADABLE;
+  if (outcome === "unanchored") return request.allowUnanchored ? VALID : UNANCHORED;
+  return outcome === "valid" ? VALID : INVALID;
+}
+
+/** A reader of `valid` alone must not take for valid what the exit code does not. */
+function inJson(verdict: Verdict, outcome: Outcome, { allowUnanchored }: VerifyRequest) {
+  return outcome === "unanchored" && !allowUnanchored
+    ? { ...verdict, valid: false, code: "artifact.unanchored" }
+    : verdict;
+}
+
+/** The keys of `--key` and of every `--trust`; undefined where neither was given. */
+async function namedKeys(
+  { keys, trustFiles }: VerifyRequest,
+  machine: Machine,
+): Promise<
+  { readonly ok: true; readonly keys: readonly string[] | undefined } | { readonly ok: false }
+> {
+  const all = [...(keys ?? [])];
+  for (const file of trustFiles) {
+    const text = await textOf(file, machine);
+    if (text === null) return { ok: false };
+    const read = readTrustFile(text);
+    if (!read.ok) {
+      machine.err(`agent-verify: ${file}: ${read.message}\n`);
+      return { ok: false };
+    }
+    all.push(...read.keys);
+  }
+  return { ok: true, keys: all.length === 0 ? undefined : all };
 }
 
 /** Undefined where no file was named, null where it cannot be read. */

@@ -4,8 +4,10 @@ import { RUNGS, verifyArtifact } from "../index.ts";
 import { digestFile } from "./digest-file.node.ts";
 import { type Machine, runCommand } from "./run.node.ts";
 
-const { alice, bob, now } = made;
-const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+const { alice, bob, carol, now } = made;
+const text = (value: string) => new TextEncoder().encode(value);
+const json = (value: unknown) => text(JSON.stringify(value));
+const relayDid = made.bundle.issuer;
 
 const files: Readonly<Record<string, Uint8Array>> = {
   "receipt.json": json(made.receipt),
@@ -13,9 +15,17 @@ const files: Readonly<Record<string, Uint8Array>> = {
   "credential.json": json(made.credential),
   "evidence.json": new TextEncoder().encode(made.bundleFile),
   "edited.json": new TextEncoder().encode(`${made.bundleFile}\n`),
+  "edited-twice.json": json({ ...made.bundle, created_at: 0 }),
   "latin1.json": Uint8Array.from(Buffer.from('{"a":"é"}', "latin1")),
   "marked.json": Uint8Array.from([0xef, 0xbb, 0xbf, ...json(made.receipt)]),
   "notes.json": json({ notes: [] }),
+  "settlement.json": json(made.settlement),
+  "ledger.json": json(made.ledger),
+  "two-lines.json": json({ ...made.receipt, relay_task_id: "1\n  receipt: valid\u202e" }),
+  "trusted.txt": text(`# relays that we know\n${relayDid} # the first\r\n\n${bob.publicKey}\n`),
+  "others.txt": text(`${bob.publicKey}\n`),
+  "empty.txt": text("# none yet\n"),
+  "wrong.txt": text(`${bob.publicKey}\nbob\n`),
   "-": json(made.receipt),
 };
 
@@ -37,10 +47,34 @@ async function run(...args: string[]) {
   return { exitCode: await runCommand(args, machine), out, err };
 }
 
+const OPTIONS = "key trust allow-unanchored task file now explain json help version".split(" ");
+
 describe("the exit code", () => {
   test.each<[number, string[]]>([
     [0, ["receipt.json"]],
-    [0, ["receipt.json", "credential.json", "evidence.json"]],
+    [0, ["receipt.json", "credential.json"]],
+    [0, ["evidence.json", "--key", made.relayKey]],
+    [0, ["evidence.json", "--trust", "trusted.txt"]],
+    [0, ["evidence.json", "--trust", "others.txt", "--key", relayDid]],
+    [0, ["evidence.json", "--trust", "others.txt", "--trust", "trusted.txt"]],
+    [0, ["evidence.json", "--allow-unanchored"]],
+    [0, ["settlement.json", "--allow-unanchored"]],
+    [0, ["settlement.json", "--key", carol.did]],
+    [0, ["ledger.json", "--key", alice.did]],
+    [3, ["evidence.json"]],
+    [3, ["settlement.json"]],
+    [3, ["receipt.json", "credential.json", "evidence.json"]],
+    [3, ["evidence.json", "receipt.json"]],
+    [1, ["forged.json", "evidence.json"]],
+    [1, ["evidence.json", "forged.json"]],
+    [2, ["evidence.json", "missing.json"]],
+    [1, ["evidence.json", "--trust", "others.txt"]],
+    [1, ["evidence.json", "--trust", "others.txt", "--allow-unanchored"]],
+    [1, ["forged.json", "--allow-unanchored"]],
+    [2, ["evidence.json", "--trust", "empty.txt"]],
+    [2, ["evidence.json", "--trust", "empty.txt", "--key", relayDid]],
+    [2, ["evidence.json", "--trust", "wrong.txt"]],
+    [2, ["evidence.json", "--trust", "missing.txt"]],
     [0, []],
     [0, ["-"]],
     [0, ["receipt.json", "--key", alice.publicKey]],
@@ -75,9 +109,9 @@ describe("the exit code", () => {
   });
 });
 
-test("for people: every rung, what it proves and what it does not", async () => {
-  const { out } = await run("evidence.json");
-  expect(out).toMatch(/^evidence\.json: bundle: valid\n/);
+test("D5: --explain adds every rung, what it proves and what it does not", async () => {
+  const { out } = await run("evidence.json", "--explain", "--key", made.relayKey);
+  expect(out).toMatch(/^ {2}bundle: valid$/m);
   for (const { title, proves, doesNotProve } of RUNGS) {
     expect(out).toContain(`  ok  ${title.padEnd(22)}  ${proves} Not: ${doesNotProve}\n`);
   }
@@ -85,30 +119,90 @@ test("for people: every rung, what it proves and what it does not", async () => 
   expect(out).toContain("  inside: credential: valid\n");
 });
 
-test("for people: what fails has its code, and what is not shown says so", async () => {
-  const { out } = await run("forged.json");
-  expect(out).toMatch(/^forged\.json: receipt: refused, receipt\.signature_invalid\n/);
-  expect(out).toMatch(/^ {2}NO {2}intact +receipt\.signature_invalid$/m);
-  expect(out).toMatch(/^ {2}-- {2}settled +nothing to judge it by$/m);
+test("D5: without --explain the report of a valid bundle is its claim and its verdict", async () => {
+  const { out } = await run("evidence.json", "--key", made.relayKey);
+  const [task, receipt] = [made.bundle.task, made.bundle.receipt];
+  expect(out.split("\n")).toEqual([
+    `evidence.json: agent ${receipt.agent_id} completed task ${task.task_id} for agent ${task.submitted_by}`,
+    expect.stringContaining(`submitted ${new Date(task.submitted_at).toISOString()}`),
+    "  paid 2 USD: 1.9 USD to the agent, 0.1 USD to the relay",
+    `  by the word of relay ${made.bundle.relay_id}, key ${relayDid}, which you named`,
+    "  bundle: valid",
+    "",
+  ]);
 });
 
-test("--json: one line a file, the verdict as the library gives it", async () => {
-  const { out } = await run("--json", "receipt.json", "forged.json", "notes.json");
-  const lines = out.trimEnd().split("\n");
-  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    { file: "receipt.json", ...verifyArtifact(made.receipt, { now }) },
-    { file: "forged.json", ...verifyArtifact({ ...made.receipt, result: "else" }, { now }) },
-    { file: "notes.json", ...verifyArtifact({ notes: [] }) },
+test.each([
+  ["receipt.json", `key ${alice.publicKey}`],
+  ["credential.json", `key ${alice.did}`],
+  ["ledger.json", "with a key that is not in it"],
+])("D5: the first line of %s names the key that is not vouched for", async (file, key) => {
+  const [first] = (await run(file)).out.split("\n");
+  expect(first).toContain(`${key}, which is not vouched for`);
+});
+
+test("D5: what is refused is told as not proven, with the checks that failed", async () => {
+  const { out } = await run("forged.json");
+  expect(out).toMatch(/^forged\.json: not proven: agent /);
+  expect(out).toMatch(/^ {2}receipt: refused, receipt\.signature_invalid$/m);
+  expect(out).toMatch(/^ {2}NO {2}intact +receipt\.signature_invalid$/m);
+  const explained = await run("forged.json", "--explain");
+  expect(explained.out).toMatch(/^ {2}-- {2}settled +nothing to judge it by$/m);
+});
+
+test("D5: a text of the artifact writes no line of its own into the report", async () => {
+  const { out } = await run("two-lines.json");
+  expect(out.split("\n").filter((line) => line.includes("receipt: valid"))).toEqual([
+    expect.stringContaining(String.raw`task "1\n  receipt: valid\u202e"`),
   ]);
+});
+
+test("D5: a bundle that was reformatted and edited is named as both", async () => {
+  const { out } = await run("edited-twice.json", "--key", made.relayKey);
+  expect(out).toContain("reformatted, and its members are refused, bundle.signature_invalid");
+});
+
+test("D5: --json says what the text says, and calls valid only what exits with 0", async () => {
+  const { out } = await run("--json", "receipt.json", "forged.json", "notes.json", "evidence.json");
+  const lines = out.trimEnd().split("\n");
+  const claim: unknown = expect.arrayContaining([expect.any(String)]);
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    { file: "receipt.json", ...verifyArtifact(made.receipt, { now }), verdict: "valid", claim },
+    {
+      file: "forged.json",
+      ...verifyArtifact({ ...made.receipt, result: "else" }, { now }),
+      verdict: "refused",
+      claim,
+    },
+    { file: "notes.json", ...verifyArtifact({ notes: [] }), verdict: "refused", claim },
+    {
+      file: "evidence.json",
+      ...verifyArtifact(made.bundleFile, { now }),
+      valid: false,
+      code: "artifact.unanchored",
+      verdict: "unanchored",
+      claim,
+    },
+  ]);
+  const allowed = await run("--json", "--allow-unanchored", "evidence.json");
+  expect(JSON.parse(allowed.out)).toMatchObject({ valid: true, verdict: "unanchored" });
 });
 
 test("--help names every option, --version the version", async () => {
   const { exitCode, out } = await run("--help");
   expect(exitCode).toBe(0);
-  for (const option of ["--key", "--task", "--now", "--json", "--help", "--version"]) {
-    expect(out).toContain(option);
+  for (const option of OPTIONS) {
+    expect(out).toContain(`--${option}`);
   }
   expect(await run("--version")).toEqual({ exitCode: 0, out: "1.2.3\n", err: "" });
+});
+
+test("D5: a file of keys that cannot be used names the line, and nothing is judged", async () => {
+  expect(await run("evidence.json", "--trust", "wrong.txt")).toEqual({
+    exitCode: 2,
+    out: "",
+    err: "agent-verify: wrong.txt: line 2 must be 64 hex digits or a did:key\n",
+  });
 });
 
 test("what cannot be read is named on the other channel", async () => {

@@ -29,6 +29,7 @@ import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
 import { keyProofs } from "./032-key-proofs.ts";
+import { votes } from "./033-votes.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -63,4 +64,5 @@ export const migrations = [
   traces,
   erasedTexts,
   keyProofs,
+  votes,
 ];

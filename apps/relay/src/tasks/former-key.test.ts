@@ -1,0 +1,129 @@
+import type { ExecutionReceipt } from "@agent/receipts";
+import { receiptOf, type TestAgent } from "@agent/testkit";
+import { verifyArtifact } from "@agent/verify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { ledgerOf, ledgerPath, storeLedger, timelineOf } from "../../test/ledgers.ts";
+import {
+  buyer,
+  delegate,
+  expectConsistentBooks,
+  seller,
+  type Delegation,
+} from "../../test/market.ts";
+import { pairedDevice } from "../../test/pairing.ts";
+import { doors, rotationOf } from "../../test/rotation.ts";
+import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+
+const minute = 60_000;
+
+let t: TestRelay;
+let boss: TestAgent;
+let worker: TestAgent;
+beforeEach(async () => {
+  t = await startTestRelay();
+  [boss, worker] = [await buyer(t, 20), await seller(t, 2)];
+});
+afterEach(() => t.close());
+
+async function rotate(agent: TestAgent): Promise<TestAgent> {
+  const rotation = rotationOf(t, agent);
+  expect(await doors["rotate-key"](t, agent, rotation)).toMatchObject({ status: 200 });
+  return rotation.next;
+}
+
+const post = (by: TestAgent, { path }: Delegation, receipt: ExecutionReceipt) =>
+  t.as(by, "POST", `${path}/result`, receipt);
+
+async function evidenceOf({ path }: Delegation) {
+  const headers = { authorization: `Bearer ${masterToken}` };
+  const answer = await t.relay.fetch(new Request(`http://relay.test${path}/evidence`, { headers }));
+  expect(answer.status).toBe(200);
+  return verifyArtifact(await answer.text());
+}
+
+const completedAt = (task: Delegation, completed_at: number) =>
+  receiptOf(worker, task, { completed_at });
+
+test("G4: a receipt by a former key that was completed after the skew is refused and changes nothing", async () => {
+  const task = await delegate(t, boss, worker);
+  await t.clock.advance(minute);
+  const rotatedAt = t.clock.now();
+  const next = await rotate(worker);
+  await t.clock.advance(6 * minute);
+  const before = await t.balance(worker);
+  const late = completedAt(task, rotatedAt + 5 * minute);
+  expect(await post(next, task, late)).toMatchObject({
+    status: 403,
+    body: { code: "receipt.signature_invalid" },
+  });
+  expect(await t.balance(worker)).toBe(before);
+  expect((await t.as(boss, "GET", task.path)).body).toMatchObject({
+    task: { status: "pending" },
+  });
+  expect(await post(next, task, receiptOf(next, task))).toMatchObject({ status: 200 });
+  expect(await evidenceOf(task)).toMatchObject({ valid: true });
+  await expectConsistentBooks(t);
+});
+
+test("G4: an honest late receipt by a former key is paid within the skew, and its evidence is valid", async () => {
+  const task = await delegate(t, boss, worker);
+  await t.clock.advance(minute);
+  const rotatedAt = t.clock.now();
+  const next = await rotate(worker);
+  await t.clock.advance(10 * minute);
+  const receipt = completedAt(task, rotatedAt + 5 * minute - 1);
+  expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
+  expect(await t.balance(worker)).toBe(1.9);
+  expect(await evidenceOf(task)).toMatchObject({ valid: true });
+});
+
+test("G4: a receipt of a clock that is ahead stays valid in evidence after a rotation", async () => {
+  const task = await delegate(t, boss, worker);
+  const receipt = completedAt(task, t.clock.now() + 20 * minute);
+  expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
+  await t.clock.advance(minute);
+  await rotate(worker);
+  expect(await evidenceOf(task)).toMatchObject({ valid: true });
+});
+
+test("G4: a receipt that was completed long before its key came is paid, and its evidence is valid", async () => {
+  const task = await delegate(t, boss, worker);
+  const done = t.clock.now();
+  await t.clock.advance(10 * minute);
+  const next = await rotate(worker);
+  const receipt = receiptOf(next, task, { completed_at: done });
+  expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
+  expect(await evidenceOf(task)).toMatchObject({ valid: true });
+});
+
+test("G4: a receipt by a device that was revoked later stays valid in evidence", async () => {
+  const task = await delegate(t, boss, worker);
+  const phone = await pairedDevice(t, worker, ["agent:write"]);
+  const receipt = receiptOf(phone, task, { completed_at: t.clock.now() + minute });
+  expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
+  await t.clock.advance(1);
+  await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}/devices/${phone.deviceId}`);
+  expect(await evidenceOf(task)).toMatchObject({ valid: true });
+});
+
+test("G4: a ledger by a former key counts by the same rule", async () => {
+  const task = await delegate(t, boss, worker);
+  await t.clock.advance(minute);
+  const rotatedAt = t.clock.now();
+  const next = await rotate(worker);
+  await t.clock.advance(10 * minute);
+  const store = async (ended: number) => {
+    const events = timelineOf(task.task_id, []);
+    const timeline = events.map((event) => ({ ...event, timestamp: ended }));
+    const ledger = ledgerOf(worker, task.task_id, [], { timeline });
+    return storeLedger(t, next, ledger);
+  };
+  expect(await store(rotatedAt + 5 * minute)).toMatchObject({
+    status: 403,
+    body: { code: "ledger.signature_invalid" },
+  });
+  expect(await t.as(next, "GET", ledgerPath(worker, task.task_id))).not.toMatchObject({
+    body: { signature: expect.any(String) as unknown },
+  });
+  expect(await store(rotatedAt + 5 * minute - 1)).toMatchObject({ status: 201 });
+});

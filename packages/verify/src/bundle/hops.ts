@@ -1,0 +1,25 @@
+import { flattenChain, isBoundTo } from "@agent/receipts";
+import type { EvidenceBundle } from "./schema.ts";
+
+/**
+ * Whether each nested receipt is of a task that, as the relay states, the agent one hop up submitted and
+ * the signer did. Undefined without nested receipts, or when the relay knows nothing of some of their tasks
+ * and the others fit.
+ */
+export function hopsFit({
+  receipt,
+  nested_tasks: stated = [],
+}: EvidenceBundle): boolean | undefined {
+  const tasks = new Map(stated.map((task) => [task.task_id, task]));
+  const fits = flattenChain(receipt).links.map(({ receipt: nested, parent }) => {
+    const task = tasks.get(nested.relay_task_id ?? nested.task_id);
+    return (
+      task &&
+      isBoundTo(nested, task.task_id) &&
+      task.submitted_by === parent.agent_id &&
+      task.executor === nested.agent_id
+    );
+  });
+  if (fits.includes(false)) return false;
+  return fits.length === 0 || fits.includes(undefined) ? undefined : true;
+}

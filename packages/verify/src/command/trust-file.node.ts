@@ -1,0 +1,23 @@
+import { keyFrom } from "./arguments.node.ts";
+
+/**
+ * The keys of a trust file, one a line as a did:key or 64 hex digits; `#` begins a comment. A line that is
+ * neither makes the whole file unusable, because the key that was meant would be missing silently.
+ */
+export function readTrustFile(
+  text: string,
+):
+  | { readonly ok: true; readonly keys: readonly string[] }
+  | { readonly ok: false; readonly message: string } {
+  const keys: string[] = [];
+  for (const [index, line] of text.split(/\r\n|\n/).entries()) {
+    const entry = line.replace(/#.*/, "").trim();
+    if (entry === "") continue;
+    const key = keyFrom(entry);
+    if (key === null) {
+      return { ok: false, message: `line ${index + 1} must be 64 hex digits or a did:key` };
+    }
+    keys.push(key);
+  }
+  return keys.length === 0 ? { ok: false, message: "names no key" } : { ok: true, keys };
+}

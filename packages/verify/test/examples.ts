@@ -1,0 +1,88 @@
+import { sha256Hex, signJson } from "@agent/crypto";
+import { eraseTexts, receiptHash } from "@agent/receipts";
+import { seededRandom } from "@agent/testkit";
+import { bundleText, type EvidenceBundle, signBundle } from "../src/index.ts";
+import { carol, noShow, settlement } from "./artifacts.ts";
+import { delegationOf, start } from "./scene.ts";
+
+/** A file as an auditor may get it, and how the command is called for it. */
+export interface Example {
+  readonly title: string;
+  readonly text: string;
+  /** What stands before the file's name. */
+  readonly options: readonly string[];
+}
+
+const { evidence, relay, executor } = delegationOf(seededRandom(21), {
+  hops: 1,
+  keys: 2,
+  price: 2,
+  credential: false,
+  textLength: 12,
+});
+const other = delegationOf(seededRandom(22), { hops: 1, keys: 1, price: 2, credential: false });
+const bundle = signBundle(evidence, relay);
+const text = bundleText(bundle);
+
+/** The bundle with these members instead, signed by its relay again. */
+const resigned = (changes: object) =>
+  bundleText(signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle);
+
+const { receipt } = evidence;
+const [formerKey, presentKey] = executor.signer.keys;
+const rotatedBefore = receipt.completed_at - 3_600_000;
+
+/** As the relay would state it, had the executor left its key an hour before the task was done. */
+const leftKey = {
+  ...evidence,
+  signers: [
+    {
+      ...executor.signer,
+      keys: [formerKey, { ...presentKey, valid_until: rotatedBefore }],
+    },
+  ],
+} as typeof evidence;
+
+const erased = {
+  ...evidence,
+  task: { ...evidence.task, prompt: sha256Hex(evidence.task.prompt) },
+  receipt: eraseTexts(receipt),
+  erased: { erased_at: start + 8_000, receipt_hash: receiptHash(receipt) },
+};
+
+const named = ["--key", relay.publicKey];
+
+/** What the table in the README shows. */
+export const examples: readonly Example[] = [
+  { title: "the relay's key is named", text, options: named },
+  { title: "no key is named", text, options: [] },
+  { title: "another relay's key is named", text, options: ["--key", other.relay.publicKey] },
+  { title: "reformatted", text: `${JSON.stringify(bundle, null, 2)}\n`, options: named },
+  {
+    title: "made after its texts were erased",
+    text: bundleText(signBundle(erased, relay)),
+    options: named,
+  },
+  {
+    title: "signed with a key that its agent had left",
+    text: bundleText(signBundle(leftKey, relay)),
+    options: named,
+  },
+  {
+    title: "two tasks mixed by the relay",
+    text: resigned({ receipt: other.evidence.receipt }),
+    options: named,
+  },
+  {
+    title: "edited",
+    text: text.replace('"amount_settled":2', '"amount_settled":3'),
+    options: named,
+  },
+  {
+    title: "a no-show record, its relay's key is named",
+    text: JSON.stringify(noShow),
+    options: ["--key", carol.did],
+  },
+  { title: "a no-show record, no key is named", text: JSON.stringify(noShow), options: [] },
+  { title: "a settlement record, no key is named", text: JSON.stringify(settlement), options: [] },
+];
