@@ -53,7 +53,7 @@ export const commands: Readonly<Record<string, Command>> = {
   reconcile: {
     usage: "reconcile",
     purpose: "check that money, holds and records agree",
-    async run({ path, now = Number.MAX_SAFE_INTEGER }) {
+    async run({ path, now }) {
       const known = requireDatabase(path, migrations);
       if (!known.ok) return said(known, "");
       const state = await statusOf(path);

@@ -6,9 +6,10 @@ import { commands } from "./commands.ts";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
-import { createLog, type Log, type LogLevel } from "./http/log.ts";
-import { openRelay } from "./open-relay.ts";
+import { createLog, type LogLevel, type RootLog } from "./http/log.ts";
+import { openRelay, type OpenRelay } from "./open-relay.ts";
 import { randomPool } from "./random-pool.ts";
+import { readTokenFile } from "./read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
 import { serve, type Serving } from "./serve.ts";
 import { version } from "./version.ts";
@@ -87,7 +88,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-async function open(config: Config, log: Log): Promise<void> {
+async function open(config: Config, log: RootLog): Promise<void> {
   const relay = await openRelay(config, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
@@ -122,6 +123,19 @@ async function open(config: Config, log: Log): Promise<void> {
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  const { apiTokenFile: file } = config;
+  if (file !== undefined) process.on("SIGHUP", () => reloadTokens(file, relay, log));
+}
+
+/** Reads the operator's tokens again; a file with a fault leaves those in force that are. */
+function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog): void {
+  const tokens = readTokenFile(file);
+  if (tokens === undefined) {
+    return log.error("config.reload_refused", { variable: "AGENT_API_TOKEN_FILE" });
+  }
+  log.hide(tokens);
+  operatorTokens.replace(tokens);
+  log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
 }
 
 /** A command of the operator; only the place of the database has to be configured. */

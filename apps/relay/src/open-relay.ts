@@ -12,6 +12,7 @@ import { startFederationWork } from "./federation/work.ts";
 import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
+import { createOperatorTokens, type OperatorTokens } from "./identity/operator-tokens.ts";
 import { createTokenChecker } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
@@ -27,6 +28,7 @@ export interface OpenRelay extends Relay {
   readonly ok: true;
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
+  readonly operatorTokens: OperatorTokens;
   /** Finishes what was accepted and closes the database. */
   close(): Promise<void>;
 }
@@ -81,6 +83,7 @@ export async function openRelay(
     reconciler,
     identity,
     tokens,
+    operatorTokens: createOperatorTokens(config.apiTokens),
     connections: createConnections(),
     waiters: createTaskWaiters(runtime.schedule),
     subscriptions: await loadSubscriptions(storage.read),
@@ -99,6 +102,7 @@ export async function openRelay(
     ...relay,
     relayId: identity.relayId,
     metrics: parts.metrics.registry,
+    operatorTokens: parts.operatorTokens,
     async close() {
       relay.drain();
       reconciler.stop();
