@@ -138,8 +138,13 @@ function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog)
   log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
 }
 
-/** A command of the operator; only the place of the database has to be configured. */
-async function command(name: string, rest: readonly string[], status: boolean): Promise<void> {
+/** A command of the operator; only the place of the database, and its passphrase, must be configured. */
+async function command(
+  name: string,
+  rest: readonly string[],
+  { status, reason }: { readonly status: boolean; readonly reason: string | undefined },
+): Promise<void> {
+  const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const known = commands[name];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const { ok, text } =
@@ -147,7 +152,15 @@ async function command(name: string, rest: readonly string[], status: boolean): 
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
       : path === ""
         ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
-        : await known.run({ arguments: rest, status, path, now: runtime.now() });
+        : await known.run({
+            arguments: rest,
+            status,
+            path,
+            now: runtime.now(),
+            randomBytes: runtime.randomBytes,
+            ...(passphrase !== undefined && passphrase.trim() !== "" && { passphrase }),
+            ...(reason !== undefined && { reason }),
+          });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }
@@ -163,6 +176,7 @@ function start(): Promise<void> | void {
         version: { type: "boolean", short: "v" },
         "check-config": { type: "boolean" },
         status: { type: "boolean" },
+        reason: { type: "string" },
       },
     }));
   } catch (error) {
@@ -173,7 +187,9 @@ function start(): Promise<void> | void {
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
 
   const [name, ...rest] = words;
-  if (name !== undefined) return command(name, rest, flags.status === true);
+  if (name !== undefined) {
+    return command(name, rest, { status: flags.status === true, reason: flags.reason });
+  }
 
   const read = readConfig(process.env);
   if (!read.ok) {

@@ -71,6 +71,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         relay_id: identity.relayId,
         did: identity.did,
         public_key: identity.publicKey,
+        succession: [...identity.succession],
         name: config.identity.relayName,
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,

@@ -70,6 +70,7 @@ export async function activatePeer(
     operator_removal: null,
     features: "[]",
     incarnation: 0,
+    succession: "[]",
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(

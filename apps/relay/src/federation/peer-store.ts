@@ -46,6 +46,7 @@ const addPeer = prepare<FederationPeerRow>()(
     operator_removal: p("operator_removal"),
     features: p("features"),
     incarnation: p("incarnation"),
+    succession: p("succession"),
   }),
 );
 
@@ -66,6 +67,7 @@ const changePeer = prepare<FederationPeerRow>()(
       operator_removal: p("operator_removal"),
       features: p("features"),
       incarnation: p("incarnation"),
+      succession: p("succession"),
     })
     .where("relay_id", "=", p("relay_id")),
 );

@@ -146,7 +146,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       const { relayId: agent_id, publicKey: public_key, did } = identity;
       const { incarnation } = services.freezer;
       const features = [...OWN_FEATURES];
-      return { status: 200, body: { agent_id, public_key, did, features, incarnation } };
+      const succession = [...identity.succession];
+      const body = { agent_id, public_key, did, features, incarnation, succession };
+      return { status: 200, body };
     },
     proposePeer: signed(
       "proposePeer",

@@ -26,6 +26,7 @@ import { cardReversals } from "./028-card-reversals.ts";
 import { paymentReferences } from "./029-payment-references.ts";
 import { traces } from "./030-traces.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
+import { relayKeys } from "./034-relay-keys.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -57,4 +58,5 @@ export const migrations = [
   paymentReferences,
   traces,
   erasedTexts,
+  relayKeys,
 ];

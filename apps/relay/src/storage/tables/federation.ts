@@ -20,6 +20,8 @@ export interface FederationPeerRow {
   features: string;
   /** The highest incarnation that it named. */
   incarnation: number;
+  /** JSON array: the succession records that led to `public_key` from the key of the first handshake. */
+  succession: string;
 }
 
 /** A task that was handed to another relay. */
