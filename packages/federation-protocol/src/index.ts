@@ -167,6 +167,7 @@ export {
   releasePayable,
   takeResult,
 } from "./outbound-task.ts";
+export { followKey, keysOfPin, type PeerPin, type StatedKey } from "./peer-key.ts";
 export {
   isLive,
   isRemovedByOperator,
