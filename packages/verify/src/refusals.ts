@@ -1,5 +1,5 @@
 import type { CredentialRefusal, PresentationRefusal } from "@agent/credentials";
-import type { SuccessionCode } from "@agent/crypto";
+import type { RelayChainCode } from "@agent/crypto";
 import type { LedgerRefusal } from "@agent/ledger";
 import type {
   AttestationRefusal,
@@ -22,6 +22,7 @@ export type BundleRefusal =
   | "bundle.spec"
   | "bundle.suite"
   | "bundle.signature_invalid"
+  | "bundle.relay_succession_broken"
   | "bundle.key_history_broken"
   | "bundle.key_not_in_force"
   | "bundle.task_mismatch"
@@ -45,7 +46,7 @@ export type ArtifactRefusal =
   | CredentialRefusal
   | PresentationRefusal
   | LedgerRefusal
-  | SuccessionCode
+  | RelayChainCode
   | SettlementRefusal
   | AttestationRefusal
   | DelegationRefusal;

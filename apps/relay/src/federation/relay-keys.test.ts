@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { hexToBytes, type RelaySuccessionRecord, signRelaySuccession } from "@agent/crypto";
+import { hexToBytes, type RelaySuccessionRecord } from "@agent/crypto";
 import { createHeartbeat, signRequest } from "@agent/federation-protocol";
 import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";

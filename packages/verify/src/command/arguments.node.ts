@@ -13,6 +13,8 @@ export type Request =
       readonly keys: readonly string[] | undefined;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
+      /** The file with the steps of the relay's key. */
+      readonly successionFile: string | undefined;
       /** The file that the result of the one artifact has to refer to. */
       readonly resultFile: string | undefined;
     };
@@ -25,6 +27,9 @@ standard input. Exits with 0 when everything is valid, with 1 when something is 
 something cannot be read or is none of these.
 
   --key KEY    the key that has to have signed: 64 hex digits or a did:key; may be given again
+  --succession FILE
+               the steps of the relay's key, as its /.well-known/agent-relay.json shows them: what it
+               signed under one key of the chain then counts for --key with any other one
   --task ID    the task that a receipt, an attestation or a bundle has to be about
   --file FILE  the file that the result of a receipt or a bundle refers to: its hash and its length
                have to be those that were signed; for one artifact at a time
@@ -41,6 +46,7 @@ export function readArguments(args: readonly string[]): Request {
       allowPositionals: true,
       options: {
         key: { type: "string", multiple: true },
+        succession: { type: "string" },
         task: { type: "string" },
         file: { type: "string" },
         now: { type: "string" },
@@ -67,6 +73,7 @@ export function readArguments(args: readonly string[]): Request {
       keys: keys?.filter((key) => key !== null),
       now,
       taskId: values.task,
+      successionFile: values.succession,
       resultFile: values.file,
     };
   } catch (error) {

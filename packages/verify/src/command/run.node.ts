@@ -36,12 +36,15 @@ export async function runCommand(args: readonly string[], machine: Machine): Pro
       machine.err(`agent-verify: ${request.message}\n\n${USAGE}`);
       return UNREADABLE;
     case "verify": {
-      const { files, json, keys, taskId, resultFile, now = machine.now() } = request;
+      const { files, json, keys, taskId, resultFile, successionFile } = request;
+      const { now = machine.now() } = request;
+      const relaySuccession = await successionOf(successionFile, machine);
+      if (relaySuccession === null) return UNREADABLE;
       let worst = VALID;
       for (const file of files) {
         const text = await textOf(file, machine);
         const digest = await digestOf(resultFile, machine);
-        const options = { now, publicKey: keys, taskId };
+        const options = { now, publicKey: keys, taskId, relaySuccession };
         const verdict = text === null || digest === null ? null : judge(text, options, digest);
         if (verdict !== null) {
           const name = file === "-" ? "standard input" : file;
@@ -78,6 +81,23 @@ async function digestOf(
     err(`agent-verify: ${file}: ${messageOf(error)}\n`);
     return null;
   }
+}
+
+/** Undefined where no file was named, null where it holds no list of steps. */
+async function successionOf(
+  file: string | undefined,
+  machine: Machine,
+): Promise<readonly unknown[] | null | undefined> {
+  if (file === undefined) return undefined;
+  const text = await textOf(file, machine);
+  if (text === null) return null;
+  const parsed = parsedOf(text);
+  const list: unknown = Array.isArray(parsed)
+    ? parsed
+    : (parsed as { succession?: unknown } | null | undefined)?.succession;
+  if (Array.isArray(list)) return list;
+  machine.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  return null;
 }
 
 function messageOf(error: unknown): string {
