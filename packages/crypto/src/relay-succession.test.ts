@@ -1,8 +1,14 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { generateKeyPair, sign } from "#ed25519";
 import { canonicalize } from "./canonical-json.ts";
-import { bytesToHex, toBase64Url } from "./formats.ts";
-import { signRelaySuccession, stepsAfter, verifyRelaySuccession } from "./relay-succession.ts";
+import { bytesToHex, hexToBytes, toBase64Url } from "./formats.ts";
+import {
+  type RelaySuccessionRecord,
+  signRelaySuccession,
+  stepsAfter,
+  verifyRelaySuccession,
+} from "./relay-succession.ts";
 import { signSuccession } from "./succession.ts";
 import { verifySuccession } from "./verify-succession.ts";
 
@@ -107,5 +113,40 @@ describe("D8: the chain of a relay's keys", () => {
       });
     }
     expect(verifySuccession(ofAgent, context)).toEqual({ ok: true });
+  });
+});
+
+interface Vector {
+  readonly name: string;
+  readonly first_public_key: string;
+  readonly records: readonly unknown[];
+  readonly expect: "accept" | "reject";
+  readonly public_keys?: readonly string[];
+  readonly code?: string;
+  readonly index?: number;
+}
+
+describe("D8: vectors/own/relay-succession.json", () => {
+  const file = new URL("../../../vectors/own/relay-succession.json", import.meta.url);
+  const vectors = JSON.parse(readFileSync(file, "utf8")) as {
+    readonly relay_id: string;
+    readonly seeds: readonly string[];
+    readonly cases: readonly Vector[];
+  };
+
+  test.each(vectors.cases)("D8: the verdict on $name is $expect", (vector) => {
+    const { records, first_public_key: firstPublicKey } = vector;
+    const result = verifyRelaySuccession(records, { relayId: vectors.relay_id, firstPublicKey });
+    const { public_keys: publicKeys, code, index } = vector;
+    const isAccepted = vector.expect === "accept";
+    expect(result).toEqual(isAccepted ? { ok: true, publicKeys } : { ok: false, code, index });
+  });
+
+  test("D8: the steps are what the seeds of the vectors sign", () => {
+    const [oldSecretKey, newSecretKey] = vectors.seeds.map(hexToBytes) as [Uint8Array, Uint8Array];
+    const record = vectors.cases[0]?.records[0] as RelaySuccessionRecord;
+    const { relay_id, timestamp, reason = "" } = record;
+    const again = { relay_id, oldSecretKey, newSecretKey, timestamp, reason };
+    expect(signRelaySuccession(again)).toEqual(record);
   });
 });
