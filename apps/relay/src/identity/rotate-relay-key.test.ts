@@ -194,6 +194,20 @@ test("D8: what was settled before keeps its hash, and all evidence holds under t
     valid: true,
   });
 
+  await clock.advance(3_601_000);
+  const presented = async () => {
+    const address = `/api/v1/agents/${worker.agentId}/presentation`;
+    const { status, body } = await after.as(worker, "POST", address, {});
+    const { verifiableCredential = [] } = (body["presentation"] ?? {}) as {
+      verifiableCredential?: { id: string; issuer: string }[];
+    };
+    return { status, credentials: verifiableCredential };
+  };
+  const { status, credentials } = await presented();
+  expect(status).toBe(200);
+  expect(new Set(credentials.map(({ issuer }) => issuer))).toEqual(new Set([after.did]));
+  expect((await presented()).credentials).toEqual(credentials);
+
   const fresh = await finishedTask(after, boss, worker);
   expect((await fresh.settlement(after))["issuer"]).toBe(after.did);
   expect(verifyArtifact(await fresh.settlement(after))).toMatchObject({ valid: true });
