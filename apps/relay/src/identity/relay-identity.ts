@@ -114,3 +114,10 @@ async function openStored(text: string, passphrase: string | undefined): Promise
   const opened = await openSealedKey(text, passphrase);
   return opened.ok ? opened : unreadable("AGENT_RELAY_KEY_PASSPHRASE does not open the relay key");
 }
+
+/** The member of the identity documents; a relay that never changed its key has none. */
+export function statedSuccession({ succession }: Pick<RelayIdentity, "succession">): {
+  readonly succession?: SignedSuccession[];
+} {
+  return succession.length > 0 ? { succession: [...succession] } : {};
+}
