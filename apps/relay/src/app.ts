@@ -43,10 +43,11 @@ const rateLimitEntries = 100_000;
 
 export function createRelay(services: Services, work?: FederationWork): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
+  const { operatorTokens } = services;
   let draining = false;
   const isDraining = () => draining;
 
-  const authenticate = createAuthenticator(config.apiToken, tokens);
+  const authenticate = createAuthenticator(operatorTokens, tokens);
   const clientIpOf = createClientIp(config.server.trustedProxies);
   const clientIp = (c: Context) =>
     clientIpOf(socketAddress(c.env), c.req.header("x-forwarded-for"));

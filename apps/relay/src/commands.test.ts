@@ -35,6 +35,7 @@ async function run(name: string, argument?: string, at = path): Promise<Outcome>
     status: false,
     path: at,
     now,
+    randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
   };
   const command = commands[name];
   if (command === undefined) throw new Error(`there is no command ${name}`);
@@ -42,7 +43,13 @@ async function run(name: string, argument?: string, at = path): Promise<Outcome>
 }
 
 const status = (at = path) =>
-  commands["migrate"]?.run({ arguments: [], status: true, path: at, now }) as Promise<Outcome>;
+  commands["migrate"]?.run({
+    arguments: [],
+    status: true,
+    path: at,
+    now,
+    randomBytes: (length) => new Uint8Array(length),
+  }) as Promise<Outcome>;
 
 /** A database with a hold of 2.4, of a relay that was closed. */
 async function filled(): Promise<void> {

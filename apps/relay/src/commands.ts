@@ -1,4 +1,5 @@
 import { checkBooks } from "./admin/reconcile.ts";
+import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
 import { backupDatabase, requireDatabase, restoreDatabase } from "./storage/backup.ts";
 import type { DatabaseRefusal } from "./storage/database-refusal.ts";
 import { inspectDatabase } from "./storage/inspect-database.ts";
@@ -21,6 +22,11 @@ export interface Call {
   readonly path: string;
   /** The time of the call, in ms. */
   readonly now: number;
+  readonly randomBytes: (length: number) => Uint8Array;
+  /** What AGENT_RELAY_KEY_PASSPHRASE holds. */
+  readonly passphrase?: string;
+  /** `--reason`. */
+  readonly reason?: string;
 }
 
 interface Command {
@@ -62,6 +68,30 @@ export const commands: Readonly<Record<string, Command>> = {
         checkBooks({ snapshot: (work) => work(read), now, since: 0 }),
       );
       return { ok: books.consistent, text: JSON.stringify(books, null, 2) };
+    },
+  },
+  "rotate-key": {
+    usage: "rotate-key [--reason TEXT]",
+    purpose: "give the stopped relay a new key under its id; both keys sign the step",
+    async run({ path, now, randomBytes, passphrase, reason }) {
+      const known = requireDatabase(path, migrations);
+      if (!known.ok) return said(known, "");
+      const opened = await openStorage({ path, migrations });
+      if (!opened.ok) return said(opened, "");
+      try {
+        const given = {
+          ...(passphrase !== undefined && { passphrase }),
+          ...(reason !== undefined && { reason }),
+        };
+        const runtime = { now: () => now, randomBytes };
+        const rotated = await rotateRelayKey(opened.storage, runtime, given);
+        if (!rotated.ok) return { ok: false, text: `${rotated.code}: ${rotated.detail}` };
+        const { relayId, publicKey } = rotated;
+        const text = `${relayId} signs with ${publicKey} from its next start; make a backup now, because one from before has the old key`;
+        return { ok: true, text };
+      } finally {
+        await opened.storage.close();
+      }
     },
   },
   migrate: {

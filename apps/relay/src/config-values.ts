@@ -22,6 +22,17 @@ const matching = (rule: string, pattern: RegExp): ValueKind<string> => ({
 });
 
 export const bearerToken = matching("visible ASCII characters without spaces", visibleAscii);
+
+/** The comma separates tokens, so that no token can hold one. */
+export const operatorTokens: ValueKind<readonly string[]> = {
+  rule: "one token, or two different ones separated by a comma, of visible ASCII characters without spaces and commas",
+  read: (text) => {
+    const tokens = list(text, bearerToken.read);
+    const isValid =
+      tokens !== undefined && tokens.length <= 2 && new Set(tokens).size === tokens.length;
+    return isValid ? tokens : undefined;
+  },
+};
 export const plainText = matching("text without control characters", noControls);
 export const evmNetwork = matching("eip155: and a chain id", /^eip155:\d{1,20}$/);
 export const wallet = matching("0x and 40 hexadecimal digits", walletAddress);

@@ -10,6 +10,7 @@ import {
   flag,
   listenAddress,
   oneOf,
+  operatorTokens,
   passphrase,
   plainText,
   relayIds,
@@ -34,10 +35,16 @@ const DAY_MS = 86_400_000;
 /** Every variable of the relay, in the order of the help text. */
 export const variables = {
   AGENT_API_TOKEN: {
-    purpose: "Master bearer token",
-    kind: bearerToken,
-    required: true,
+    purpose: "Master bearer token; a second one is valid beside it while it is replaced",
+    kind: operatorTokens,
+    unset: "AGENT_API_TOKEN_FILE is required",
     secret: true,
+  },
+  AGENT_API_TOKEN_FILE: {
+    purpose:
+      "File with what AGENT_API_TOKEN would hold, instead of it; read again on SIGHUP, when only it changes",
+    kind: plainText,
+    unset: "AGENT_API_TOKEN counts",
   },
   X402_PAY_TO_ADDRESS: {
     purpose: "Wallet that receives settlements; the all-zero address turns real payments off",

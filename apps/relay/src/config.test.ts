@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs";
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
 import { type Config, readConfig, secretValues } from "./config.ts";
 import {
   describeVariables,
@@ -28,7 +30,8 @@ function faultsOf(env: Record<string, string | undefined>): readonly string[] {
 
 test("with the two required variables alone, every other one has the default of the specification", () => {
   expect(configOf({})).toEqual({
-    apiToken: "master-token",
+    apiTokens: ["master-token"],
+    apiTokenFile: undefined,
     server: {
       host: "0.0.0.0",
       port: 3000,
@@ -74,7 +77,8 @@ test("with the two required variables alone, every other one has the default of 
 });
 
 const accepted: readonly [VariableName, string, (config: Config) => unknown, unknown][] = [
-  ["AGENT_API_TOKEN", " padded\n", (c) => c.apiToken, "padded"],
+  ["AGENT_API_TOKEN", " padded\n", (c) => c.apiTokens, ["padded"]],
+  ["AGENT_API_TOKEN", "old, new", (c) => c.apiTokens, ["old", "new"]],
   ["X402_PAY_TO_ADDRESS", `0x${"aB".repeat(20)}`, (c) => c.payments.realPayments, true],
   ["AGENT_HOST", "::1", (c) => c.server.host, "::1"],
   ["AGENT_HOST", "relay.internal", (c) => c.server.host, "relay.internal"],
@@ -217,6 +221,49 @@ describe("readConfig", () => {
     expect(JSON.stringify(result)).toContain("AGENT_DB_PATH must not be set together");
   });
 
+  test.each(["old,", ",new", "old,,new", ",", "same,same", "same, same", "a,b,c"])(
+    "D9: refuses %j as the operator's tokens",
+    (AGENT_API_TOKEN) => {
+      expect(faultsOf({ ...required, AGENT_API_TOKEN })).toEqual(["AGENT_API_TOKEN"]);
+    },
+  );
+
+  describe("D9: a file with the operator's tokens", () => {
+    const folder = mkdtempSync(join(tmpdir(), "relay-tokens-"));
+    afterAll(() => rmSync(folder, { recursive: true }));
+    const { X402_PAY_TO_ADDRESS } = required;
+    const AGENT_API_TOKEN_FILE = join(folder, "tokens");
+
+    test.each([
+      ["one\n", ["one"]],
+      ["old, new\n", ["old", "new"]],
+    ])("D9: a file that holds %j is read instead of AGENT_API_TOKEN", (text, tokens) => {
+      writeFileSync(AGENT_API_TOKEN_FILE, text);
+      const read = readConfig({ X402_PAY_TO_ADDRESS, AGENT_API_TOKEN_FILE });
+      expect(read).toMatchObject({
+        ok: true,
+        config: { apiTokens: tokens, apiTokenFile: AGENT_API_TOKEN_FILE },
+      });
+      expect(read.ok && secretValues(read.config)).toEqual(tokens);
+    });
+
+    test.each(["", "old,", "same,same", "a,b,c", "a b"])(
+      "D9: a file that holds %j is a fault that names the variable of the file",
+      (text) => {
+        writeFileSync(AGENT_API_TOKEN_FILE, text);
+        const env = { X402_PAY_TO_ADDRESS, AGENT_API_TOKEN_FILE };
+        expect(faultsOf(env)).toEqual(["AGENT_API_TOKEN_FILE"]);
+      },
+    );
+
+    test("D9: a file that is not there, or tokens in both places, are faults of the file's variable", () => {
+      const missing = { X402_PAY_TO_ADDRESS, AGENT_API_TOKEN_FILE: join(folder, "missing") };
+      expect(faultsOf(missing)).toEqual(["AGENT_API_TOKEN_FILE"]);
+      writeFileSync(AGENT_API_TOKEN_FILE, "one");
+      expect(faultsOf({ ...required, AGENT_API_TOKEN_FILE })).toEqual(["AGENT_API_TOKEN_FILE"]);
+    });
+  });
+
   test("B12: refuses a life of tasks above the longest one, which also bounds the default", () => {
     const lives = { AGENT_TASK_TTL_MS: "900001", AGENT_TASK_TTL_MAX_MS: "900000" };
     expect(faultsOf({ ...required, ...lives })).toEqual(["AGENT_TASK_TTL_MAX_MS"]);
@@ -276,6 +323,6 @@ test("the help text has every variable with its rule and what an unset one means
     expect.soft(help).toContain(`${variable.purpose}. Must be ${variable.kind.rule}.`);
   }
   expect(help).toContain("PORT (default 3000)");
-  expect(help).toContain("AGENT_API_TOKEN (required)");
+  expect(help).toContain("AGENT_API_TOKEN (unset: AGENT_API_TOKEN_FILE is required)");
   expect(help).toContain("AGENT_DB_PATH (unset: in memory)");
 });

@@ -1,11 +1,14 @@
 import type { Values, VariableName } from "./config-variables.ts";
 import { variables } from "./config-variables.ts";
-import type { ValueKind } from "./config-values.ts";
+import { operatorTokens, type ValueKind } from "./config-values.ts";
+import { readTokenFile } from "./read-token-file.ts";
 
 /** Everything an operator can choose, validated. Secrets are here: never log this object. */
 export interface Config {
-  /** The master bearer token. */
-  readonly apiToken: string;
+  /** The operator's bearer tokens: one or two. */
+  readonly apiTokens: readonly string[];
+  /** Where they came from, when that was a file. */
+  readonly apiTokenFile: string | undefined;
   readonly server: {
     readonly host: string;
     readonly port: number;
@@ -108,14 +111,36 @@ export function readConfig(env: Environment): ConfigResult {
     }
     values[name] = value;
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, config: group(values as Values) };
+  const apiTokens = tokensOf(values, faults);
+  return faults.length > 0
+    ? { ok: false, faults }
+    : { ok: true, config: group(values as Values, apiTokens) };
+}
+
+/** The operator's tokens from the environment or the file that it names; a fault when neither has any. */
+function tokensOf(
+  values: Partial<Record<VariableName, unknown>>,
+  faults: ConfigFault[],
+): readonly string[] {
+  const { AGENT_API_TOKEN: tokens, AGENT_API_TOKEN_FILE: file } = values as Partial<Values>;
+  const refuse = (variable: VariableName, message: string) => {
+    const isNamed = faults.some((fault) => fault.variable.startsWith("AGENT_API_TOKEN"));
+    if (!isNamed) faults.unshift({ variable, message: `${variable} ${message}` });
+    return [];
+  };
+  if (tokens !== undefined) return tokens;
+  if (file === undefined) {
+    return refuse("AGENT_API_TOKEN", "is required, unless AGENT_API_TOKEN_FILE is set");
+  }
+  const message = `must name a readable file that holds ${operatorTokens.rule}`;
+  return readTokenFile(file) ?? refuse("AGENT_API_TOKEN_FILE", message);
 }
 
 /** The values that must never leave the process in a log line or an answer. */
 export function secretValues(config: Config): readonly string[] {
-  const { apiToken, identity, payments } = config;
+  const { apiTokens, identity, payments } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;
-  return [apiToken, identity.keyPassphrase, cardSecretKey, cardWebhookSecret].filter(
+  return [...apiTokens, identity.keyPassphrase, cardSecretKey, cardWebhookSecret].filter(
     (secret) => secret !== undefined,
   );
 }
@@ -132,6 +157,12 @@ function* contradictions(env: Environment): Iterable<ConfigFault> {
     yield {
       variable: "AGENT_DATABASE_URL",
       message: "AGENT_DATABASE_URL and AGENT_DB_PATH must not be set together",
+    };
+  }
+  if (given(env, "AGENT_API_TOKEN") && given(env, "AGENT_API_TOKEN_FILE")) {
+    yield {
+      variable: "AGENT_API_TOKEN_FILE",
+      message: "AGENT_API_TOKEN_FILE and AGENT_API_TOKEN must not be set together",
     };
   }
   const [life, longest] = (["AGENT_TASK_TTL_MS", "AGENT_TASK_TTL_MAX_MS"] as const).map((name) =>
@@ -156,9 +187,10 @@ function* contradictions(env: Environment): Iterable<ConfigFault> {
 const idsIn = (text: string | undefined): readonly string[] =>
   text === undefined ? [] : (variables.AGENT_FEDERATION_ALLOWED_PEERS.kind.read(text) ?? []);
 
-function group(values: Values): Config {
+function group(values: Values, apiTokens: readonly string[]): Config {
   return {
-    apiToken: values.AGENT_API_TOKEN,
+    apiTokens,
+    apiTokenFile: values.AGENT_API_TOKEN_FILE,
     server: {
       host: values.AGENT_HOST,
       port: values.PORT,

@@ -229,3 +229,39 @@ describe("HO13 the relay's key", () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 });
+
+describe("D9: the operator's tokens in a file", () => {
+  const tokens = { old: "operator-token-old", new: "operator-token-new" };
+
+  test("D9: SIGHUP reads the file again, and a file with a fault leaves the tokens in force", async () => {
+    const file = join(folder, "operator-tokens");
+    writeFileSync(file, `${tokens.old}\n`);
+    const { AGENT_API_TOKEN: _, ...env } = plainEnv;
+    const relay = startRelay({ ...env, AGENT_API_TOKEN_FILE: file });
+    const url = await relay.baseUrl;
+    const statusOf = async (token: string) => {
+      const headers = { authorization: `Bearer ${token}` };
+      return (await fetch(`${url}/api/v1/admin/accounts`, { headers })).status;
+    };
+    const reload = async (text: string, msg: string) => {
+      const before = linesOf(relay.stdout() + relay.stderr()).length;
+      writeFileSync(file, text);
+      relay.kill("SIGHUP");
+      await vi.waitFor(() => {
+        const lines = linesOf(relay.stdout() + relay.stderr());
+        expect(lines.length).toBe(before + 1);
+        expect(lines.map((line) => line["msg"])).toContain(msg);
+      });
+    };
+    expect([await statusOf(tokens.old), await statusOf(tokens.new)]).toEqual([200, 403]);
+    await reload(`${tokens.old},${tokens.new}`, "config.reloaded");
+    expect([await statusOf(tokens.old), await statusOf(tokens.new)]).toEqual([200, 200]);
+    await reload(`${tokens.new},`, "config.reload_refused");
+    expect([await statusOf(tokens.old), await statusOf(tokens.new)]).toEqual([200, 200]);
+    await reload(tokens.new, "config.reloaded");
+    expect([await statusOf(tokens.old), await statusOf(tokens.new)]).toEqual([403, 200]);
+    await stop(relay);
+    const written = relay.stdout() + relay.stderr();
+    for (const token of Object.values(tokens)) expect(written).not.toContain(token);
+  });
+});

@@ -6,9 +6,10 @@ import { commands } from "./commands.ts";
 import { describeVariables } from "./config-variables.ts";
 import { readConfig, secretValues, type Config } from "./config.ts";
 import { bufferedWriter } from "./http/buffered-writer.ts";
-import { createLog, type Log, type LogLevel } from "./http/log.ts";
-import { openRelay } from "./open-relay.ts";
+import { createLog, type LogLevel, type RootLog } from "./http/log.ts";
+import { openRelay, type OpenRelay } from "./open-relay.ts";
 import { randomPool } from "./random-pool.ts";
+import { readTokenFile } from "./read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
 import { serve, type Serving } from "./serve.ts";
 import { version } from "./version.ts";
@@ -87,7 +88,7 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-async function open(config: Config, log: Log): Promise<void> {
+async function open(config: Config, log: RootLog): Promise<void> {
   const relay = await openRelay(config, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
@@ -122,10 +123,28 @@ async function open(config: Config, log: Log): Promise<void> {
   };
   process.on("SIGTERM", (signal) => void stop(signal));
   process.on("SIGINT", (signal) => void stop(signal));
+  const { apiTokenFile: file } = config;
+  if (file !== undefined) process.on("SIGHUP", () => reloadTokens(file, relay, log));
 }
 
-/** A command of the operator; only the place of the database has to be configured. */
-async function command(name: string, rest: readonly string[], status: boolean): Promise<void> {
+/** Reads the operator's tokens again; a file with a fault leaves those in force that are. */
+function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog): void {
+  const tokens = readTokenFile(file);
+  if (tokens === undefined) {
+    return log.error("config.reload_refused", { variable: "AGENT_API_TOKEN_FILE" });
+  }
+  log.hide(tokens);
+  operatorTokens.replace(tokens);
+  log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
+}
+
+/** A command of the operator; only the place of the database, and its passphrase, must be configured. */
+async function command(
+  name: string,
+  rest: readonly string[],
+  { status, reason }: { readonly status: boolean; readonly reason: string | undefined },
+): Promise<void> {
+  const passphrase = process.env["AGENT_RELAY_KEY_PASSPHRASE"];
   const known = commands[name];
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const { ok, text } =
@@ -133,7 +152,15 @@ async function command(name: string, rest: readonly string[], status: boolean): 
       ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
       : path === ""
         ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
-        : await known.run({ arguments: rest, status, path, now: runtime.now() });
+        : await known.run({
+            arguments: rest,
+            status,
+            path,
+            now: runtime.now(),
+            randomBytes: runtime.randomBytes,
+            ...(passphrase !== undefined && passphrase.trim() !== "" && { passphrase }),
+            ...(reason !== undefined && { reason }),
+          });
   (ok ? process.stdout : process.stderr).write(`${text}\n`);
   return exit(ok ? 0 : 1);
 }
@@ -149,6 +176,7 @@ function start(): Promise<void> | void {
         version: { type: "boolean", short: "v" },
         "check-config": { type: "boolean" },
         status: { type: "boolean" },
+        reason: { type: "string" },
       },
     }));
   } catch (error) {
@@ -159,7 +187,9 @@ function start(): Promise<void> | void {
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
 
   const [name, ...rest] = words;
-  if (name !== undefined) return command(name, rest, flags.status === true);
+  if (name !== undefined) {
+    return command(name, rest, { status: flags.status === true, reason: flags.reason });
+  }
 
   const read = readConfig(process.env);
   if (!read.ok) {

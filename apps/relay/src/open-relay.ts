@@ -13,6 +13,7 @@ import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
 import { proveByToken } from "./agents/prove-by-signature.ts";
+import { createOperatorTokens, type OperatorTokens } from "./identity/operator-tokens.ts";
 import { createTokenChecker, type TokenChecker } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
@@ -28,6 +29,7 @@ export interface OpenRelay extends Relay {
   readonly ok: true;
   readonly relayId: string;
   readonly metrics: RequestMetrics["registry"];
+  readonly operatorTokens: OperatorTokens;
   /** Finishes what was accepted and closes the database. */
   close(): Promise<void>;
 }
@@ -85,6 +87,7 @@ export async function openRelay(
     reconciler,
     identity,
     tokens,
+    operatorTokens: createOperatorTokens(config.apiTokens),
     connections,
     waiters: createTaskWaiters(runtime.schedule),
     subscriptions: await loadSubscriptions(storage.read),
@@ -103,6 +106,7 @@ export async function openRelay(
     ...relay,
     relayId: identity.relayId,
     metrics: parts.metrics.registry,
+    operatorTokens: parts.operatorTokens,
     async close() {
       relay.drain();
       reconciler.stop();

@@ -8,6 +8,7 @@ import type { Federation } from "./federation/federation.ts";
 import type { Egress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import type { RelayIdentity } from "./identity/relay-identity.ts";
+import type { OperatorTokens } from "./identity/operator-tokens.ts";
 import type { TokenChecker } from "./identity/tokens.ts";
 import type { Connections } from "./realtime/connections.ts";
 import type { Facilitator } from "./payments/x402-facilitator.ts";
@@ -32,6 +33,7 @@ export interface Services {
   readonly reconciler: Reconciler;
   readonly identity: RelayIdentity;
   readonly tokens: TokenChecker;
+  readonly operatorTokens: OperatorTokens;
   readonly connections: Connections;
   readonly waiters: TaskWaiters;
   readonly subscriptions: Subscriptions;

@@ -16,6 +16,16 @@ export { parseJsonText } from "./json-text.ts";
 export type { KeyOfIdCode } from "./key-id.ts";
 export { agentIdOfKey, isIdOfKey, isKeyId, verifyKeyOfId } from "./key-id.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./signed-json.ts";
+export {
+  RELAY_KEYS_MAX,
+  type RelayChainCode,
+  type RelayChainResult,
+  type RelaySuccessionRecord,
+  type SignRelaySuccessionOptions,
+  signRelaySuccession,
+  stepsAfter,
+  verifyRelaySuccession,
+} from "./relay-succession.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession.ts";
 export { signSuccession } from "./succession.ts";
 export { SUITE } from "./suite.ts";

@@ -32,9 +32,17 @@ export interface SignSuccessionOptions {
 
 /** A succession record signed with both secret keys. */
 export function signSuccession(options: SignSuccessionOptions): SuccessionRecord {
-  const { agent_id, oldSecretKey, newSecretKey, timestamp, reason } = options;
+  return signStep({ agent_id: options.agent_id }, options);
+}
+
+/** As `signSuccession`, for the key of the given owner. */
+export function signStep<Owner extends object>(
+  owner: Owner,
+  options: Omit<SignSuccessionOptions, "agent_id">,
+): Owner & Omit<SuccessionRecord, "agent_id"> {
+  const { oldSecretKey, newSecretKey, timestamp, reason } = options;
   const body = {
-    agent_id,
+    ...owner,
     old_public_key: bytesToHex(publicKeyOf(oldSecretKey)),
     new_public_key: bytesToHex(publicKeyOf(newSecretKey)),
     timestamp,

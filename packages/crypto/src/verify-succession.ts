@@ -12,6 +12,7 @@ export type SuccessionCode =
   | "succession.malformed"
   | "succession.suite_unknown"
   | "succession.agent_mismatch"
+  | "succession.relay_mismatch"
   | "succession.old_key_mismatch"
   | "succession.new_key_refused"
   | "succession.key_reused"
@@ -33,8 +34,22 @@ export type SuccessionResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: SuccessionCode };
 
+/** Whose key it is; the member that names the owner tells the two kinds of records apart. */
+export type SuccessionOwner = "agent_id" | "relay_id";
+
+const OWNERS = {
+  agent_id: { other: "relay_id", mismatch: "succession.agent_mismatch" },
+  relay_id: { other: "agent_id", mismatch: "succession.relay_mismatch" },
+} as const;
+
+/** As `SuccessionContext`, for a key of either kind of owner. */
+export interface OwnerContext extends Omit<SuccessionContext, "agentId"> {
+  readonly owner: SuccessionOwner;
+  readonly ownerId: string;
+}
+
 interface Step {
-  readonly agentId: string;
+  readonly ownerId: string;
   readonly suite: unknown;
   readonly oldPublicKey: Uint8Array;
   readonly newPublicKey: Uint8Array;
@@ -46,18 +61,23 @@ interface Step {
 
 /** Whether a value is the agent's next step; the first rule that it breaks names the refusal. */
 export function verifySuccession(record: unknown, context: SuccessionContext): SuccessionResult {
-  const step = parse(record);
+  return verifyStep(record, { ...context, owner: "agent_id", ownerId: context.agentId });
+}
+
+/** As `verifySuccession`, for a key of either kind of owner. */
+export function verifyStep(record: unknown, context: OwnerContext): SuccessionResult {
+  const step = parse(record, context.owner);
   const code = step === undefined ? "succession.malformed" : firstBrokenRule(step, context);
   return code === undefined ? { ok: true } : { ok: false, code };
 }
 
-function firstBrokenRule(step: Step, context: SuccessionContext): SuccessionCode | undefined {
+function firstBrokenRule(step: Step, context: OwnerContext): SuccessionCode | undefined {
   const { oldPublicKey, newPublicKey, message } = step;
   const { currentPublicKey, formerPublicKeys = [], after = -1 } = context;
   const taken = [currentPublicKey, ...formerPublicKeys];
 
   if (step.suite !== SUITE) return "succession.suite_unknown";
-  if (step.agentId !== context.agentId) return "succession.agent_mismatch";
+  if (step.ownerId !== context.ownerId) return OWNERS[context.owner].mismatch;
   if (!equalBytes(oldPublicKey, currentPublicKey)) return "succession.old_key_mismatch";
   if (!isAcceptablePublicKey(newPublicKey)) return "succession.new_key_refused";
   if (taken.some((key) => equalBytes(key, newPublicKey))) return "succession.key_reused";
@@ -71,15 +91,18 @@ function firstBrokenRule(step: Step, context: SuccessionContext): SuccessionCode
   return undefined;
 }
 
-function parse(record: unknown): Step | undefined {
+function parse(record: unknown, owner: SuccessionOwner): Step | undefined {
   if (typeof record !== "object" || record === null) return undefined;
   const { old_key_signature, new_key_signature, ...body } = record as Record<string, unknown>;
-  const { agent_id, old_public_key, new_public_key, timestamp, reason, suite } = body;
-  if (typeof agent_id !== "string" || !isUuid(agent_id)) return undefined;
+  const { old_public_key, new_public_key, timestamp, reason, suite } = body;
+  const ownerId = body[owner];
+  if (typeof ownerId !== "string" || !isUuid(ownerId)) return undefined;
+  // A record that names both kinds of owner could be passed for either.
+  if (Object.hasOwn(body, OWNERS[owner].other)) return undefined;
   if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return undefined;
   if (reason !== undefined && typeof reason !== "string") return undefined;
   return unlessMalformed(() => ({
-    agentId: agent_id,
+    ownerId,
     suite,
     oldPublicKey: keyOf(old_public_key),
     newPublicKey: keyOf(new_public_key),

@@ -176,6 +176,7 @@ export {
   takeResult,
   voidOutbound,
 } from "./outbound-task.ts";
+export { followKey, keysOfPin, type PeerPin, type StatedKey } from "./peer-key.ts";
 export {
   isLive,
   isRemovedByOperator,

@@ -1,4 +1,4 @@
-import { bytesToHex, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
+import { bytesToHex, hexToBytes, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
 import { hex32, money, text, whole } from "./fields.ts";
 import { issuer, keyOfIssuer } from "./issuer.ts";
@@ -55,19 +55,31 @@ export function signSettlementRecord(
 
 /**
  * Judges a settlement record by the key that its issuer's did:key is. With `publicKey` (64 hex
- * digits) the issuer has to be that relay, else `settlement.wrong_issuer`; without it, any.
+ * digits) the issuer has to be that relay, else `settlement.wrong_issuer`; without it, any. With
+ * `relayKeys`, a relay's verified chain, oldest first, the issuer is one of them and signs by it or a later
+ * one: the issuer stays that of the settlement's time, and the relay signs when a record is read.
  */
 export function verifySettlementRecord(
   value: unknown,
-  { publicKey }: { readonly publicKey?: string | undefined } = {},
+  {
+    publicKey,
+    relayKeys = publicKey === undefined ? undefined : [publicKey],
+  }: {
+    readonly publicKey?: string | undefined;
+    readonly relayKeys?: readonly string[] | undefined;
+  } = {},
 ): Verdict<SettlementRefusal> {
   const record = v.is(SettlementRecordSchema, value) ? value : null;
   const key = record && keyOfIssuer(record.issuer);
-  const isExpected = () => publicKey === undefined || (key && bytesToHex(key)) === publicKey;
+  const keys = relayKeys ?? (key === null ? [] : [bytesToHex(key)]);
+  const position = key === null ? -1 : keys.indexOf(bytesToHex(key));
+  const isExpected = () => position >= 0;
+  const isSigned = () =>
+    keys.slice(position).some((signer) => verifyJson(record, hexToBytes(signer)));
   return judgeInOrder<SettlementRefusal>([
     ["structure", "settlement.malformed", () => record !== null],
     ["suite", "settlement.suite", () => record?.suite === SUITE],
     ["issuer", "settlement.wrong_issuer", isExpected],
-    ["signature", "settlement.signature_invalid", () => key !== null && verifyJson(record, key)],
+    ["signature", "settlement.signature_invalid", isSigned],
   ]);
 }

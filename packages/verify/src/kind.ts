@@ -6,6 +6,7 @@ export type ArtifactKind =
   | "presentation"
   | "ledger"
   | "succession"
+  | "relay_succession"
   | "settlement"
   | "attestation"
   | "no_show"

@@ -19,6 +19,7 @@ const IS_RELAY_SIGNED: Readonly<Record<ArtifactKind, boolean>> = {
   presentation: false,
   ledger: false,
   succession: false,
+  relay_succession: false,
   delegation_token: false,
 };
 

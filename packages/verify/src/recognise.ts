@@ -6,7 +6,8 @@ const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]]
   ["presentation", ["verifiableCredential", "holder"]],
   ["credential", ["credentialSubject", "issuer"]],
   ["ledger", ["timeline", "content_hash"]],
-  ["succession", ["old_public_key", "new_public_key"]],
+  ["succession", ["agent_id", "old_public_key", "new_public_key"]],
+  ["relay_succession", ["relay_id", "old_public_key", "new_public_key"]],
   ["settlement", ["settlement_id", "allocation_id"]],
   ["no_show", ["claimed_at", "lapsed_at"]],
   ["attestation", ["receipt_hash", "attested_at"]],
@@ -17,13 +18,16 @@ const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]]
 /**
  * The kind of a parsed value by the members that it has; null when they are those of no kind or of
  * more than one, so that nothing passes for what its signer did not mean. A list of succession
- * records, bare or as a relay answers it, is a succession.
+ * records of one owner's kind, bare or as a relay answers it, is a succession of that kind.
  */
 export function recognise(value: unknown): ArtifactKind | null {
   if (typeof value !== "object" || value === null) return null;
   const list = successionList(value);
-  if (list !== null)
-    return list.every((step) => recognise(step) === "succession") ? "succession" : null;
+  if (list !== null) {
+    const kind = recognise(list[0]);
+    const isChain = kind === "succession" || kind === "relay_succession";
+    return isChain && list.every((step) => recognise(step) === kind) ? kind : null;
+  }
   if (noShowList(value) !== null) return "no_show";
   const found = MARKS.filter(([, members]) => members.every((name) => Object.hasOwn(value, name)));
   const [first, second] = found;

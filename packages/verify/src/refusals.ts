@@ -1,5 +1,5 @@
 import type { CredentialRefusal, PresentationRefusal } from "@agent/credentials";
-import type { SuccessionCode } from "@agent/crypto";
+import type { RelayChainCode } from "@agent/crypto";
 import type { LedgerRefusal } from "@agent/ledger";
 import type {
   AttestationRefusal,
@@ -23,6 +23,7 @@ export type BundleRefusal =
   | "bundle.spec"
   | "bundle.suite"
   | "bundle.signature_invalid"
+  | "bundle.relay_succession_broken"
   | "bundle.key_history_broken"
   | "bundle.key_not_in_force"
   | "bundle.task_mismatch"
@@ -50,7 +51,7 @@ export type ArtifactRefusal =
   | CredentialRefusal
   | PresentationRefusal
   | LedgerRefusal
-  | SuccessionCode
+  | RelayChainCode
   | SettlementRefusal
   | NoShowRefusal
   | AttestationRefusal

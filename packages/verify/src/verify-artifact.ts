@@ -4,10 +4,12 @@ import { judgeDelegationToken } from "./artifacts/delegation-token.ts";
 import { judgeLedger } from "./artifacts/ledger.ts";
 import type { TimedOptions, VerifyOptions } from "./artifacts/options.ts";
 import { judgeReceipt } from "./artifacts/receipt.ts";
+import { judgeRelaySuccession } from "./artifacts/relay-succession.ts";
 import { judgeAttestation, judgeNoShow, judgeSettlement } from "./artifacts/relay-record.ts";
 import { judgeSuccession } from "./artifacts/succession.ts";
 import { verifyBundle } from "./bundle/verify.ts";
 import type { ArtifactKind } from "./kind.ts";
+import { withRelayKeys } from "./relay-keys-of.ts";
 import { recognise } from "./recognise.ts";
 import type { GeneralRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
@@ -17,7 +19,8 @@ import type { Verdict } from "./verdict.ts";
  * by itself (docs/verifying.md). Never throws on what it is handed: a refused artifact has its `code`,
  * of which ArtifactRefusal is the list; `artifact.unreadable` and `artifact.unrecognised` have no kind.
  */
-export function verifyArtifact(artifact: unknown, options: VerifyOptions = {}): Verdict {
+export function verifyArtifact(artifact: unknown, given: VerifyOptions = {}): Verdict {
+  const options = withRelayKeys(given);
   const parsed = typeof artifact === "string" ? parseJsonText(artifact) : { value: artifact };
   if (parsed === null) return nothing("artifact.unreadable");
   const kind = recognise(parsed.value);
@@ -39,6 +42,8 @@ function judge(
       return judgeLedger(value, options);
     case "succession":
       return judgeSuccession(value, options);
+    case "relay_succession":
+      return judgeRelaySuccession(value, options);
     case "settlement":
       return judgeSettlement(value, options);
     case "no_show":

@@ -162,3 +162,4 @@ const { evidence, relay } = delegationOf(seededRandom(1), { hops: 2, price: 2, c
 export const bundle = signBundle(evidence, relay);
 export const bundleFile = bundleText(bundle);
 export const relayKey = relay.publicKey;
+export const relaySecretKey = relay.secretKey;

@@ -1,4 +1,10 @@
-import { sha256Hex, signJson } from "@agent/crypto";
+import {
+  bytesToHex,
+  generateKeyPair,
+  sha256Hex,
+  signJson,
+  signRelaySuccession,
+} from "@agent/crypto";
 import { eraseTexts, receiptHash } from "@agent/receipts";
 import { seededRandom } from "@agent/testkit";
 import { bundleText, type EvidenceBundle, signBundle } from "../src/index.ts";
@@ -52,6 +58,21 @@ const erased = {
 
 const named = ["--key", relay.publicKey];
 
+const nextKeys = generateKeyPair(new Uint8Array(32).fill(7));
+const rotated = {
+  ...relay,
+  publicKey: bytesToHex(nextKeys.publicKey),
+  secretKey: nextKeys.secretKey,
+  succession: [
+    signRelaySuccession({
+      relay_id: relay.relayId,
+      oldSecretKey: relay.secretKey,
+      newSecretKey: nextKeys.secretKey,
+      timestamp: start + 1,
+    }),
+  ],
+};
+
 /** What the table in the README shows. */
 export const examples: readonly Example[] = [
   { title: "the relay's key is named", text, options: named },
@@ -66,6 +87,11 @@ export const examples: readonly Example[] = [
   {
     title: "signed with a key that its agent had left",
     text: bundleText(signBundle(leftKey, relay)),
+    options: named,
+  },
+  {
+    title: "of a relay that has changed its key, its former key is named",
+    text: bundleText(signBundle(evidence, rotated)),
     options: named,
   },
   {

@@ -35,7 +35,7 @@ export type AgentState = v.InferInput<typeof AgentState>;
 export const AuditEntry = v.object({
   sequence: v.number(),
   at: v.number(),
-  /** An agent's id, `operator`, or `anonymous`. */
+  /** An agent's id, `operator` (`operator:1` or `operator:2` while there are two tokens), or `anonymous`. */
   actor: v.string(),
   device_id: v.nullable(v.string()),
   action: v.string(),

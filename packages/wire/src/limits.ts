@@ -91,6 +91,8 @@ export const limits = {
   federationProposals: 100,
   federationTimeoutMs: 10_000,
   federationProbeMs: 2_000,
+  /** How often a peer is asked for the succession of its key, at most. */
+  federationKeyQuestionMs: 1_000,
   federationHopMs: 1_000,
   federationPatienceMs: 250,
   federationCacheMs: 5_000,

@@ -18,14 +18,26 @@ const mentioned = new RegExp(`(\\b${named}:?\\s+["']?)(?=[\\w.+/=-]*\\d)[\\w.+/=
 /** Whether a member of this name holds a credential, whatever its value looks like. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
+export interface Redactor {
+  (text: string): string;
+  /** Takes these secrets out as well from now on. */
+  add(secrets: readonly string[]): void;
+}
+
 /**
  * Takes the given secrets out of any text they stand in, and whatever has the form of a token or is named
  * as one. The time it takes is linear in the text.
  */
-export function createRedactor(secrets: readonly string[]): (text: string) => string {
-  // Longest first, so that a secret which contains another leaves no rest behind.
-  const known = secrets.filter((secret) => secret !== "").toSorted((a, b) => b.length - a.length);
-  return (text) => {
+export function createRedactor(secrets: readonly string[]): Redactor {
+  let known: readonly string[] = [];
+  const add = (more: readonly string[]) => {
+    // Longest first, so that a secret which contains another leaves no rest behind.
+    known = [...new Set([...known, ...more])]
+      .filter((secret) => secret !== "")
+      .toSorted((a, b) => b.length - a.length);
+  };
+  add(secrets);
+  const redact = (text: string) => {
     let clean = text;
     for (const secret of known) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
@@ -35,4 +47,5 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
     if (!namesSecret.test(clean)) return clean;
     return clean.replace(assigned, `$1${REDACTED}`).replace(mentioned, `$1${REDACTED}`);
   };
+  return Object.assign(redact, { add });
 }

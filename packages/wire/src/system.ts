@@ -76,6 +76,8 @@ export const system = {
         relay_id: v.string(),
         did: v.string(),
         public_key: v.string(),
+        /** How the relay came from one key to the next, oldest first. */
+        succession: v.optional(v.array(looseObject)),
         name: v.string(),
         base_url: v.nullable(v.string()),
         fee_rate: v.number(),

@@ -1,6 +1,7 @@
 import type { Config } from "../config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/mount.ts";
+import { statedSuccession } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import { refuseField } from "../http/validate.ts";
 import { version } from "../version.ts";
@@ -71,6 +72,7 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         relay_id: identity.relayId,
         did: identity.did,
         public_key: identity.publicKey,
+        ...statedSuccession(identity),
         name: config.identity.relayName,
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,

@@ -42,7 +42,7 @@ export async function note(
   await insertEntry(tx, {
     agent_id: agentId,
     at: now,
-    actor: isAgent ? caller.agentId : caller.kind === "master" ? "operator" : "anonymous",
+    actor: isAgent ? caller.agentId : caller.kind === "master" ? caller.name : "anonymous",
     device_id: isAgent ? caller.deviceId : null,
     action,
     detail: detail ?? null,

@@ -1,18 +1,32 @@
 import { asMicro, fromMicro } from "@agent/budget";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { signSettlementRecord, type SettlementRecord } from "@agent/receipts";
 import type { RelayIdentity } from "../identity/relay-identity.ts";
 import type { SettlementRow } from "../storage/tables/budget.ts";
 
-/** Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. */
+/**
+ * Ed25519 signs deterministically, so a record is signed when it is read, not when money moves. Its issuer
+ * stays the key of the settlement's time, so that a succession does not change its hash; the key in force
+ * signs it (docs/decisions.md, 6).
+ */
 export function signedSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
-  const { amount_settled, fee, net, postings: _, x402_tx_hash, x402_network, ...rest } = row;
+  const {
+    amount_settled,
+    fee,
+    net,
+    postings: _,
+    x402_tx_hash,
+    x402_network,
+    relay_key,
+    ...rest
+  } = row;
   return signSettlementRecord(
     {
       ...rest,
       amount_settled: dollars(amount_settled),
       fee: dollars(fee),
       net: dollars(net),
-      issuer: identity.did,
+      issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
       // A member that is not there must not be signed as null.
       ...(x402_tx_hash !== null && { x402_tx_hash }),
       ...(x402_network !== null && { x402_network }),

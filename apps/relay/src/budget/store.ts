@@ -128,7 +128,7 @@ function paymentOfTask(what: ReturnType<typeof sql>) {
     where task_id = ${p("task_id")} and state = 'settled')`;
 }
 
-const addSettlement = prepare<SettlementRow>()(
+const addSettlement = prepare<Omit<SettlementRow, "relay_key">>()(
   db.insertInto("settlements").values({
     task_id: p("task_id"),
     settlement_id: p("settlement_id"),
@@ -146,6 +146,7 @@ const addSettlement = prepare<SettlementRow>()(
     x402_tx_hash: sql`coalesce(${p("x402_tx_hash")}, ${paymentOfTask(sql`tx_hash`)})`,
     x402_network: sql`coalesce(${p("x402_network")},
       ${paymentOfTask(sql`requirements ->> '$.network'`)})`,
+    relay_key: sql`(select count(*) from relay_successions)`,
   }),
 );
 

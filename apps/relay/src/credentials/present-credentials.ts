@@ -1,10 +1,11 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse, type Answer, type Operations, type Parsed } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { documentOf } from "./credential-row.ts";
 import { renew } from "./renew.ts";
-import { currentCredentials } from "./store.ts";
+import { currentCredentials, endCredentialLine } from "./store.ts";
 
 type PresentCredentials = Operations["presentCredentials"];
 
@@ -21,7 +22,7 @@ export async function presentCredentials(
   const asked = {
     agent_id: agentId,
     type: query.type ?? "",
-    relay: identity.did,
+    relays: JSON.stringify(identity.publicKeys.map(didOf)),
     now,
     limit: CREDENTIAL_LIMITS.maxPresented,
   };
@@ -30,7 +31,11 @@ export async function presentCredentials(
   if (rows.some(hasRunOut)) {
     await storage.transaction(async (tx) => {
       const due = (await currentCredentials(tx, asked)).filter(hasRunOut);
-      for (const row of due.toReversed()) await renew(tx, services, row);
+      for (const row of due.toReversed()) {
+        const isRenewed = await renew(tx, services, row);
+        // What was said under a former key of the relay is said under the present one from now on.
+        if (isRenewed && row.issuer !== identity.did) await endCredentialLine(tx, row);
+      }
     });
     rows = (await currentCredentials(storage.read, asked)).filter((row) => !hasRunOut(row));
   }
@@ -50,3 +55,5 @@ export async function presentCredentials(
     },
   };
 }
+
+const didOf = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

@@ -7,20 +7,20 @@ import { issueReputation, issueTrust, type Issuer } from "./issue.ts";
 
 /**
  * Says anew, with the figures of today, what the relay said in a credential that has run out. Not while
- * the relay issues none, and not of a block: that is a delegator's own word.
+ * the relay issues none, and not of a block: that is a delegator's own word. Answers whether it was said.
  */
 export async function renew(
   tx: Tx,
   services: Issuer & Pick<Services, "config">,
   { agent_id, delegator_id }: Pick<CredentialRow, "agent_id" | "delegator_id">,
-): Promise<void> {
-  if (!services.config.identity.issueCredentials) return;
+): Promise<boolean> {
+  if (!services.config.identity.issueCredentials) return false;
   if (delegator_id === "") {
     await issueReputation(tx, services, agent_id, null);
-    return;
+    return true;
   }
   const record = await findTrust(tx, delegator_id, agent_id);
-  if (record !== undefined && record.trust_level !== BLOCKED) {
-    await issueTrust(tx, services, record);
-  }
+  if (record === undefined || record.trust_level === BLOCKED) return false;
+  await issueTrust(tx, services, record);
+  return true;
 }

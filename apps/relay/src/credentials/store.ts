@@ -76,6 +76,11 @@ const addCredential = prepare<NewCredential & Pick<CredentialRow, "current">>()(
   }),
 );
 
+/** Ends what an issuer said in one respect, because it is said anew by another one. */
+export async function endCredentialLine(tx: Tx, line: Line): Promise<void> {
+  await tx.run(endLine, line);
+}
+
 /** Keeps a credential; it takes the place of the one its issuer said before, never of a later one. */
 export async function insertCredential(tx: Tx, credential: NewCredential): Promise<void> {
   const before = await tx.get(newestOfLine, credential);
@@ -130,13 +135,16 @@ interface CurrentQuery {
   readonly agent_id: string;
   /** Empty: any. */
   readonly type: string;
-  /** Whose credentials come first, and whether they still hold or not: they can be renewed. */
-  readonly relay: string;
+  /**
+   * JSON array of the relay's did:keys, former ones included: its credentials come first, and whether
+   * they still hold or not, because they can be renewed.
+   */
+  readonly relays: string;
   readonly now: number;
   readonly limit: number;
 }
 
-const isRelays = sql<boolean>`issuer = ${p("relay")}`;
+const isRelays = sql<boolean>`issuer in (select value from json_each(${p("relays")}))`;
 
 const currentOf = prepare<CurrentQuery>()(
   db

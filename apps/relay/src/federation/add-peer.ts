@@ -5,13 +5,12 @@ import {
   concludeHandshake,
   isRemovedByOperator,
   propose,
-  RelayIdentitySchema,
 } from "@agent/federation-protocol";
-import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import * as v from "valibot";
-import { activatePeer, policyOf, standingOf } from "./admission.ts";
+import { refuse, type Answer, type Operations } from "@agent/wire";
+import { activatePeer, policyOf, standingUnder } from "./admission.ts";
 import { addressed, callPeer, type PeerAddress, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
+import { readIdentity } from "./follow-peer-key.ts";
 import { ownIntroduction } from "./introduction.ts";
 import { changePeer, lifeOf } from "./peer-life.ts";
 import { findPeer } from "./peer-store.ts";
@@ -27,16 +26,11 @@ type Added = Answer<Operations["addPeer"]>;
 export async function addPeer(services: FederationServices, endpointUrl: string): Promise<Added> {
   const { storage, identity, runtime, config, federation } = services;
   const unknown = { relay_id: identity.relayId, endpoint_url: endpointUrl };
-  const asked = await callPeer(services, unknown, {
-    method: "GET",
-    path: "/federation/v1/identity",
-    timeoutMs: limits.federationProbeMs,
-  });
-  const told = v.safeParse(RelayIdentitySchema, asked.body);
-  if (!told.success) return refuse("peer.unreachable");
-  const { agent_id: relayId, public_key: publicKey } = told.output;
+  const stated = await readIdentity(services, unknown);
+  if (stated === undefined) return refuse("peer.unreachable");
+  const { agent_id: relayId, public_key: publicKey } = stated;
   const self = ownIntroduction(services);
-  const standing = await standingOf(storage.read, relayId);
+  const { succession, ...standing } = await standingUnder(storage.read, stated);
   const admitted = admitPeer({ relayId, publicKey }, policyOf(config), { self, ...standing });
   if (!admitted.ok) return passOn(admitted);
   await admitAgain(services, relayId, endpointUrl);
@@ -68,6 +62,7 @@ export async function addPeer(services: FederationServices, endpointUrl: string)
     ...introduced,
     endpointUrl,
     ...(isSigned && features !== undefined && { features }),
+    succession,
   };
   const row = await storage.transaction((tx) => activatePeer(tx, config, peer, { added: true }));
   federation.log.info("federation.peer.active", { relay_id: relayId });

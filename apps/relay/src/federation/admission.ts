@@ -1,16 +1,20 @@
 import { toMicro } from "@agent/budget";
 import {
   creditAfterHandshake,
+  followKey,
   initialCreditLimit,
   movePeer,
   NEW_PEER,
   type AdmissionPolicy,
   type Introduction,
+  type PeerPin,
   type PeerStanding,
+  type StatedKey,
 } from "@agent/federation-protocol";
 import type { Config } from "../config.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
+import { pinOf, rowWithPin } from "./follow-peer-key.ts";
 import { lifeOf, rowWith } from "./peer-life.ts";
 import { findPeer, listPeers, putPeer } from "./peer-store.ts";
 
@@ -34,6 +38,22 @@ export async function standingOf(
     known: known === undefined ? null : { ...lifeOf(known), publicKey: known.public_key },
     livePeers: live.length,
   };
+}
+
+/**
+ * As `standingOf`, for a relay that stated its key: one that has come to it from the key on record
+ * counts as known under it.
+ */
+export async function standingUnder(
+  read: Reader,
+  stated: StatedKey,
+): Promise<Omit<PeerStanding, "self"> & Required<Pick<Introduction, "succession">>> {
+  const row = await findPeer(read, stated.agent_id);
+  const standing = await standingOf(read, stated.agent_id);
+  const followed = row === undefined ? undefined : followKey(pinOf(row), stated);
+  if (standing.known === null || !followed?.ok) return { ...standing, succession: [] };
+  const { publicKey, succession } = followed.pin;
+  return { ...standing, known: { ...standing.known, publicKey }, succession };
 }
 
 /**
@@ -71,11 +91,12 @@ export async function activatePeer(
     features: "[]",
     incarnation: 0,
     admitted: 0,
+    succession: "[]",
   };
   const life = known === undefined ? NEW_PEER : lifeOf(known);
   const after = rowWith(
     {
-      ...before,
+      ...rowWithPin(before, pinAfter(before, peer)),
       endpoint_url: peer.endpointUrl,
       display_name: peer.displayName,
       admitted: added || trusted.allowed ? 1 : before.admitted,
@@ -94,4 +115,12 @@ export async function activatePeer(
   );
   await putPeer(tx, after);
   return after;
+}
+
+/** A key only moves on from the one on record, which may have moved since the peer was admitted. */
+function pinAfter(before: FederationPeerRow, peer: Introduction): PeerPin {
+  const pin = pinOf(before);
+  const { relayId: agent_id, publicKey: public_key, succession } = peer;
+  const followed = followKey(pin, { agent_id, public_key, succession });
+  return followed.ok ? followed.pin : pin;
 }

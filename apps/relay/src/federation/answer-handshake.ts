@@ -5,15 +5,14 @@ import {
   judgeConfirmation,
   type PendingPeer,
   type Proposal,
-  RelayIdentitySchema,
   signAnswer,
 } from "@agent/federation-protocol";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import * as v from "valibot";
-import { activatePeer, policyOf, standingOf } from "./admission.ts";
-import { callPeer } from "./call-peer.ts";
+import { activatePeer, policyOf, standingOf, standingUnder } from "./admission.ts";
 import type { FederationServices } from "./federation.ts";
+import { readIdentity } from "./follow-peer-key.ts";
 import { ownIntroduction } from "./introduction.ts";
+import { findPeer } from "./peer-store.ts";
 import { passOn } from "./refusal.ts";
 
 /** Answers a proposal whose signature held under the key in it; nothing is stored before its confirmation. */
@@ -21,8 +20,8 @@ export async function answerPropose(
   services: FederationServices,
   proposal: Proposal,
 ): Promise<Answer<Operations["proposePeer"]>> {
-  const { federation, identity, runtime, config, storage } = services;
-  const standing = await standingOf(storage.read, proposal.relay_id);
+  const { federation, identity, runtime, config } = services;
+  const { succession, ...standing } = await standingOfProposer(services, proposal);
   const answered = answerToProposal(proposal, {
     self: ownIntroduction(services),
     policy: policyOf(config),
@@ -33,7 +32,9 @@ export async function answerPropose(
   });
   if (!answered.ok) return passOn(answered);
   if (await deniesIdentity(services, answered.pending)) return refuse("peer.identity_mismatch");
-  keepPending(federation.pending, answered.pending, runtime.now());
+  const { pending } = answered;
+  const kept = { ...pending, peer: { ...pending.peer, succession } };
+  keepPending(federation.pending, kept, runtime.now());
   const signature = signAnswer(answered.answer, identity.secretKey);
   const headers = { "x-relay-signature": signature };
   return { status: 200, body: answered.answer, headers };
@@ -44,14 +45,22 @@ async function deniesIdentity(
   services: FederationServices,
   { peer }: PendingPeer,
 ): Promise<boolean> {
-  const reply = await callPeer(
-    services,
-    { relay_id: peer.relayId, endpoint_url: peer.endpointUrl },
-    { method: "GET", path: "/federation/v1/identity", timeoutMs: limits.federationProbeMs },
-  );
-  const told = v.safeParse(RelayIdentitySchema, reply.body);
-  if (!told.success) return false;
-  return told.output.public_key !== peer.publicKey || told.output.agent_id !== peer.relayId;
+  const address = { relay_id: peer.relayId, endpoint_url: peer.endpointUrl };
+  const stated = await readIdentity(services, address);
+  if (stated === undefined) return false;
+  return stated.public_key !== peer.publicKey || stated.agent_id !== peer.relayId;
+}
+
+/** A relay that is known under another key is asked for the steps between the two. */
+async function standingOfProposer(
+  services: FederationServices,
+  { relay_id, public_key, endpoint_url }: Proposal,
+): ReturnType<typeof standingUnder> {
+  const { read } = services.storage;
+  const known = (await findPeer(read, relay_id))?.public_key ?? public_key;
+  const isKnown = known === public_key;
+  const stated = isKnown ? undefined : await readIdentity(services, { relay_id, endpoint_url });
+  return standingUnder(read, { agent_id: relay_id, public_key, succession: stated?.succession });
 }
 
 /** Strangers can begin handshakes; those that they never finish are few and soon forgotten. */

@@ -1,6 +1,8 @@
-import type { RelayAttestation } from "@agent/receipts";
+import { keysOfPin } from "@agent/federation-protocol";
+import { verifyAttestation, type RelayAttestation } from "@agent/receipts";
 import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
+import { pinOf } from "./follow-peer-key.ts";
 import { findPeer } from "./peer-store.ts";
 
 /** What the relay that had a task says of its receipt, for whoever polls it. */
@@ -32,7 +34,10 @@ export async function takenFrom(read: Reader, taskId: string): Promise<TakenFrom
   const { peerId, agentId, publicKey } = outbound.task;
   const peer = await findPeer(read, peerId);
   if (peer === undefined) return undefined;
-  const { relay_id, public_key } = peer;
+  const { relay_id } = peer;
   const attestation = JSON.parse(outbound.attestation) as RelayAttestation;
+  // The peer may have come to another key since it signed this.
+  const isSigner = (publicKey: string) => verifyAttestation(attestation, { publicKey }).valid;
+  const public_key = keysOfPin(pinOf(peer)).findLast(isSigner) ?? peer.public_key;
   return { workerId: agentId, publicKey, peer: { relay_id, public_key, attestation } };
 }

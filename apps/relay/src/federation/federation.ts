@@ -9,6 +9,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../http/log.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Services } from "../services.ts";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { createRemoteAgents, type RemoteAgents } from "./remote-agents.ts";
 
 /** What a relay that federates keeps in memory; what must survive a restart is in the database. */
@@ -22,6 +23,11 @@ export interface Federation {
   readonly pending: Map<string, PendingPeer>;
   /** Agents that peers have told of. */
   readonly remote: RemoteAgents;
+  /** When a peer was last asked for the succession of its key, and what came of it, by relay id. */
+  readonly keyQuestions: Map<
+    string,
+    { readonly at: number; readonly answer: Promise<FederationPeerRow | undefined> }
+  >;
   /** Peers that let the time for an answer pass, by relay id: nobody waits for them. */
   readonly silent: Set<string>;
   readonly schedule: RetrySchedule;
@@ -76,6 +82,7 @@ export function createFederation(
     untaken: new Set(),
     remote: createRemoteAgents(runtime.now),
     silent: new Set(),
+    keyQuestions: new Map(),
     differences: new Map(),
     schedule: retrySchedule(retryScale),
     log: log.child({ service: "federation" }),

@@ -17,6 +17,7 @@ import { countVisible } from "../agents/profile-store.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
+import { underPeerKey } from "./follow-peer-key.ts";
 import { comparePosition } from "./compare-position.ts";
 import { OWN_FEATURES } from "./own-features.ts";
 import { changePeer, peerSupports } from "./peer-life.ts";
@@ -91,9 +92,14 @@ async function beat(services: FederationServices, peer: FederationPeerRow): Prom
   const reply = await callPeer(services, peer, { method: "POST", path, body });
   const answered = reply.delivery.kind === "answered" && reply.delivery.status === 200;
   const now = services.runtime.now();
-  const judged = answered ? judgeHeartbeat(reply.body, contextOf(peer, now)) : undefined;
+  const { peer: signer, judged } = await underPeerKey(
+    services,
+    peer,
+    (known) => (answered ? judgeHeartbeat(reply.body, contextOf(known, now)) : undefined),
+    (found) => found?.ok === false && found.code === "federation.signature_invalid",
+  );
   if (judged?.ok) {
-    const isSigned = answerIsSigned(reply.body, reply.signature, peer.public_key);
+    const isSigned = answerIsSigned(reply.body, reply.signature, signer.public_key);
     const claims = isSigned ? claimsOf(judged.heartbeat, identity.relayId) : null;
     await hear(services, peer, judged.heartbeat, { now, claims, statedAfter });
   } else if (services.freezer.frozen() === undefined) {

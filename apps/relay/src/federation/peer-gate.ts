@@ -1,14 +1,17 @@
 import {
+  isLive,
   judgeEnvelope,
   readClaim,
   verifyRequestAsync,
   type FederationRefusal,
+  type VerifiedRequest,
 } from "@agent/federation-protocol";
 import { limits, refuse, type Operation, type PeerRefusal } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
+import { underPeerKey } from "./follow-peer-key.ts";
 import { findPeer } from "./peer-store.ts";
 
 /** A request whose signature holds. */
@@ -53,18 +56,22 @@ export async function passGate(
   const { claim } = read;
   const body: unknown = operation.body === undefined ? undefined : JSON.parse(text || "{}");
 
-  const peer = await findPeer(storage.read, claim.relayId);
-  const isLive = peer?.state === "active" || peer?.state === "suspended";
-  const key = keyOf === undefined ? isLive && peer.public_key : keyOf(claim.relayId, body);
+  const row = await findPeer(storage.read, claim.relayId);
+  const known = row !== undefined && isLive(row) ? row : undefined;
+  const key = keyOf === undefined ? known?.public_key : keyOf(claim.relayId, body);
   // Who is no peer has no key, and is told no more than that.
-  if (key === undefined || key === false) return refuse(unknown ?? "federation.signature_invalid");
+  if (key === undefined) return refuse(unknown ?? "federation.signature_invalid");
   const request = {
     method: operation.method,
     path,
     to: identity.relayId,
     ...(body !== undefined && { body }),
   };
-  const verified = await verifyRequestAsync(request, claim, key);
+  const verifyBy = (publicKey: string) => verifyRequestAsync(request, claim, publicKey);
+  const { peer, judged: verified } =
+    keyOf === undefined && known !== undefined
+      ? await underPeerKey(services, known, ({ public_key }) => verifyBy(public_key), isRefused)
+      : { peer: undefined, judged: await verifyBy(key) };
   if (!verified.ok) return told(verified);
   const rate = limiter.take(
     limits.federationRequests,
@@ -85,6 +92,8 @@ export async function passGate(
   if (activeOnly && peer?.state !== "active") return refuse("peer.suspended");
   return { ok: true, relayId: claim.relayId, peer, body, bound: verified.bound };
 }
+
+const isRefused = ({ ok }: VerifiedRequest) => !ok;
 
 /** The rules of a request's form are held by the contract, so of those only these are left. */
 function told({ code, detail }: FederationRefusal): PeerRefusal {

@@ -104,7 +104,12 @@ test("B2: a peer that the operator removed can't bring its result, so it is no n
 
 test("A8, B2: a task whose result a restored relay has lost is no no-show of its peer", async () => {
   const command = async (name: "backup" | "restore") => {
-    const at = { path: file(), now: clock.now(), status: false };
+    const at = {
+      path: file(),
+      now: clock.now(),
+      status: false,
+      randomBytes: (length: number) => new Uint8Array(length),
+    };
     const done = await commands[name]?.run({ arguments: [join(folder, "backup")], ...at });
     expect(done).toMatchObject({ ok: true });
   };

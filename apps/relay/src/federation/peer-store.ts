@@ -47,6 +47,7 @@ const addPeer = prepare<FederationPeerRow>()(
     features: p("features"),
     incarnation: p("incarnation"),
     admitted: p("admitted"),
+    succession: p("succession"),
   }),
 );
 
@@ -68,9 +69,28 @@ const changePeer = prepare<FederationPeerRow>()(
       features: p("features"),
       incarnation: p("incarnation"),
       admitted: p("admitted"),
+      succession: p("succession"),
     })
     .where("relay_id", "=", p("relay_id")),
 );
+
+interface KeyMove extends Pick<FederationPeerRow, "relay_id" | "public_key" | "succession"> {
+  /** The key that the move was judged by. */
+  readonly before: string;
+}
+
+const moveKey = prepare<KeyMove>()(
+  db
+    .updateTable("federation_peers")
+    .set({ public_key: p("public_key"), succession: p("succession") })
+    .where("relay_id", "=", p("relay_id"))
+    .where("public_key", "=", p("before")),
+);
+
+/** Moves a peer's key on; false when it is not the expected one any more. */
+export async function movePeerKey(tx: Tx, change: KeyMove): Promise<boolean> {
+  return (await tx.run(moveKey, change)) === 1;
+}
 
 /** Writes what is known of a peer, whether it is new or known. */
 export async function putPeer(tx: Tx, peer: FederationPeerRow): Promise<void> {

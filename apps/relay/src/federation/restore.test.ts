@@ -60,7 +60,8 @@ afterEach(async () => {
 });
 
 async function command(name: "backup" | "restore"): Promise<void> {
-  const call = { arguments: [copy()], status: false, path: file(), now: clock.now() };
+  const randomBytes = (length: number) => new Uint8Array(length);
+  const call = { arguments: [copy()], status: false, path: file(), now: clock.now(), randomBytes };
   const { ok, text } = (await commands[name]?.run(call)) ?? { ok: false, text: "no command" };
   if (!ok) throw new Error(text);
 }

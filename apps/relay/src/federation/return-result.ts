@@ -20,6 +20,7 @@ import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { addressed, callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
+import { underPeerKey } from "./follow-peer-key.ts";
 import { releaseInbound } from "./finish-inbound.ts";
 import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
 import { findOutbound, putOutbound } from "./outbound-store.ts";
@@ -69,16 +70,25 @@ export async function returnResult(
     path: "/federation/v1/task/result",
     body: addressed(services, peer, resultOf(services, begun, archived)),
   });
-  const accepted = acceptedIn(services, peer, begun.task, reply);
+  const { peer: signer, judged: accepted } = await underPeerKey(
+    services,
+    peer,
+    (known) => acceptedIn(known, begun.task, reply),
+    (found) => found === null,
+  );
+  if (accepted === null) {
+    const fields = { correlationId: taskId, relay_id: peer.relay_id };
+    federation.log.warn("federation.accepted_unsigned", fields);
+  }
   const settlement = settlementIn(services, reply);
-  if (settlement !== undefined) await book(services, peer, settlement);
+  if (settlement !== undefined) await book(services, signer, settlement);
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
     const { holdMs } = federation.schedule;
     const answered = endReturn(inbound.task, reply.delivery);
     const ended = awaitLateSettlement(answered, inbound.task, { now: runtime.now(), holdMs });
-    const kept = accepted === null ? inbound : { ...inbound, accepted };
+    const kept = !accepted ? inbound : { ...inbound, accepted };
     return move(tx, services, kept, ended);
   });
   federation.log.info("federation.result.returned", {
@@ -108,24 +118,21 @@ function settlementIn(
   return envelope.ok ? answer.message.settlement : undefined;
 }
 
-/** The peer's signed acceptance. One that names the feature and does not sign is worth a warning. */
+/**
+ * The peer's signed acceptance, null when a peer that names the feature did not sign it, and undefined
+ * where there is none to sign.
+ */
 function acceptedIn(
-  { federation }: FederationServices,
   peer: FederationPeerRow,
   { taskId, receiptHash }: InboundTask,
   { delivery, body }: PeerReply,
-): Accepted | null {
+): Accepted | null | undefined {
   const isAccepted = delivery.kind === "answered" && delivery.status === 200;
-  if (!isAccepted || receiptHash === null || !peerSupports(peer, "signed_accepted")) return null;
-  const { relay_id: relayId, public_key: publicKey } = peer;
-  const accepted = readAccepted(body, { taskId, receiptHash, relayId, publicKey });
-  if (accepted === null) {
-    federation.log.warn("federation.accepted_unsigned", {
-      correlationId: taskId,
-      relay_id: relayId,
-    });
+  if (!isAccepted || receiptHash === null || !peerSupports(peer, "signed_accepted")) {
+    return undefined;
   }
-  return accepted;
+  const { relay_id: relayId, public_key: publicKey } = peer;
+  return readAccepted(body, { taskId, receiptHash, relayId, publicKey });
 }
 
 /** The receipt, with this relay's own word on it: each hop is between two relays. */

@@ -11,6 +11,7 @@ import {
 } from "@agent/wire";
 import type { Handlers, RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
+import { statedSuccession } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { acceptResult } from "./accept-result.ts";
@@ -148,7 +149,9 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       const { relayId: agent_id, publicKey: public_key, did } = identity;
       const { incarnation } = services.freezer;
       const features = [...OWN_FEATURES];
-      return { status: 200, body: { agent_id, public_key, did, features, incarnation } };
+      const stated = statedSuccession(identity);
+      const body = { agent_id, public_key, did, features, incarnation, ...stated };
+      return { status: 200, body };
     },
     proposePeer: signed(
       "proposePeer",

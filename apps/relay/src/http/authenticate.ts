@@ -1,31 +1,21 @@
-import { hash, timingSafeEqual } from "node:crypto";
 import { looksLikeToken } from "@agent/client";
 import { refuse, type Operation, type Refusal } from "@agent/wire";
-import { master, type Caller } from "../identity/caller.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { OperatorTokens } from "../identity/operator-tokens.ts";
 import type { TokenChecker } from "../identity/tokens.ts";
 
 type CallerOr<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
-/**
- * Reads a bearer (docs/decisions.md, 2). Both sides of the master comparison are hashed first, so
- * that neither length nor content shows in its time.
- */
-export function createAuthenticator(apiToken: string, tokens: TokenChecker) {
-  const digest = (text: string) => hash("sha256", text, "buffer");
-  const expected = digest(apiToken);
-  const masterLooksSigned = looksLikeToken(apiToken);
-
+/** Reads a bearer (docs/decisions.md, 2): one of the operator's tokens, or a token that a device signed. */
+export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenChecker) {
   return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
     // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
     if (header === undefined || isOtherScheme(header)) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) return refuse("auth.unknown_token");
-    const looksSigned = looksLikeToken(bearer);
-    // What cannot be the master token by its outline need not be compared with it.
-    if (looksSigned === masterLooksSigned && timingSafeEqual(digest(bearer), expected)) {
-      return { ok: true, caller: master };
-    }
-    return looksSigned ? tokens.check(bearer) : refuse("auth.unknown_token");
+    const operator = operatorTokens.find(bearer);
+    if (operator !== undefined) return { ok: true, caller: operator };
+    return looksLikeToken(bearer) ? tokens.check(bearer) : refuse("auth.unknown_token");
   };
 }
 

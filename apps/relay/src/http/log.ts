@@ -24,6 +24,12 @@ export interface Log {
   child(fields: LogFields): Log;
 }
 
+/** The log of a process; its children share what it hides. */
+export interface RootLog extends Log {
+  /** Takes these values out of every line from now on, as `secrets` of the options. */
+  hide(secrets: readonly string[]): void;
+}
+
 export interface LogOptions {
   /** The least level that is written. */
   readonly level: LogLevel;
@@ -43,7 +49,7 @@ const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 const lineBreakers = /[\x7f-\x9f\u2028\u2029]/;
 
 /** One JSON object per line: info, warn and debug to stdout, errors to stderr (spec, "Relay log events"). */
-export function createLog({ level: least, write, now, secrets = [] }: LogOptions): Log {
+export function createLog({ level: least, write, now, secrets = [] }: LogOptions): RootLog {
   const redact = createRedactor(secrets);
   const timestamp = timestamps(now);
 
@@ -78,7 +84,7 @@ export function createLog({ level: least, write, now, secrets = [] }: LogOptions
     };
   }
 
-  return logWith({});
+  return { ...logWith({}), hide: (more) => redact.add(more) };
 }
 
 /** Many lines fall into one millisecond, and formatting the time is dearer than the rest. */

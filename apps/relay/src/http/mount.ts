@@ -39,7 +39,7 @@ export interface RequestContext {
   readonly text: string;
   /** The address that the request is counted under. */
   readonly clientIp: () => string;
-  /** Fires when the client goes away. */
+  /** Fires when the client goes away, and when the operator's token that it came with is removed. */
   readonly signal: AbortSignal;
   /** Of a request with an `Idempotency-Key`: to be called in the transaction of its effect. */
   readonly keep?: KeepAnswer;
@@ -190,7 +190,9 @@ export function mount(app: Hono, options: MountOptions): void {
     }
 
     const input = { params, query: query.value, body } as Parsed<Operation>;
-    const { headers: given, signal } = c.req.raw;
+    if (wasRemoved(caller)) return refuse("auth.unknown_token");
+    const { headers: given } = c.req.raw;
+    const signal = signalOf(c.req.raw, caller);
     const clientIp = () => options.clientIp(c);
     const path = pathIn(c.req.url);
     const context = { caller, requestId: id, path, clientIp, headers: given, text, signal };
@@ -247,6 +249,15 @@ export function mount(app: Hono, options: MountOptions): void {
     return refusalResponse(refuse("route.not_found"), id, headersFor(c, id));
   });
   app.onError((error, c) => failed(error, c, requestId(c)));
+}
+
+/** Whether the operator's token was removed while the body was on its way. */
+function wasRemoved(caller: Caller): boolean {
+  return caller.kind === "master" && caller.removed.aborted;
+}
+
+function signalOf({ signal }: Request, caller: Caller): AbortSignal {
+  return caller.kind === "master" ? AbortSignal.any([signal, caller.removed]) : signal;
 }
 
 /** Path and query of an absolute URL, as they stand in it. */

@@ -1,5 +1,13 @@
 /** Who makes a request: nobody known, the operator, or a device of an agent. */
-export type Caller = { readonly kind: "anonymous" } | { readonly kind: "master" } | AgentCaller;
+export type Caller = { readonly kind: "anonymous" } | OperatorCaller | AgentCaller;
+
+export interface OperatorCaller {
+  readonly kind: "master";
+  /** What the audit calls it: `operator`, or `operator:1` and `operator:2` while there are two tokens. */
+  readonly name: string;
+  /** Fires when the token is taken out of the configuration while the relay runs. */
+  readonly removed: AbortSignal;
+}
 
 export interface AgentCaller {
   readonly kind: "agent";
@@ -13,7 +21,12 @@ export interface AgentCaller {
 }
 
 export const anonymous: Caller = { kind: "anonymous" };
-export const master: Caller = { kind: "master" };
+/** The relay itself, where it acts for its operator without a request. */
+export const master: OperatorCaller = {
+  kind: "master",
+  name: "operator",
+  removed: new AbortController().signal,
+};
 
 /** The agent in whose name a caller acts; the operator acts for whom the request names. */
 export function actingAgent(caller: Caller, named: string | undefined): string | undefined {

@@ -1,8 +1,18 @@
-import { bytesToHex, generateKeyPair, publicKeyOf, publicKeyToDidKey } from "@agent/crypto";
+import {
+  bytesToHex,
+  generateKeyPair,
+  publicKeyOf,
+  publicKeyToDidKey,
+  verifyRelaySuccession,
+  type RelaySuccessionRecord,
+} from "@agent/crypto";
 import { openSealedKey, parseSecretKeyHex, sealKey } from "@agent/crypto/sealed-key";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findIdentity, insertIdentity, replaceSecretKey } from "./store.ts";
+import { findIdentity, insertIdentity, listSuccessions, replaceSecretKey } from "./store.ts";
+
+/** A step of the relay's key, as both keys signed it. */
+export type SignedSuccession = RelaySuccessionRecord & { readonly [member: string]: unknown };
 
 /** The relay's own key: it signs settlement records and the tokens toward agents. */
 export interface RelayIdentity {
@@ -11,6 +21,10 @@ export interface RelayIdentity {
   /** 64 hex digits. */
   readonly publicKey: string;
   readonly did: string;
+  /** How it came from one key to the next, oldest first. */
+  readonly succession: readonly SignedSuccession[];
+  /** All keys that it has had, in 64 hex digits, the one in force last. */
+  readonly publicKeys: readonly string[];
 }
 
 type Loaded =
@@ -39,7 +53,7 @@ export async function loadRelayIdentity(
         created_at: runtime.now(),
       }),
     );
-    return { ok: true, identity: identityOf(relayId, secretKey) };
+    return identityOf(relayId, secretKey, []);
   }
   const opened = await openStored(stored.secret_key, passphrase);
   if (!opened.ok) return opened;
@@ -48,20 +62,31 @@ export async function loadRelayIdentity(
     await storage.transaction((tx) => replaceSecretKey(tx, sealed));
     await storage.scrub();
   }
-  return { ok: true, identity: identityOf(stored.relay_id, opened.secretKey) };
+  const rows = await listSuccessions(storage.read);
+  const succession = rows.map(({ record }) => JSON.parse(record) as SignedSuccession);
+  return identityOf(stored.relay_id, opened.secretKey, succession);
 }
 
-function identityOf(relayId: string, secretKey: Uint8Array): RelayIdentity {
-  const publicKey = publicKeyOf(secretKey);
-  return {
-    relayId,
-    secretKey,
-    publicKey: bytesToHex(publicKey),
-    did: publicKeyToDidKey(publicKey),
-  };
+function identityOf(
+  relayId: string,
+  secretKey: Uint8Array,
+  succession: readonly SignedSuccession[],
+): Loaded {
+  const keyBytes = publicKeyOf(secretKey);
+  const publicKey = bytesToHex(keyBytes);
+  const firstPublicKey = succession[0]?.old_public_key ?? publicKey;
+  const chain = verifyRelaySuccession(succession, { relayId, firstPublicKey });
+  if (!chain.ok || chain.publicKeys.at(-1) !== publicKey) {
+    const detail = "the stored successions do not lead to the relay key";
+    return { ok: false, code: "identity.unreadable", detail };
+  }
+  const { publicKeys } = chain;
+  const did = publicKeyToDidKey(keyBytes);
+  return { ok: true, identity: { relayId, secretKey, publicKey, did, succession, publicKeys } };
 }
 
-function storedText(secretKey: Uint8Array, passphrase: string | undefined): Promise<string> {
+/** The key as it is stored: sealed where there is a passphrase. */
+export function storedText(secretKey: Uint8Array, passphrase: string | undefined): Promise<string> {
   return passphrase === undefined
     ? Promise.resolve(bytesToHex(secretKey))
     : sealKey(secretKey, passphrase);
@@ -88,4 +113,11 @@ async function openStored(text: string, passphrase: string | undefined): Promise
   }
   const opened = await openSealedKey(text, passphrase);
   return opened.ok ? opened : unreadable("AGENT_RELAY_KEY_PASSPHRASE does not open the relay key");
+}
+
+/** The member of the identity documents; a relay that never changed its key has none. */
+export function statedSuccession({ succession }: Pick<RelayIdentity, "succession">): {
+  readonly succession?: SignedSuccession[];
+} {
+  return succession.length > 0 ? { succession: [...succession] } : {};
 }

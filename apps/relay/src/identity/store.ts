@@ -1,6 +1,6 @@
 import { db, p, prepare } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import type { RelayIdentityRow } from "../storage/tables/identity.ts";
+import type { RelayIdentityRow, RelaySuccessionRow } from "../storage/tables/identity.ts";
 
 const identity = prepare()(db.selectFrom("relay_identity").selectAll());
 
@@ -27,4 +27,19 @@ const changeSecretKey = prepare<{ secret_key: string }>()(
 
 export async function replaceSecretKey(tx: Tx, secret_key: string): Promise<void> {
   await tx.run(changeSecretKey, { secret_key });
+}
+
+const successions = prepare()(db.selectFrom("relay_successions").selectAll().orderBy("position"));
+
+/** The steps of the relay's key, oldest first. */
+export function listSuccessions(read: Reader): Promise<RelaySuccessionRow[]> {
+  return read.all(successions, {});
+}
+
+const addSuccession = prepare<RelaySuccessionRow>()(
+  db.insertInto("relay_successions").values({ position: p("position"), record: p("record") }),
+);
+
+export async function insertSuccession(tx: Tx, row: RelaySuccessionRow): Promise<void> {
+  await tx.run(addSuccession, row);
 }

@@ -12,7 +12,7 @@ import { touchAgent } from "../agents/store.ts";
 import type { createAuthenticator } from "../http/authenticate.ts";
 import { parseObject } from "../http/body.ts";
 import { validate } from "../http/validate.ts";
-import type { Caller } from "../identity/caller.ts";
+import type { Caller, OperatorCaller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { StorageFrozen } from "../storage/storage.ts";
@@ -104,6 +104,14 @@ export function openSession(
     return signedIn === undefined || signedIn.connection.deviceId === known.deviceId;
   }
 
+  /** Ends the session when the operator's token is removed; answers how to stop waiting for that. */
+  function endOnRemoval({ removed }: OperatorCaller): () => void {
+    const onRemoval = () => end(socketClose.unauthorized, "token removed");
+    removed.addEventListener("abort", onRemoval, { once: true });
+    if (removed.aborted) onRemoval();
+    return () => removed.removeEventListener("abort", onRemoval);
+  }
+
   async function signIn(header: string): Promise<void> {
     const judged = await services.authenticate(header);
     if (over) return;
@@ -116,6 +124,8 @@ export function openSession(
         end(socketClose.unauthorized, "token expired"),
       );
     }
+    if (known.kind === "master") cancelTimer = endOnRemoval(known);
+    if (over) return;
     if (signedIn !== undefined) {
       signedIn.caller = known;
       return;

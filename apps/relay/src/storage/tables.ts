@@ -29,7 +29,7 @@ import type {
   FederationPeerRow,
 } from "./tables/federation.ts";
 import type { IdempotencyKeyRow } from "./tables/http.ts";
-import type { RelayIdentityRow, SpentTokenRow } from "./tables/identity.ts";
+import type { RelayIdentityRow, RelaySuccessionRow, SpentTokenRow } from "./tables/identity.ts";
 import type { LedgerRow } from "./tables/ledger.ts";
 import type { PairingRow } from "./tables/pairing.ts";
 import type {
@@ -54,6 +54,7 @@ import type { WebhookDeliveryRow, WebhookRow } from "./tables/webhooks.ts";
 /** The rows as they are stored, a file per feature: migrations/ is the truth, this is its type. */
 export interface Tables {
   relay_identity: RelayIdentityRow;
+  relay_successions: RelaySuccessionRow;
   agents: AgentRow;
   agent_keys: AgentKeyRow;
   key_proofs: KeyProofRow;

@@ -1,3 +1,4 @@
+import type { PeerPin } from "../peer-key.ts";
 import type { Proposal } from "../messages/handshake.ts";
 
 /** What a relay tells of itself in a handshake. */
@@ -9,6 +10,8 @@ export interface Introduction {
   readonly displayName: string;
   /** Words of `FEDERATION_FEATURES`; believed only of a message that is signed as a whole. */
   readonly features?: readonly string[];
+  /** The steps that led to `publicKey` since the relay was first met; never sent in a handshake. */
+  readonly succession?: PeerPin["succession"];
 }
 
 type Introducing = Pick<

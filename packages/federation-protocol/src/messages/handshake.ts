@@ -18,6 +18,8 @@ export const RelayIdentitySchema = v.object({
   /** Shown to whoever looks; a peer believes those of a signed heartbeat. */
   features: v.optional(features),
   incarnation: v.optional(count),
+  /** The steps from the relay's first key to this one, oldest first; proven by their signatures. */
+  succession: v.optional(v.array(v.looseObject({}))),
 });
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
 

@@ -12,6 +12,11 @@ export interface VerifyOptions {
    * issuer's, the holder's or, of a bundle, a settlement record and an attestation, the relay's.
    */
   readonly publicKey?: BoundKeys | undefined;
+  /**
+   * The steps by which the relay came to its key, oldest first, as its identity document shows them:
+   * what it signed under any of its keys is judged by the whole chain. Ignored when it breaks a rule.
+   */
+  readonly relaySuccession?: readonly unknown[] | undefined;
   /** The task that a receipt, an attestation or a bundle has to be about. */
   readonly taskId?: string | undefined;
 }

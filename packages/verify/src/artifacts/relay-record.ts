@@ -3,6 +3,7 @@ import { keyOfDid } from "../bound-key.ts";
 import { conclude } from "../conclude.ts";
 import type { Places } from "../place-checks.ts";
 import { noShowList } from "../recognise.ts";
+import { relayKeysFrom } from "../relay-keys-of.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
@@ -15,13 +16,18 @@ const SETTLEMENT_PLACES: Places = {
 };
 
 /** The verdict on a settlement record, which is signed by the key that its issuer's did:key is. */
-export function judgeSettlement(record: object, { publicKey }: VerifyOptions): Verdict {
+export function judgeSettlement(record: object, options: VerifyOptions): Verdict {
+  const { publicKey } = options;
   const { issuer } = record as { issuer?: unknown };
-  const verdict = verifySettlementRecord(record);
+  const key = keyOfDid(issuer);
+  const relayKeys = relayKeysFrom(options);
+  // A chain of another relay says nothing about this record.
+  const isOfChain = key !== null && relayKeys.includes(key);
+  const verdict = verifySettlementRecord(record, isOfChain ? { relayKeys } : {});
   const settled = verdict.valid ? [{ name: "settled", ok: true }] : [];
   const found = { ...verdict, checks: [...verdict.checks, ...settled] };
   return conclude("settlement", found, SETTLEMENT_PLACES, {
-    key: keyOfDid(issuer),
+    key,
     named: publicKey,
   });
 }

@@ -26,6 +26,7 @@ const CHECK_OF: Readonly<Record<SuccessionCode, keyof typeof PLACES>> = {
   "succession.old_key_signature_invalid": "signatures",
   "succession.new_key_signature_invalid": "signatures",
   "succession.agent_mismatch": "handover",
+  "succession.relay_mismatch": "handover",
   "succession.old_key_mismatch": "handover",
   "succession.new_key_refused": "handover",
   "succession.key_reused": "handover",

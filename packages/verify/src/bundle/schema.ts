@@ -42,6 +42,8 @@ const bundleRules = {
     string,
     v.check((did) => keyOfDid(did) !== null, "must be the did:key of an Ed25519 key"),
   ),
+  // Only where the relay had another key before: the steps to that of `issuer`, oldest first.
+  relay_succession: v.optional(listOf(object)),
   created_at: time,
   task: objectOf({
     task_id: text,
@@ -124,6 +126,7 @@ export interface EvidenceBundle extends Pick<
   Checked,
   "spec" | "relay_id" | "issuer" | "created_at" | "attestation" | "suite" | "signature"
 > {
+  readonly relay_succession?: readonly object[];
   readonly task: {
     readonly task_id: string;
     readonly agent_id: string;

@@ -6,12 +6,12 @@ import type { EvidenceBundle, Posting } from "./schema.ts";
 /** The first rule of money that a bundle breaks; undefined when it breaks none. */
 export function faultOfMoney(
   bundle: EvidenceBundle,
-  relayKey: string,
+  relayKeys: readonly string[],
 ): ArtifactRefusal | undefined {
   const { task, receipt, settlements, postings } = bundle;
   const hash = hashOfReceipt(bundle);
   for (const record of settlements) {
-    const verdict = verifySettlementRecord(record, { publicKey: relayKey });
+    const verdict = verifySettlementRecord(record, { relayKeys });
     if (!verdict.valid) return verdict.code;
     const isOfTask =
       record.task_id === task.task_id &&

@@ -29,6 +29,8 @@ export interface Voucher {
   readonly publicKey: string;
   /** The 32-byte seed. */
   readonly secretKey: Uint8Array;
+  /** The steps that led to its key, oldest first. */
+  readonly succession?: readonly object[];
   /** The relay's clock in ms. */
   readonly now: number;
 }
@@ -38,7 +40,7 @@ export interface Voucher {
  * all other members. Throws CanonicalJsonError when a part has no canonical JSON inside a bundle.
  */
 export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
-  const { relayId, publicKey, secretKey, now } = relay;
+  const { relayId, publicKey, secretKey, succession = [], now } = relay;
   const { received_at, ...parts } = evidence;
   const attestation = signAttestation(
     {
@@ -56,6 +58,7 @@ export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
     spec: BUNDLE_SPEC,
     relay_id: relayId,
     issuer: publicKeyToDidKey(hexToBytes(publicKey)),
+    ...(succession.length > 0 && { relay_succession: succession }),
     created_at: now,
     attestation,
     suite: SUITE,

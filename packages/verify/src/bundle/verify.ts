@@ -12,6 +12,7 @@ import { hashOfReceipt } from "./hash-of-receipt.ts";
 import { hopsFit } from "./hops.ts";
 import { historiesHold, keysEver, keysInForce, type KeysOf } from "./keys.ts";
 import { readBundle } from "./read.ts";
+import { relayKeysOf } from "./relay-keys.ts";
 import { routingHolds } from "./routing.ts";
 import type { EvidenceBundle } from "./schema.ts";
 import { faultOfMoney } from "./settled.ts";
@@ -48,7 +49,12 @@ function* judgeParts(
   yield holds("well_formed");
   const isSigned = verifyJson(bundle, hexToBytes(relayKey));
   yield isSigned ? holds("intact") : refusal("intact", "bundle.signature_invalid");
-  if (publicKey !== undefined && !isNamed(relayKey, publicKey)) {
+  const relayKeys = relayKeysOf(bundle, relayKey);
+  if (relayKeys === null) {
+    yield refusal("key_bound", "bundle.relay_succession_broken");
+    return;
+  }
+  if (publicKey !== undefined && !relayKeys.some((key) => isNamed(key, publicKey))) {
     yield refusal("key_bound", "artifact.key_unbound");
   }
   if (!historiesHold(bundle.signers)) yield refusal("key_bound", "bundle.key_history_broken");
@@ -70,10 +76,10 @@ function* judgeParts(
   const isReplayed = routingHolds(bundle);
   if (isReplayed === false) yield refusal("hashes_match", "bundle.routing_mismatch");
   if (isReplayed === true) yield holds("hashes_match");
-  if (bundle.credential !== null) yield credentialPart(bundle, bundle.credential);
+  if (bundle.credential !== null) yield credentialPart(bundle, bundle.credential, relayKeys);
   yield attestedPart(bundle, relayKey);
   if (settlements.length > 0 || postings.length > 0) {
-    const fault = faultOfMoney(bundle, relayKey);
+    const fault = faultOfMoney(bundle, relayKeys);
     yield fault === undefined ? holds("settled") : refusal("settled", fault);
   }
   if (bundle.erased !== undefined) yield refusal("hashes_match", "bundle.erased");
@@ -123,14 +129,15 @@ function hopPart(bundle: EvidenceBundle): Part {
 
 /** Judged at the moment from which it holds: it ends within the hour, and the evidence stays. */
 function credentialPart(
-  { issuer, receipt, signers }: EvidenceBundle,
+  { receipt, signers }: EvidenceBundle,
   credential: NonNullable<EvidenceBundle["credential"]>,
+  relayKeys: readonly string[],
 ): Part {
   const judged = judgeCredential(credential, { now: Date.parse(credential.validFrom) });
   const subject = keyOfDid((credential.credentialSubject as { id?: unknown } | undefined)?.id);
   const isAbout = subject !== null && keysEver(signers)(receipt).includes(subject);
   if (!judged.valid) return { ...refusal("nested", judged.code), nested: judged };
-  return isAbout && credential.issuer === issuer
+  return isAbout && isNamed(keyOfDid(credential.issuer), relayKeys)
     ? { ...holds("nested"), nested: judged }
     : { ...refusal("nested", "bundle.credential_foreign"), nested: judged };
 }

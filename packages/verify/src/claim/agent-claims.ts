@@ -37,12 +37,21 @@ export function ledgerClaim(ledger: Ledger): Claim {
   };
 }
 
+/** A record of an agent's key or of a relay's. */
+type Succession = Partial<Pick<SuccessionRecord, "agent_id">> & {
+  readonly relay_id?: string;
+} & Omit<SuccessionRecord, "agent_id">;
+
 export function successionClaim(value: object): Claim {
-  const records = (successionList(value) ?? [value]) as readonly SuccessionRecord[];
+  const records = (successionList(value) ?? [value]) as readonly Succession[];
   const [first, last] = [records[0], records.at(-1)];
   const oldKey = first?.old_public_key ?? "";
+  const owner =
+    first?.relay_id === undefined
+      ? `agent ${printable(first?.agent_id ?? "")}`
+      : `relay ${printable(first.relay_id)}`;
   return {
-    statement: `agent ${printable(first?.agent_id ?? "")} moved from key ${printable(oldKey)} to key ${printable(last?.new_public_key ?? "")}`,
+    statement: `${owner} moved from key ${printable(oldKey)} to key ${printable(last?.new_public_key ?? "")}`,
     details: [
       `${records.length} hand-overs, the last at ${isoTime(last?.timestamp ?? Number.NaN)}`,
     ],

@@ -19,6 +19,7 @@ const CLAIMS: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
   presentation: presentationClaim,
   ledger: ledgerClaim,
   succession: successionClaim,
+  relay_succession: successionClaim,
   settlement: settlementClaim,
   attestation: attestationClaim,
   no_show: noShowClaim,

@@ -18,6 +18,8 @@ export type Request =
       readonly allowUnanchored: boolean;
       readonly now: number | undefined;
       readonly taskId: string | undefined;
+      /** The file with the steps of the relay's key. */
+      readonly successionFile: string | undefined;
       /** The file that the result of the one artifact has to refer to. */
       readonly resultFile: string | undefined;
     };
@@ -35,6 +37,8 @@ settlement record or a no-show record: anyone can make up a relay.
   --key KEY           the key that must have signed: 64 hex digits or a did:key; may be given again
   --trust FILE        a file of such keys, one a line; # begins a comment; may be given again
   --allow-unanchored  exit with 0 instead of 3
+  --succession FILE   the steps of the relay's key, as its /.well-known/agent-relay.json shows them: what
+                      it signed under one key of the chain then counts for --key with any other one
   --task ID           the task that a receipt, an attestation or a bundle must be about
   --file FILE         the file that the result of a receipt or a bundle refers to: its hash and its
                       length must be those that were signed; for one artifact at a time
@@ -54,6 +58,7 @@ export function readArguments(args: readonly string[]): Request {
         key: { type: "string", multiple: true },
         trust: { type: "string", multiple: true },
         "allow-unanchored": { type: "boolean", default: false },
+        succession: { type: "string" },
         task: { type: "string" },
         file: { type: "string" },
         now: { type: "string" },
@@ -84,6 +89,7 @@ export function readArguments(args: readonly string[]): Request {
       keys: keys?.filter((key) => key !== null),
       now,
       taskId: values.task,
+      successionFile: values.succession,
       resultFile: values.file,
     };
   } catch (error) {

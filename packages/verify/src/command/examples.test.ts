@@ -69,6 +69,7 @@ test("D5: the examples end as an auditor would expect", async () => {
     ],
     "made after its texts were erased": ["refused, bundle.erased", "1"],
     "signed with a key that its agent had left": ["refused, bundle.key_not_in_force", "1"],
+    "of a relay that has changed its key, its former key is named": ["valid", "0"],
     "two tasks mixed by the relay": ["refused, receipt.task_mismatch", "1"],
     edited: ["refused, bundle.signature_invalid", "1"],
     "a no-show record, its relay's key is named": ["valid", "0"],

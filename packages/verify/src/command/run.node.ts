@@ -53,7 +53,9 @@ async function verifyFiles(request: VerifyRequest, machine: Machine): Promise<nu
   const named = await namedKeys(request, machine);
   // Judging without a file of keys that was asked for would call unanchored what it refuses.
   if (!named.ok) return UNREADABLE;
-  const options = { now, publicKey: named.keys, taskId };
+  const relaySuccession = await successionOf(request.successionFile, machine);
+  if (relaySuccession === null) return UNREADABLE;
+  const options = { now, publicKey: named.keys, taskId, relaySuccession };
   let worst = VALID;
   for (const file of files) {
     const text = await textOf(file, machine);
@@ -137,6 +139,23 @@ async function digestOf(
     err(`agent-verify: ${file}: ${messageOf(error)}\n`);
     return null;
   }
+}
+
+/** Undefined where no file was named, null where it holds no list of steps. */
+async function successionOf(
+  file: string | undefined,
+  machine: Machine,
+): Promise<readonly unknown[] | null | undefined> {
+  if (file === undefined) return undefined;
+  const text = await textOf(file, machine);
+  if (text === null) return null;
+  const parsed = parseJsonText(text)?.value;
+  const list: unknown = Array.isArray(parsed)
+    ? parsed
+    : (parsed as { succession?: unknown } | null | undefined)?.succession;
+  if (Array.isArray(list)) return list;
+  machine.err(`agent-verify: ${file}: holds no succession of a relay's key\n`);
+  return null;
 }
 
 function messageOf(error: unknown): string {

@@ -1,3 +1,4 @@
+import { signRelaySuccession } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
 import { RUNGS, verifyArtifact } from "../index.ts";
@@ -30,7 +31,9 @@ const files: Readonly<Record<string, Uint8Array>> = {
 };
 
 /** Runs the command on these files, with a clock that stands at `now`. */
-async function run(...args: string[]) {
+const run = (...args: string[]) => runOn(files, args);
+
+async function runOn(files: Readonly<Record<string, Uint8Array>>, args: string[]) {
   let [out, err] = ["", ""];
   const machine: Machine = {
     read: async (file) => {
@@ -212,4 +215,35 @@ test("what cannot be read is named on the other channel", async () => {
     err: "agent-verify: missing.json: no such file\n",
   });
   expect((await run("--unknown")).err).toMatch(/^agent-verify: .*--unknown.*\n\nagent-verify \[/);
+});
+
+describe("D8: the succession of a relay's key beside a file", () => {
+  const succession = [
+    signRelaySuccession({
+      relay_id: made.bundle.relay_id,
+      oldSecretKey: made.relaySecretKey,
+      newSecretKey: alice.secretKey,
+      timestamp: now,
+    }),
+  ];
+  const beside = { ...files, "relay.json": json({ succession }), "steps.json": json(succession) };
+
+  test.each(["relay.json", "steps.json"])(
+    "D8: the document or the list in %s lets a bundle of before count for the newer key",
+    async (file) => {
+      const asked = ["evidence.json", "--key", alice.publicKey];
+      expect(await runOn(beside, asked)).toMatchObject({ exitCode: 1 });
+      const answered = await runOn(beside, [...asked, "--succession", file]);
+      expect(answered).toMatchObject({ exitCode: 0, err: "" });
+    },
+  );
+
+  test.each(["notes.json", "missing.json", "latin1.json"])(
+    "D8: %s holds no succession, which is the exit code 2",
+    async (file) => {
+      const answered = await runOn(beside, ["evidence.json", "--succession", file]);
+      expect(answered).toMatchObject({ exitCode: 2, out: "" });
+      expect(answered.err).toContain(file);
+    },
+  );
 });

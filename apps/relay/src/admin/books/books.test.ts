@@ -52,6 +52,7 @@ async function byCommand() {
     status: false,
     path,
     now: t.clock.now(),
+    randomBytes: (length) => new Uint8Array(length),
   });
   return { ok, books: JSON.parse(text) as Books };
 }

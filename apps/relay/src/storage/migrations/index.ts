@@ -30,6 +30,7 @@ import { traces } from "./030-traces.ts";
 import { erasedTexts } from "./031-erased-texts.ts";
 import { keyProofs } from "./032-key-proofs.ts";
 import { votes } from "./033-votes.ts";
+import { relayKeys } from "./034-relay-keys.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -65,4 +66,5 @@ export const migrations = [
   erasedTexts,
   keyProofs,
   votes,
+  relayKeys,
 ];

@@ -45,10 +45,15 @@ export interface SettlementRow {
   /** The payment on a chain that the task came with, and of which chain; null without one. */
   x402_tx_hash: string | null;
   x402_network: string | null;
+  /** Which of the relay's keys was in force, counted from 0. */
+  relay_key: number;
 }
 
 /** A settlement to be recorded: its payment is known by the task, or from the relay that settles. */
-export interface NewSettlement extends Omit<SettlementRow, "x402_tx_hash" | "x402_network"> {
+export interface NewSettlement extends Omit<
+  SettlementRow,
+  "x402_tx_hash" | "x402_network" | "relay_key"
+> {
   readonly x402?: { readonly txHash: string; readonly network: string } | undefined;
 }
 

@@ -22,6 +22,8 @@ export interface FederationPeerRow {
   incarnation: number;
   /** Whether the operator added it or allowed it by name: only then does it speak for agents' keys. */
   admitted: 0 | 1;
+  /** JSON array: the succession records that led to `public_key` from the key of the first handshake. */
+  succession: string;
 }
 
 /** A task that was handed to another relay. */

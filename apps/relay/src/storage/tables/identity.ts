@@ -6,6 +6,13 @@ export interface RelayIdentityRow {
   created_at: number;
 }
 
+/** One step of the relay's key; the first is at position 0. */
+export interface RelaySuccessionRow {
+  position: number;
+  /** JSON: the record, as both keys signed it. */
+  record: string;
+}
+
 /** A token that counts no more, wherever (`revoked`) or where it counts once (`used`). */
 export interface SpentTokenRow {
   agent_id: string;

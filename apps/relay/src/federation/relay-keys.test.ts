@@ -1,0 +1,244 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hexToBytes, type RelaySuccessionRecord } from "@agent/crypto";
+import { createHeartbeat, signRequest } from "@agent/federation-protocol";
+import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
+import { verifyArtifact } from "@agent/verify";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  booksOf,
+  peer,
+  positionsOf,
+  startSite,
+  submitFor,
+  taskFor,
+  until,
+  work,
+  type Site,
+} from "../../test/network.ts";
+import { commands } from "../commands.ts";
+import { findIdentity } from "../identity/store.ts";
+import { readDatabase } from "../storage/read-database.ts";
+
+const names = ["alpha", "beta"] as const;
+type Name = (typeof names)[number];
+
+let folder: string;
+let clock: ManualClock;
+let sites: Record<Name, Site>;
+let starts = 0;
+let boss: TestAgent;
+let worker: TestAgent;
+
+const file = (name: Name) => join(folder, `${name}.db`);
+
+async function start(name: Name, port?: number): Promise<Site> {
+  starts += 1;
+  const env = { AGENT_DB_PATH: file(name) };
+  return startSite({ name, clock, seed: starts, env, ...(port !== undefined && { port }) });
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relay-keys-"));
+  clock = manualClock();
+  sites = { alpha: await start("alpha"), beta: await start("beta") };
+  await peer(sites.alpha, sites.beta);
+  boss = await sites.alpha.agent();
+  await sites.alpha.deposit(boss, 10);
+  worker = await sites.beta.worker(1);
+});
+afterEach(async () => {
+  await Promise.all(names.map((name) => sites[name].close()));
+  rmSync(folder, { recursive: true });
+});
+
+/** Stops a relay, runs the command on its database, and starts it again where it was. */
+async function rotate(name: Name): Promise<void> {
+  const { port } = sites[name];
+  await sites[name].stop();
+  await clock.advance(2_000);
+  const { ok, text } = await commands["rotate-key"]!.run({
+    arguments: [],
+    status: false,
+    path: file(name),
+    now: clock.now(),
+    randomBytes: seededRandom(700 + starts).randomBytes,
+  });
+  if (!ok) throw new Error(text);
+  sites[name] = await start(name, port);
+}
+
+const identityOf = async (site: Site) =>
+  (await site.request("GET", "/federation/v1/identity")).body as {
+    agent_id: string;
+    public_key: string;
+    succession: RelaySuccessionRecord[];
+  };
+
+async function onRecord(at: Site, of: Site) {
+  const { body } = await at.asMaster("GET", "/api/v1/admin/federation/peers");
+  const peers = body["peers"] as { relay_id: string; public_key: string; state: string }[];
+  return peers.find(({ relay_id }) => relay_id === of.relayId);
+}
+
+const keyOnRecord = async (at: Site, of: Site) => (await onRecord(at, of))?.public_key;
+
+const stateOnRecord = async (at: Site, of: Site) => (await onRecord(at, of))?.state;
+
+/** Lets heartbeats of a relay go unanswered until it has removed its peer. */
+async function missBeats(site: Site, peered: Site): Promise<void> {
+  for (let missed = 0; missed < 8; missed += 1) {
+    await clock.advance(60_000);
+    await site.relay.tick();
+    await site.relay.idle();
+  }
+  expect(["removed", undefined]).toContain(await stateOnRecord(site, peered));
+}
+
+async function identitiesServed(site: Site): Promise<number> {
+  const { text } = await site.asMaster("GET", "/metrics");
+  const lines = text.split("\n").filter((line) => line.includes('operation="relayIdentity"'));
+  const count = lines.find((line) => /_count|_total/.test(line));
+  return Number(count?.split(" ").at(-1) ?? 0);
+}
+
+async function storedSecret(name: Name): Promise<Uint8Array> {
+  const row = await readDatabase(file(name), (read) => findIdentity(read));
+  return hexToBytes(row!.secret_key);
+}
+
+/** A heartbeat of beta's to alpha, signed by any key. */
+function beatWith(secretKey: Uint8Array) {
+  const { alpha, beta } = sites;
+  const path = "/federation/v1/peer/heartbeat";
+  const [relayId, to] = [beta.relayId, alpha.relayId];
+  const timestamp = clock.now() + 1_000;
+  const body = createHeartbeat({ relay_id: relayId, timestamp, agent_count: 0, to }, secretKey);
+  const headers = signRequest(
+    { method: "POST", path, to, body },
+    { relayId, secretKey, now: clock.now() },
+  );
+  return alpha.request("POST", path, { body, headers });
+}
+
+async function submit(): Promise<string> {
+  const { status, body } = await submitFor(sites.alpha, boss);
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return String(body["task_id"]);
+}
+
+async function finish(taskId: string): Promise<void> {
+  const done = await work(sites.beta, worker, await taskFor(sites.beta, worker, taskId));
+  if (done.status !== 200) throw new Error(JSON.stringify(done.body));
+}
+
+async function tick(): Promise<void> {
+  await clock.advance(60_000);
+  await Promise.all(names.map((name) => sites[name].relay.tick()));
+}
+
+const evidenceOf = async (taskId: string) => {
+  const path = `/agent/${boss.agentId}/task/${taskId}/evidence`;
+  return (await sites.alpha.as(boss, "GET", path)).text;
+};
+
+test.each(names)(
+  "D8: federated tasks go on after the succession of the key of %s, without the operator",
+  async (name) => {
+    const before = await submit();
+    await taskFor(sites.beta, worker, before);
+    const { public_key: oldKey } = await identityOf(sites[name]);
+    await rotate(name);
+    const { alpha, beta } = sites;
+    const now = await identityOf(sites[name]);
+    expect(now).toMatchObject({ agent_id: sites[name].relayId });
+    expect(now.public_key).not.toBe(oldKey);
+    expect(now.succession).toMatchObject([
+      { relay_id: sites[name].relayId, old_public_key: oldKey },
+    ]);
+
+    await finish(before);
+    await tick();
+    await until(async () => (await alpha.balance(boss)) === 9, "the payer is charged");
+    await until(async () => (await beta.balance(worker)) === 0.9025, "the worker is paid");
+    await finish(await submit());
+    await until(async () => (await beta.balance(worker)) === 1.805, "the worker is paid again");
+    await until(async () => (await positionsOf(alpha))[beta.relayId] === 1.9, "both are owed");
+    for (const site of [alpha, beta]) {
+      expect(await booksOf(site)).toMatchObject({ consistent: true });
+    }
+    const other = name === "alpha" ? beta : alpha;
+    expect(await keyOnRecord(other, sites[name])).toBe(now.public_key);
+    expect(other.logged("federation.peer.key_changed")).toHaveLength(1);
+  },
+);
+
+test("D8: after the succession a request under the old key is refused and changes nothing", async () => {
+  const old = await storedSecret("beta");
+  await rotate("beta");
+  const { alpha, beta } = sites;
+  await tick();
+  const { public_key: newKey } = await identityOf(beta);
+  await until(async () => (await keyOnRecord(alpha, beta)) === newKey, "the key moves on");
+  await clock.advance(2_000);
+  expect(await beatWith(old)).toMatchObject({
+    status: 403,
+    body: { code: "federation.signature_invalid" },
+  });
+  expect(await keyOnRecord(alpha, beta)).toBe(newKey);
+  expect(await beatWith(await storedSecret("beta"))).toMatchObject({ status: 200 });
+});
+
+test("D8: a wrong signature moves no key, and asks the peer at most once a second", async () => {
+  const { alpha, beta } = sites;
+  const { public_key: key } = await identityOf(beta);
+  const before = await identitiesServed(beta);
+  const stranger = seededRandom(99).randomBytes(32);
+  for (let tried = 0; tried < 5; tried += 1) {
+    expect(await beatWith(stranger)).toMatchObject({ status: 403 });
+  }
+  expect(await identitiesServed(beta)).toBe(before + 1);
+  expect(await keyOnRecord(alpha, beta)).toBe(key);
+});
+
+test("D8: a relay that has never met the old key becomes a peer under the new one", async () => {
+  await rotate("beta");
+  const gamma = await startSite({ name: "gamma", clock, seed: 77 });
+  await peer(gamma, sites.beta);
+  const { public_key: newKey } = await identityOf(sites.beta);
+  expect(await keyOnRecord(gamma, sites.beta)).toBe(newKey);
+  await gamma.close();
+});
+
+test.each(names)(
+  "D8: a peer that was removed meanwhile comes back under its new key when %s asks",
+  async (asking) => {
+    const { alpha } = sites;
+    const { port } = sites.beta;
+    await sites.beta.stop();
+    await missBeats(alpha, sites.beta);
+    sites.beta = await start("beta", port);
+    await rotate("beta");
+    const { beta } = sites;
+    // Alpha knows it no more, so beta's heartbeats are refused until it has removed alpha as well.
+    await missBeats(beta, alpha);
+    await (asking === "alpha" ? peer(alpha, beta) : peer(beta, alpha));
+    const { public_key: newKey } = await identityOf(beta);
+    expect(await keyOnRecord(alpha, beta)).toBe(newKey);
+    expect(await stateOnRecord(alpha, beta)).toBe("active");
+    await finish(await submit());
+  },
+);
+
+test("D8: evidence of a task that was done before the peer's succession stays valid", async () => {
+  const taskId = await submit();
+  await finish(taskId);
+  await until(async () => (await sites.alpha.balance(boss)) === 9, "the payer is charged");
+  expect(verifyArtifact(await evidenceOf(taskId))).toMatchObject({ valid: true });
+  await rotate("beta");
+  await tick();
+  const { public_key: newKey } = await identityOf(sites.beta);
+  await until(async () => (await keyOnRecord(sites.alpha, sites.beta)) === newKey, "the key moves");
+  expect(verifyArtifact(await evidenceOf(taskId))).toMatchObject({ valid: true });
+});

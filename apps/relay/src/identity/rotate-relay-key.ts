@@ -1,0 +1,56 @@
+import { generateKeyPair, RELAY_KEYS_MAX, signRelaySuccession } from "@agent/crypto";
+import type { Runtime } from "../runtime.ts";
+import type { Storage } from "../storage/storage.ts";
+import { loadRelayIdentity, storedText } from "./relay-identity.ts";
+import { findIdentity, insertSuccession, replaceSecretKey } from "./store.ts";
+
+export type Rotated =
+  | { readonly ok: true; readonly relayId: string; readonly publicKey: string }
+  | {
+      readonly ok: false;
+      readonly code: "identity.missing" | "identity.unreadable" | "identity.too_many_keys";
+      readonly detail: string;
+    };
+
+/**
+ * Gives the relay a new key under its old id: both keys sign the step, and one transaction stores it
+ * with the new key in the place of the old one, so that a crash leaves either state whole.
+ */
+export async function rotateRelayKey(
+  storage: Storage,
+  runtime: Pick<Runtime, "now" | "randomBytes">,
+  { passphrase, reason }: { readonly passphrase?: string; readonly reason?: string },
+): Promise<Rotated> {
+  if ((await findIdentity(storage.read)) === undefined) {
+    return {
+      ok: false,
+      code: "identity.missing",
+      detail: "the relay has no key yet: start it once",
+    };
+  }
+  const loaded = await loadRelayIdentity(storage, runtime, passphrase);
+  if (!loaded.ok) return loaded;
+  const { relayId, secretKey, succession, publicKeys } = loaded.identity;
+  if (publicKeys.length >= RELAY_KEYS_MAX) {
+    const detail = `a relay has at most ${RELAY_KEYS_MAX} keys`;
+    return { ok: false, code: "identity.too_many_keys", detail };
+  }
+  const next = generateKeyPair(runtime.randomBytes(32));
+  const record = signRelaySuccession({
+    relay_id: relayId,
+    oldSecretKey: secretKey,
+    newSecretKey: next.secretKey,
+    // A clock that was set back must not make the chain go back in time.
+    timestamp: Math.max(runtime.now(), (succession.at(-1)?.timestamp ?? -1) + 1),
+    ...(reason !== undefined && { reason }),
+  });
+  const secret_key = await storedText(next.secretKey, passphrase);
+  await storage.transaction(async (tx) => {
+    // The position is taken once, and the file's lock keeps every other process out.
+    await insertSuccession(tx, { position: succession.length, record: JSON.stringify(record) });
+    await replaceSecretKey(tx, secret_key);
+  });
+  // The old key must not stay readable in the write-ahead log.
+  await storage.scrub();
+  return { ok: true, relayId, publicKey: record.new_public_key };
+}

@@ -1,0 +1,135 @@
+import {
+  bytesToHex,
+  generateKeyPair,
+  publicKeyToDidKey,
+  signJson,
+  signRelaySuccession,
+  signSuccession,
+} from "@agent/crypto";
+import { signSettlementRecord } from "@agent/receipts";
+import { seededRandom } from "@agent/testkit";
+import { describe, expect, test } from "vitest";
+import { delegationOf, start } from "../../test/scene.ts";
+import { bundleText, signBundle, verifyArtifact, verifyBundle } from "../index.ts";
+
+const { evidence, relay } = delegationOf(seededRandom(7), { hops: 1, price: 2, credential: true });
+const [second, third, stranger] = [2, 3, 4].map((byte) => {
+  const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(byte));
+  return { publicKey: bytesToHex(publicKey), secretKey };
+}) as [Pair, Pair, Pair];
+type Pair = Pick<typeof relay, "publicKey" | "secretKey">;
+
+const step = (from: Pair, to: Pair, timestamp: number, relay_id = relay.relayId) =>
+  signRelaySuccession({
+    relay_id,
+    oldSecretKey: from.secretKey,
+    newSecretKey: to.secretKey,
+    timestamp,
+  });
+
+const succession = [step(relay, second, start + 1), step(second, third, start + 2)];
+const [settlement] = evidence.settlements;
+const read = { ...settlement!, suite: undefined, signature: undefined };
+/** The settlement as the relay signs it when it is read under a later key. */
+const signedBy = ({ secretKey }: Pair) => {
+  const { suite: _suite, signature: _signature, ...body } = read;
+  return signSettlementRecord(body as Parameters<typeof signSettlementRecord>[0], secretKey);
+};
+
+const bundleBy = (pair: Pair, steps: readonly object[], signer = pair) =>
+  signBundle(
+    { ...evidence, settlements: [signedBy(signer)] },
+    { ...relay, ...pair, succession: steps },
+  );
+const bundle = bundleBy(third, succession);
+
+describe("D8: a bundle that carries the succession of its relay's key", () => {
+  test.each([relay, second, third].map(({ publicKey }) => publicKey))(
+    "D8: is valid for whoever names any key of the chain (%s)",
+    (publicKey) => {
+      expect(verifyBundle(bundleText(bundle), { publicKey })).toMatchObject({ valid: true });
+    },
+  );
+
+  test("D8: keeps what the relay signed under a former key, and the hash of its settlement", () => {
+    expect(evidence.credential?.issuer).not.toBe(bundle.issuer);
+    expect(bundle.settlements[0]?.issuer).toBe(settlement?.issuer);
+    expect(verifyBundle(bundleBy(third, succession, relay))).toMatchObject({ valid: true });
+  });
+
+  test("D8: is refused for a key that is not in the chain", () => {
+    const { publicKey } = stranger;
+    expect(verifyBundle(bundle, { publicKey })).toMatchObject({ code: "artifact.key_unbound" });
+  });
+
+  const broken = "bundle.relay_succession_broken";
+  const otherId = "019b7d21-53eb-7ccd-926c-3badff397898";
+  const ofAgent = signSuccession({
+    agent_id: relay.relayId,
+    oldSecretKey: relay.secretKey,
+    newSecretKey: third.secretKey,
+    timestamp: start,
+  });
+  test.each<[string, readonly object[], string]>([
+    ["that ends at another key", succession.slice(0, 1), broken],
+    ["without a step", [], broken],
+    ["that leaves a step out", [succession[0]!, step(relay, third, start + 2)], broken],
+    ["that repeats a step", [succession[0]!, succession[0]!, succession[1]!], broken],
+    ["that goes back in time", [step(relay, second, start + 3), succession[1]!], broken],
+    ["with a changed step", [{ ...succession[0], reason: "x" }, succession[1]!], broken],
+    ["of another relay", [step(relay, third, start, otherId)], broken],
+    ["of an agent with the relay's id", [ofAgent], broken],
+    ["with a step by a stranger", [step(stranger, third, start)], "settlement.wrong_issuer"],
+  ])("D8: is refused with a chain %s", (_, relay_succession, code) => {
+    const without = { ...bundle, credential: null, relay_succession };
+    const forged = signJson(without, third.secretKey);
+    expect(verifyBundle(forged)).toMatchObject({ valid: false, code });
+  });
+
+  test("D8: is refused when a former key signs what was issued under a later one", () => {
+    const { suite: _suite, signature: _signature, ...body } = settlement!;
+    const issuer = publicKeyToDidKey(generateKeyPair(new Uint8Array(32).fill(2)).publicKey);
+    const stolen = signSettlementRecord({ ...body, issuer }, relay.secretKey);
+    const forged = signJson({ ...bundle, settlements: [stolen] }, third.secretKey);
+    expect(verifyBundle(forged)).toMatchObject({ code: "settlement.signature_invalid" });
+  });
+});
+
+describe("D8: what was signed before, or is alone, with the chain beside it", () => {
+  const old = bundleBy(relay, []);
+
+  test("D8: a bundle of before is valid for the new key only with the chain", () => {
+    const { publicKey } = third;
+    expect(verifyArtifact(old, { publicKey: relay.publicKey })).toMatchObject({ valid: true });
+    expect(verifyArtifact(old, { publicKey })).toMatchObject({ code: "artifact.key_unbound" });
+    const options = { publicKey, relaySuccession: succession };
+    expect(verifyArtifact(old, options)).toMatchObject({ valid: true });
+  });
+
+  test("D8: a settlement record that a later key signed is valid only with the chain", () => {
+    const record = signedBy(third);
+    expect(verifyArtifact(record)).toMatchObject({ code: "settlement.signature_invalid" });
+    const relaySuccession = succession;
+    expect(verifyArtifact(record, { relaySuccession })).toMatchObject({ valid: true });
+    const { publicKey } = third;
+    expect(verifyArtifact(record, { relaySuccession, publicKey })).toMatchObject({ valid: true });
+    const forged = signedBy(stranger);
+    expect(verifyArtifact(forged, { relaySuccession })).toMatchObject({ valid: false });
+  });
+
+  test("D8: a chain that breaks a rule adds no key", () => {
+    const relaySuccession = [{ ...succession[0], timestamp: 0 }, succession[1]];
+    const options = { publicKey: third.publicKey, relaySuccession };
+    expect(verifyArtifact(old, options)).toMatchObject({ code: "artifact.key_unbound" });
+  });
+
+  test("D8: a chain of a relay is an artifact of its own kind", () => {
+    const verdict = verifyArtifact(succession, { publicKey: second.publicKey });
+    expect(verdict).toMatchObject({ kind: "relay_succession", valid: true });
+    expect(verifyArtifact(succession.toReversed())).toMatchObject({
+      code: "succession.old_key_mismatch",
+    });
+    const both = { ...succession[0], agent_id: relay.relayId };
+    expect(verifyArtifact(both)).toMatchObject({ kind: null, code: "artifact.unrecognised" });
+  });
+});
