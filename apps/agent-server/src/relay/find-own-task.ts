@@ -12,7 +12,7 @@ export async function findOwnTask(
   const params = { agentId };
   const answer = await client.getTask({ params: { agentId, taskId }, query: {} });
   if (answer.ok) return answer.body.task;
-  for (let cursor: string | null | undefined; cursor !== null; ) {
+  for (let cursor: string | null | undefined; cursor !== null;) {
     const query = { status: "claimed" as const, ...(cursor !== undefined && { cursor }) };
     const listed = await client.listTasks({ params, query });
     if (!listed.ok) return undefined;
