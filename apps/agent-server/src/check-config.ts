@@ -3,6 +3,7 @@ import { configuredOffer } from "./offer/configured-offer.ts";
 import { offerTable } from "./offer/offer-table.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import type { Runtime } from "./runtime.ts";
+import { syntheticNames } from "./tools/index.ts";
 import { collisionsOf, type RegisteredTool } from "./tools/registry.ts";
 
 export type ConfigCheck =
@@ -21,9 +22,14 @@ export async function checkConfig(
   if (!servers.ok) return servers;
   const all = [...tools, ...servers.tools];
   await servers.close();
-  const collisions = collisionsOf(all);
+  const { relay, listing } = config;
+  const names = syntheticNames({
+    hasRelay: relay !== undefined,
+    hasListing: listing !== undefined,
+  });
+  const collisions = collisionsOf([...names.map((name) => ({ definition: { name } })), ...all]);
   if (collisions.length > 0) return { ok: false, faults: collisions };
   const decided = configuredOffer(config, all);
   if (!decided.ok) return decided;
-  return { ok: true, table: offerTable(all, decided.offer, config.listing) };
+  return { ok: true, table: offerTable(all, decided.offer, listing) };
 }

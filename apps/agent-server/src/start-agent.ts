@@ -14,7 +14,7 @@ import { listen } from "./http/listen.ts";
 import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
 import { configuredOffer } from "./offer/configured-offer.ts";
-import type { Offer } from "./offer/offer.ts";
+import { announcedCapabilities, type Offer } from "./offer/offer.ts";
 import { endpointUrl } from "./relay/endpoint.ts";
 import { openApprovalsFile } from "./policy/approvals-file.ts";
 import { openRecords, type Records } from "./records.ts";
@@ -167,7 +167,9 @@ function homeOptions(
   { offer, approvalsFile }: Pick<HomeOptions, "approvalsFile"> & { readonly offer: Offer },
 ): HomeOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
-  const capabilities = [...offer.capabilities.keys()];
+  const capabilities = announcedCapabilities(offer, listing);
+  const leftOut = offer.capabilities.size - capabilities.length;
+  if (leftOut > 0) runtime.log("warn", "offer.too_many", { not_announced: leftOut });
   return {
     ...relay,
     taskTimeoutMs,

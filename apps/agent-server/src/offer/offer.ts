@@ -1,4 +1,4 @@
-import type { ListingBody } from "@agent/wire";
+import { limits, type ListingBody } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
@@ -99,6 +99,15 @@ function pricesOf(listing: OfferedListing | undefined): ReadonlySet<number> {
     (capability) => !pricing.some((one) => one.capability === capability),
   );
   return new Set([...pricing.map((one) => one.unit_cost), ...unpriced.map(() => 0)]);
+}
+
+/** As many offered capabilities as a relay takes of one agent, those of the listing before all others. */
+export function announcedCapabilities(
+  { capabilities }: Pick<Offer, "capabilities">,
+  listing: OfferedListing | undefined,
+): readonly string[] {
+  const ordered = new Set([...(listing?.capabilities ?? []), ...capabilities.keys()]);
+  return [...ordered].slice(0, limits.capabilities);
 }
 
 interface Wanted {

@@ -1,4 +1,4 @@
-import type { Client, Tool } from "@modelcontextprotocol/client";
+import type { Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
 import { isToolName, toolNameRule } from "../tools/tool-name.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
@@ -7,6 +7,9 @@ import { createConnection, type Connection } from "./connection.ts";
 import { proxiedTool } from "./proxied-tool.ts";
 import { createServerTools, type ServerTools, type ToolChange } from "./server-tools.ts";
 import type { ServerAddress } from "./transport.ts";
+
+/** As much of a name that no tool may have as a line can show. */
+const SHOWN_NAME = 64;
 
 export interface ConnectedServers {
   readonly tools: readonly RegisteredTool[];
@@ -66,16 +69,13 @@ async function openOne(
 ): Promise<OneResult> {
   const { connection, listed, confirmed, runtime } = parts;
   const fault = (text: string) => ({ ok: false, fault: `mcpServers.${server}: ${text}` }) as const;
-  let client: Client;
   try {
-    client = await connection.open();
-  } catch (cause) {
-    return fault(`cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
-  try {
-    const { tools } = await client.listTools();
+    const tools = await connection.open();
     const unfit = tools.find(({ name }) => !isToolName(name));
-    if (unfit !== undefined) return fault(`the name of each of its tools ${toolNameRule}`);
+    if (unfit !== undefined) {
+      const name = JSON.stringify(unfit.name.slice(0, SHOWN_NAME));
+      return fault(`the name of each of its tools ${toolNameRule}, which ${name} is not`);
+    }
     const unseen = tools.filter(({ name }) => confirmed.get(server, name) === undefined);
     await confirmed.confirm(unseen.map((tool) => [server, tool]));
     listed.update(tools);
@@ -84,8 +84,6 @@ async function openOne(
       tools: tools.map((tool) => proxiedTool(tool, { server, connection, listed, runtime })),
     };
   } catch (cause) {
-    return fault(
-      `does not list its tools: ${cause instanceof Error ? cause.message : String(cause)}`,
-    );
+    return fault(cause instanceof Error ? cause.message : String(cause));
   }
 }

@@ -15,8 +15,8 @@ import { newTransport, type ServerAddress } from "./transport.ts";
 
 /** A connection to another MCP server that is made again whenever it is lost. */
 export interface Connection {
-  /** The first attempt; rejects when it fails, and then nothing is tried again. */
-  open(): Promise<Client>;
+  /** The first attempt, with the server's tools; rejects when it fails, and then nothing is tried again. */
+  open(): Promise<readonly Tool[]>;
   /** The client in use, or the next one: waits a moment for a connection that is being made again. */
   client(signal: AbortSignal): Promise<Client | undefined>;
   /** Gives up `client`, whose session the server has forgotten. */
@@ -55,7 +55,7 @@ export function createConnection(options: {
   let cancelRetry = () => {};
 
   /** The first start: longer than any later one, with word of what it waits for and why it failed. */
-  async function open(): Promise<Client> {
+  async function open(): Promise<readonly Tool[]> {
     const cancel = runtime.schedule(SILENCE_MS, () => {
       const waiting = { server: name, for: namedIn(address), at_most_ms: FIRST_START_MS };
       runtime.log("info", "proxy.waiting", waiting);
@@ -64,14 +64,18 @@ export function createConnection(options: {
     const collect = (text: string) => {
       stderr = (stderr + text).slice(-SHOWN_STDERR);
     };
-    try {
-      return await connect(FIRST_START_MS, collect);
-    } catch (cause) {
+    const failed = (what: string) => (cause: unknown) => {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const said = createRedactor(secretsIn(address))(stderr)
         .trim()
         .replace(/\s*\n\s*/g, " | ");
-      throw new Error(said === "" ? reason : `${reason}; its standard error: ${said}`, { cause });
+      const shown = said === "" ? reason : `${reason}; its standard error: ${said}`;
+      throw new Error(`${what}: ${shown}`, { cause });
+    };
+    try {
+      const client = await connect(FIRST_START_MS, collect).catch(failed("cannot be reached"));
+      const listed = await client.listTools().catch(failed("does not list its tools"));
+      return listed.tools;
     } finally {
       cancel();
     }

@@ -8,6 +8,9 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { owner } from "../caller.ts";
 import { listen } from "../http/listen.ts";
+import { checkConfig } from "../check-config.ts";
+import { readFlags } from "../command-line.ts";
+import { readConfig } from "../config.ts";
 import { silentLog } from "../log.ts";
 import { systemRuntime, type Runtime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
@@ -255,6 +258,45 @@ describe("what stops the start", () => {
   });
 });
 
+/** The source of an MCP server that runs `onList` when it is asked for its tools; it has `answer(result)`. */
+function serverThatLists(onList: string): string {
+  return `const say = (message) => console.log(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    process.stdin.on("data", (data) => {
+      for (const line of String(data).trim().split("\\n")) {
+        const { id, method, params } = JSON.parse(line);
+        const answer = (result) => say({ id, result });
+        const { protocolVersion } = params ?? {};
+        const serverInfo = { name: "made-up", version: "1" };
+        if (method === "tools/list") { ${onList} }
+        else if (method === "initialize") answer({ protocolVersion, capabilities: { tools: {} }, serverInfo });
+        else if (id !== undefined) say({ id, error: { code: -32601, message: "unknown" } });
+      }
+    })`;
+}
+
+test("E1: a wrapped server's tool that is named like one of the agent's own is a fault of --check-config too", async () => {
+  const tools = `[{ name: "agent_task", inputSchema: { type: "object" } }]`;
+  const args = ["-e", serverThatLists(`answer({ tools: ${tools} })`)];
+  const read = readConfig({
+    file: {
+      path: "/config.json",
+      text: JSON.stringify({
+        authToken: "secret",
+        mcpServers: { made: { command: process.execPath, args } },
+      }),
+    },
+    env: {},
+    flags: readFlags([]).flags,
+    workingDirectory: "/",
+  });
+  if (!read.ok) throw new Error(read.faults.join("; "));
+  const edge = { version: "0", runtime: systemRuntime(silentLog) };
+  expect(await checkConfig({ config: read.config, tools: [] }, edge)).toEqual({
+    ok: false,
+    faults: ['tool "agent_task" is defined twice (MCP server "made")'],
+  });
+});
+
 describe("E3: the first start of a wrapped server", () => {
   function slowly(ms: number) {
     const [script] = everythingOverStdio.args;
@@ -308,6 +350,18 @@ describe("E3: the first start of a wrapped server", () => {
       ]);
     },
   );
+
+  test("E3: that fails as it lists its tools shows its standard error too", patience, async () => {
+    const code = serverThatLists(
+      `console.error("DB_URL is not set"); setTimeout(() => process.exit(3), 50);`,
+    );
+    const { connected } = await open(failing(code));
+    expect(connected.ok ? [] : connected.faults).toEqual([
+      expect.stringMatching(
+        /^mcpServers\.files: does not list its tools: .*standard error: DB_URL is not set$/,
+      ),
+    ]);
+  });
 
   test("E3: may take 180 seconds", async () => {
     const waits: number[] = [];

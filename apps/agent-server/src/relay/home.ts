@@ -1,6 +1,6 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
-import { limits, type Quorum } from "@agent/wire";
+import type { Quorum } from "@agent/wire";
 import type { HomeLink } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
 import { countTries, type OwnCounts } from "../gradient/counts.ts";
@@ -171,7 +171,7 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       intake = createIntake({
         agentId,
         relayId: () => membership()?.relay.relayId ?? "",
-        capabilities: options.profile.capabilities.slice(0, limits.capabilities),
+        capabilities: options.profile.capabilities,
         work,
         send,
         runtime,

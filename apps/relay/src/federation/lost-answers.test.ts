@@ -244,3 +244,21 @@ test("B13: the texts of a peer's task are erased only after its result was broug
     expect(verifyArtifact(text)).toMatchObject({ code: "bundle.erased" });
   }
 });
+
+test("B13: the texts of a peer's task are not erased while the peer has still to settle it", async () => {
+  fate = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
+  await submitFor(a, boss);
+  const task = await taskFor(b, worker);
+  expect(await work(b, worker, task)).toMatchObject({ status: 200 });
+  const path = `/agent/${boss.agentId}/tasks?submitted_by=me`;
+  await letTimePass(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
+  const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
+  // After a restore of a backup from now the peer is brought the result again, under its signature.
+  expect(await b.asMaster("DELETE", texts)).toMatchObject({
+    status: 409,
+    body: { code: "task.not_finished" },
+  });
+  fate = () => "pass";
+  await letTimePass(async () => (await b.balance(worker)) > 0);
+  expect(await b.asMaster("DELETE", texts)).toMatchObject({ status: 200 });
+});

@@ -1,0 +1,36 @@
+import { limits } from "@agent/wire";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startJoinedAgent } from "../testing/start.ts";
+import { textTool } from "../testing/tools.ts";
+
+let relay: TestRelay;
+beforeEach(async () => {
+  relay = await startRelay();
+});
+afterEach(() => relay.stop());
+
+const tools = Array.from({ length: limits.capabilities + 20 }, (_, index) =>
+  textTool(`tool-${index}`, (text) => ({ ok: true, data: text })),
+);
+
+test("B7: an agent that offers more tools than a relay takes is hired for what it lists", async () => {
+  const agent = await startJoinedAgent({
+    relayUrl: relay.url,
+    tools,
+    file: { offer: "all", listing: { capabilities: ["echo-all"] } },
+  });
+  const { agentId } = agent.agent.identity;
+  const submitted = await relay.master.submitTask({
+    params: { agentId },
+    body: { prompt: "tool-3 text=x", required_capabilities: ["echo-all"] },
+  });
+  const taskId = submitted.ok ? submitted.body.task_id : "";
+  const query = { wait: 3 };
+  const status = async () => {
+    const answer = await relay.master.getTask({ params: { agentId, taskId }, query });
+    return answer.ok ? answer.body.task.status : answer.code;
+  };
+  await expect.poll(status, { timeout: 8_000 }).toBe("completed");
+  await agent.stop();
+});
