@@ -168,6 +168,7 @@ export {
   type OutboundState,
   type OutboundTask,
   payableOf,
+  postponeOutbound,
   type ReceiptStatus,
   releasePayable,
   takeResult,

@@ -1,5 +1,5 @@
 import { asMicro, fromMicro, type Micro } from "@agent/budget";
-import { type Delivery, meaningOf } from "./delivery.ts";
+import { type Delivery, isFrozen, meaningOf } from "./delivery.ts";
 import type { Terms } from "./fee.ts";
 import type { ReportedSettlements } from "./messages/settlement.ts";
 import type { OutboundTask } from "./outbound-task.ts";
@@ -205,12 +205,6 @@ export function giveUp(settlement: OutgoingSettlement): OutgoingSettlement {
 /** What a settlement that is not decided will still add to what is owed to the peer. */
 export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
-}
-
-/** A frozen relay looks at nothing. */
-function isFrozen(delivery: Delivery): boolean {
-  if (delivery.kind !== "answered") return false;
-  return delivery.status === 503 && delivery.code === "server.frozen";
 }
 
 /** An attempt that met a frozen peer is none: it is made again after the same pause. */

@@ -299,6 +299,19 @@ describe("A8: while a relay is frozen", () => {
   });
 });
 
+test("A8: a result that comes after a freeze of the task's origin is taken, for as long as the task stood still", async () => {
+  const { body } = await submitFor(a, boss);
+  const task = await taskFor(b, worker, String(body["task_id"]));
+  await a.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  await work(b, worker, task);
+  await until(() => b.logged("federation.result.returned").length > 0, "alpha takes nothing");
+  await clock.advance(20 * 60_000);
+  await a.asMaster("POST", "/api/v1/admin/unfreeze");
+  await settleAll(() => b.balance(worker), 0.9025);
+  await settleAll(() => a.balance(boss), 9);
+  for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+});
+
 test("A8: a frozen relay says which settlements it has booked, and takes none", async () => {
   const t = await startTestRelay(federated);
   const other = await fakePeer(t).befriend();
