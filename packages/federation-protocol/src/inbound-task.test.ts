@@ -202,3 +202,11 @@ it("A8: a result that a frozen peer did not look at goes again after the same pa
   expect(pause(frozen)).toBe(SCHEDULE.pauses[0]);
   expect(pause(endReturn(first, answered(503)))).toBe(SCHEDULE.pauses[1]);
 });
+
+it("A9: a default that is brought again stays one that can be settled, though its peer refuses it", () => {
+  const again = returnAgain({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
+  expect(again.state).toBe("returning");
+  for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {
+    expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });
+  }
+});

@@ -123,6 +123,8 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
 /** A result that is not kept any longer: its peer has never said what became of it. */
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
+  // One that a restored relay brings again was accepted before, and its debt is settled by that.
+  if (task.hold === "defaulted") return acknowledged(task);
   return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
 }
 

@@ -299,6 +299,31 @@ describe("A8: while a relay is frozen", () => {
   });
 });
 
+test("A9: a default counts once, though a restored relay brings the result again and in the end in vain", async () => {
+  fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+  await doTask();
+  const defaults = () => b.logged("federation.settlement.defaulted").length;
+  await until(async () => {
+    if (defaults() > 0) return true;
+    await clock.advance(600_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "alpha defaults");
+  await command("backup");
+  fate = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
+  await restoreBeta();
+  await unfreeze({ restored: true });
+  for (let days = 0; days < 40; days += 1) {
+    await clock.advance(86_400_000);
+    await b.relay.tick();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(defaults()).toBe(0);
+  const { body } = await b.asMaster("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
+  expect(body).toMatchObject({ failed_tasks: 1 });
+  expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
+});
+
 test("A8: a result that comes after a freeze of the task's origin is taken, for as long as the task stood still", async () => {
   const { body } = await submitFor(a, boss);
   const task = await taskFor(b, worker, String(body["task_id"]));
