@@ -39,3 +39,9 @@ export function meaningOf(delivery: Delivery): DeliveryMeaning {
 
 const FINAL = [400, 402, 404, 410, 413, 415, 422];
 const NOT_LOOKED_AT = [401, 403, 405, 408, 425, 429, 503];
+
+/** Whether the peer stands still: a frozen relay looks at nothing, so the attempt was none. */
+export function isFrozen(delivery: Delivery): boolean {
+  if (delivery.kind !== "answered") return false;
+  return delivery.status === 503 && delivery.code === "server.frozen";
+}

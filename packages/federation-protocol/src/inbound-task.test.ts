@@ -193,3 +193,20 @@ describe("A8: a task of a peer", () => {
     for (const task of others) expect(returnAgain(task, NOW)).toBe(task);
   });
 });
+
+it("A8: a result that a frozen peer did not look at goes again after the same pause", () => {
+  const first = beginReturn(finished(), SCHEDULE, NOW);
+  const frozen = endReturn(first, answered(503, "server.frozen"));
+  expect(frozen).toMatchObject({ state: "returning", attempts: 0, dueAt: first.dueAt });
+  const pause = (task: InboundTask) => Number(beginReturn(task, SCHEDULE, NOW).dueAt) - NOW;
+  expect(pause(frozen)).toBe(SCHEDULE.pauses[0]);
+  expect(pause(endReturn(first, answered(503)))).toBe(SCHEDULE.pauses[1]);
+});
+
+it("A9: a default that is brought again stays one that can be settled, though its peer refuses it", () => {
+  const again = returnAgain({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
+  expect(again.state).toBe("returning");
+  for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {
+    expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });
+  }
+});

@@ -1,5 +1,5 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, meaningOf } from "./delivery.ts";
+import { type Delivery, isFrozen, meaningOf } from "./delivery.ts";
 import type { Terms } from "./fee.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
@@ -100,7 +100,10 @@ export function beginReturn(
   return { ...task, attempts: task.attempts + 1, dueAt: now + pause };
 }
 
-/** What the peer's answer to a result says; any answer that is not final leaves it to be retried. */
+/**
+ * What the peer's answer to a result says; any answer that is not final leaves it to be retried. One of
+ * a frozen peer uses up no attempt.
+ */
 export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
   if (task.state !== "returning") return task;
   switch (meaningOf(delivery)) {
@@ -112,13 +115,16 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
     case "pending":
     case "later":
     case "unknown":
-      return task;
+      // The pauses grow with the attempts, and the peer awaits the result when it goes on.
+      return isFrozen(delivery) ? { ...task, attempts: Math.max(0, task.attempts - 1) } : task;
   }
 }
 
 /** A result that is not kept any longer: its peer has never said what became of it. */
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
+  // One that a restored relay brings again was accepted before, and its debt is settled by that.
+  if (task.hold === "defaulted") return acknowledged(task);
   return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
 }
 

@@ -171,6 +171,7 @@ export {
   type OutboundState,
   type OutboundTask,
   payableOf,
+  postponeOutbound,
   type ReceiptStatus,
   releasePayable,
   takeResult,

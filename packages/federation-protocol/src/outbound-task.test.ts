@@ -11,6 +11,7 @@ import {
   type OutboundState,
   type OutboundTask,
   payableOf,
+  postponeOutbound,
   releasePayable,
   takeResult,
 } from "./outbound-task.ts";
@@ -126,6 +127,18 @@ describe("A task that is sent to a peer", () => {
       expect(releasePayable(over)).toBe(over);
     },
   );
+});
+
+it.each<[OutboundState, number]>([
+  ["forwarding", 5],
+  ["forwarded", 5],
+  ["relaying", 0],
+  ["completed", 0],
+  ["refused", 0],
+  ["void", 0],
+])("A8: that is %s when its relay stood still for 5 ms ends %d ms later", (state, later) => {
+  const task = sentTask({ state });
+  expect(postponeOutbound(task, 5)).toEqual({ ...task, expiresAt: task.expiresAt + later });
 });
 
 it("A2: whose hold lapsed before its relayed result was taken adds nothing, then or later", () => {

@@ -128,6 +128,12 @@ export function voidOutbound(task: OutboundTask): OutboundTask {
   return isOpen ? { ...task, state: "void", dueAt: null } : task;
 }
 
+/** The task when its own relay stood still for `ms`: its result is awaited that much longer. */
+export function postponeOutbound(task: OutboundTask, ms: number): OutboundTask {
+  const isOpen = task.state === "forwarding" || task.state === "forwarded";
+  return isOpen ? { ...task, expiresAt: task.expiresAt + ms } : task;
+}
+
 /**
  * What a task may still add to what is owed to the peer; once its settlement was opened, that counts
  * there (`payableOfSettlement`). The two sums over all tasks of a peer are what is reserved for it.

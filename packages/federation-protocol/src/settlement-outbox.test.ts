@@ -123,6 +123,22 @@ describe("A settlement in the outbox", () => {
     expect(payableOfSettlement(thrice)).toBe(950_000);
   });
 
+  const { taskId: task_id, receiptHash: receipt_hash } = completed;
+  const earlier = { settlement_id: "another", task_id, receipt_hash, amount: 0.95 };
+
+  it.each([
+    ["of this task, receipt and amount, from before a restore, is paid", {}, "paid"],
+    ["of another task is not", { task_id: "other" }, "refunded"],
+    ["without a task is not", { task_id: undefined }, "refunded"],
+    ["of another receipt is not", { receipt_hash: "cd".repeat(32) }, "refunded"],
+    ["of another amount is not", { amount: 0.94 }, "refunded"],
+    ["with the amount as a text is not", { amount: "0.95" }, "refunded"],
+    ["that failed is not", { status: "failed" }, "refunded"],
+  ])("A8: whose peer has booked another one %s", (_, change, resolution) => {
+    const list = { settlements: [{ ...earlier, ...change }] } as ReportedSettlements;
+    expect(ask(exhausted(), list).resolution).toBe(resolution);
+  });
+
   it("is refunded without asking when no attempt ever got a connection", () => {
     expect(run(open(), ...six(unreachable)).after).toMatchObject({
       state: "failed",

@@ -1,5 +1,5 @@
-import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, meaningOf } from "./delivery.ts";
+import { asMicro, fromMicro, type Micro } from "@agent/budget";
+import { type Delivery, isFrozen, meaningOf } from "./delivery.ts";
 import type { Terms } from "./fee.ts";
 import type { ReportedSettlements } from "./messages/settlement.ts";
 import type { OutboundTask } from "./outbound-task.ts";
@@ -165,12 +165,31 @@ export function endAsk(
   if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
   if (list === null) return settlement.asks < MOST_ASKS ? settlement : failed(settlement, "held");
   const isBooked = list.settlements.some(
-    ({ settlement_id, task_id = settlement.taskId, status = "settled" }) =>
-      settlement_id === settlement.settlementId &&
-      task_id === settlement.taskId &&
-      BOOKED.includes(status),
+    (listed) =>
+      BOOKED.includes(listed.status ?? "settled") &&
+      (isThis(settlement, listed) || isEarlier(settlement, listed)),
   );
   return isBooked ? paid(settlement) : unpaid(settlement, now);
+}
+
+type Listed = ReportedSettlements["settlements"][number];
+
+function isThis(
+  { settlementId, taskId }: OutgoingSettlement,
+  { settlement_id, task_id = taskId }: Listed,
+): boolean {
+  return settlement_id === settlementId && task_id === taskId;
+}
+
+/**
+ * A task is settled once, so one of the same task, receipt and amount is this relay's own from before
+ * its database was restored, under an id that the backup lacks.
+ */
+function isEarlier(
+  { taskId, receiptHash, terms }: OutgoingSettlement,
+  { task_id, receipt_hash, amount }: Listed,
+): boolean {
+  return task_id === taskId && receipt_hash === receiptHash && amount === fromMicro(terms.net);
 }
 
 /** The operator starts the attempts anew; the peer books a settlement id once, so that is safe. */
@@ -199,12 +218,6 @@ export function repeatPaid(settlement: OutgoingSettlement, now: number): Outgoin
 /** What a settlement that is not decided will still add to what is owed to the peer. */
 export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
-}
-
-/** A frozen relay looks at nothing. */
-function isFrozen(delivery: Delivery): boolean {
-  if (delivery.kind !== "answered") return false;
-  return delivery.status === 503 && delivery.code === "server.frozen";
 }
 
 /** An attempt that met a frozen peer is none: it is made again after the same pause. */

@@ -1,4 +1,5 @@
 import { resumeInbound } from "../federation/resume-inbound.ts";
+import { resumeOutbound } from "../federation/resume-outbound.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
 import { forgetClaimsOfPeers, postponeOpenTasks } from "../tasks/postpone-store.ts";
@@ -66,6 +67,7 @@ export async function openFreezer(
         const restored = ended.restored === 1;
         await postponeOpenTasks(tx, stoodMs);
         if (restored) await forgetClaimsOfPeers(tx);
+        await resumeOutbound(tx, stoodMs);
         await resumeInbound(tx, { now: now(), stoodMs, restored });
       });
       runningSince = now();

@@ -98,6 +98,15 @@ export async function putOutbound(tx: Tx, outbound: Outbound): Promise<void> {
   }
 }
 
+const open = prepare()(
+  db.selectFrom("federation_outbound").selectAll().where("ended_at", "is", null),
+);
+
+/** Every task that was sent to a peer and has not ended. */
+export async function listOpenOutbound(reader: Reader): Promise<Outbound[]> {
+  return (await reader.all(open, {})).map(read);
+}
+
 const due = prepare<{ now: number; limit: number }>()(
   db
     .selectFrom("federation_outbound")

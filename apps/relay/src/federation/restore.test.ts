@@ -251,7 +251,8 @@ describe("A8: a relay that was restored from a backup", () => {
     const settle = `/api/v1/admin/federation/peers/${b.relayId}/settle`;
     await a.asMaster("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
     await beat(2);
-    expect(a.logged("federation.position_agrees")).toHaveLength(1);
+    // A heartbeat is noted before its position is compared.
+    await until(() => a.logged("federation.position_agrees").length === 1, "the alarm ends");
     expect(await metricOf(a, "agent_relay_federation_positions_differing")).toBe(0);
   });
 });
@@ -298,6 +299,44 @@ describe("A8: while a relay is frozen", () => {
     await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
     expect(b.logged("federation.settlement.defaulted")).toEqual([]);
   });
+});
+
+test("A9: a default counts once, though a restored relay brings the result again and in the end in vain", async () => {
+  fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
+  await doTask();
+  const defaults = () => b.logged("federation.settlement.defaulted").length;
+  await until(async () => {
+    if (defaults() > 0) return true;
+    await clock.advance(600_000);
+    await Promise.all([a.relay.tick(), b.relay.tick()]);
+    return false;
+  }, "alpha defaults");
+  await command("backup");
+  fate = (path) => (path.startsWith("/federation") ? "refuse" : "pass");
+  await restoreBeta();
+  await unfreeze({ restored: true });
+  for (let days = 0; days < 40; days += 1) {
+    await clock.advance(86_400_000);
+    await b.relay.tick();
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  expect(defaults()).toBe(0);
+  const { body } = await b.asMaster("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
+  expect(body).toMatchObject({ failed_tasks: 1 });
+  expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
+});
+
+test("A8: a result that comes after a freeze of the task's origin is taken, for as long as the task stood still", async () => {
+  const { body } = await submitFor(a, boss);
+  const task = await taskFor(b, worker, String(body["task_id"]));
+  await a.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  await work(b, worker, task);
+  await until(() => b.logged("federation.result.returned").length > 0, "alpha takes nothing");
+  await clock.advance(20 * 60_000);
+  await a.asMaster("POST", "/api/v1/admin/unfreeze");
+  await settleAll(() => b.balance(worker), 0.9025);
+  await settleAll(() => a.balance(boss), 9);
+  for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
 });
 
 test("A8: a frozen relay says which settlements it has booked, and takes none", async () => {

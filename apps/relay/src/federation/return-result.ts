@@ -55,7 +55,7 @@ export async function returnResult(
     }
     const over = isReturnDue(waiting, now) ? abandonReturn(waiting) : expireInbound(waiting, now);
     await move(tx, services, inbound, over);
-    if (over.hold !== "defaulted") return undefined;
+    if (over.hold !== "defaulted" || waiting.hold === "defaulted") return undefined;
     return { defaulted: over, trust: await recordDefault(tx, services, over) };
   });
   if (begun === undefined) return;

@@ -49,6 +49,8 @@ export const ReportedSettlementsSchema = v.object({
       settlement_id: textId,
       task_id: v.optional(textId),
       status: v.optional(v.string()),
+      receipt_hash: v.optional(v.unknown()),
+      amount: v.optional(v.unknown()),
     }),
   ),
 });
