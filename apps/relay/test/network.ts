@@ -97,8 +97,9 @@ export async function peer(a: Site, b: Site): Promise<void> {
 export async function until<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   what = "it",
+  ms = 10_000,
 ): Promise<T> {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + ms;
   for (;;) {
     const found = await condition();
     if (found !== undefined && found !== false) return found;
