@@ -1,5 +1,6 @@
 import { resumeInbound } from "../federation/resume-inbound.ts";
 import { resumeOutbound } from "../federation/resume-outbound.ts";
+import { inTraceAtHand } from "../http/trace.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
 import { forgetClaimsOfPeers, postponeOpenTasks } from "../tasks/postpone-store.ts";
@@ -78,7 +79,8 @@ export async function openFreezer(
       ...storage,
       transaction: (work) =>
         current === undefined
-          ? storage.transaction(work)
+          ? // A batch runs the jobs of many requests, each in the trace of its own.
+            storage.transaction(inTraceAtHand(work))
           : Promise.reject(new StorageFrozen("the relay is frozen")),
     },
   };

@@ -29,6 +29,11 @@ export function withTrace<T>(trace: Trace | undefined, run: () => T): T {
   return trace === undefined ? run() : current.run(trace, run);
 }
 
+/** The same work for later, in the trace at hand; without one it stays as it is, and costs nothing. */
+export function inTraceAtHand<Work extends (...args: never[]) => unknown>(work: Work): Work {
+  return current.getStore() === undefined ? work : AsyncLocalStorage.bind(work);
+}
+
 /** The trace at hand as a row keeps it, so that a job can go on in it; null without one. */
 export function storedTrace(): string | null {
   const trace = current.getStore();

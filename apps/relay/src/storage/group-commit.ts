@@ -149,14 +149,15 @@ export function createGroupCommit(db: Database, statements: Statements, unit: Un
     }
   }
 
+  // A batch belongs to no request, so it must not run in the context of the one that began it.
+  const drainInNoContext = AsyncLocalStorage.bind(drain);
+
   return {
     transaction: <T>(work: (tx: Tx) => Promise<T>) =>
       new Promise<T>((resolve, reject) => {
         if (closed) return reject(new StorageUnavailable("the storage is closed"));
-        // A job runs in the context of the one that asked for it, not of the one that began the batch.
-        const bound = AsyncLocalStorage.bind(work);
-        waiting.push({ work: bound, resolve: resolve as (value: unknown) => void, reject });
-        draining ??= drain();
+        waiting.push({ work, resolve: resolve as (value: unknown) => void, reject });
+        draining ??= drainInNoContext();
       }),
 
     async between(work) {
