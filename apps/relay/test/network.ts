@@ -139,7 +139,7 @@ export async function work(site: Site, worker: TestAgent, task: Task): Promise<R
 }
 
 /** All that can be seen of a relay's money. */
-export async function booksOf(site: Site) {
+export async function booksOf(site: Pick<Site, "asMaster">) {
   const { body } = await site.asMaster("GET", "/api/v1/admin/reconciliation");
   return body as {
     consistent: boolean;
@@ -149,7 +149,7 @@ export async function booksOf(site: Site) {
 }
 
 /** What a relay says that it owes each of its peers, by relay id. */
-export async function positionsOf(site: Site): Promise<Record<string, number>> {
+export async function positionsOf(site: Pick<Site, "asMaster">): Promise<Record<string, number>> {
   const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
   const peers = body["peers"] as { relay_id: string; position: number }[];
   return Object.fromEntries(peers.map(({ relay_id, position }) => [relay_id, position]));

@@ -174,6 +174,46 @@ describe("A settlement", () => {
   });
 });
 
+describe("A8: a settlement in the answer to a result", () => {
+  const LIFETIME = 300_000;
+  const task = { ...returned, hold: "released" as const };
+  const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
+
+  it.each([
+    ["by a clock as late as it may be, in a slow answer, is booked", -LIFETIME, 10_000, true],
+    [
+      "by a clock as early as it may be, when the answer leaves, is booked",
+      LIFETIME + 10_000,
+      10_000,
+      true,
+    ],
+    [
+      "at once, in an answer that took longer than a signed time lives, is booked",
+      0,
+      LIFETIME + 1,
+      true,
+    ],
+    [
+      "longer before the result was sent than a signed time lives, is refused",
+      -LIFETIME - 1,
+      0,
+      false,
+    ],
+    [
+      "further ahead of the answer than a clock may be, is refused",
+      LIFETIME + 10_001,
+      10_000,
+      false,
+    ],
+  ])("that was signed %s", (_, signedAfter, tookMs, isBooked) => {
+    const signed = { ...message, timestamp: NOW + signedAfter };
+    const times = { askedAt: NOW, now: NOW + tookMs };
+    const judged = judgeSettlement(task, signed, { ...context, clearing, ...times });
+    const refused = { ok: false, code: "federation.timestamp_expired" };
+    expect(judged).toMatchObject(isBooked ? { ok: true, held: false } : refused);
+  });
+});
+
 describe("A9: the settlement of a default", () => {
   const clearing = { balance: asMicro(0), limit: asMicro(0), defaulted: asMicro(950_000) };
 

@@ -2,7 +2,7 @@ import { fromMicro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
 import { mayBeOwed, type PeerDebt } from "./clearing.ts";
 import { termsOf } from "./fee.ts";
-import { isFresh } from "./freshness.ts";
+import { isFreshAnswer } from "./freshness.ts";
 import { acknowledged, type BookedTerms, type InboundTask } from "./inbound-task.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { SettlementAnswer, SettlementForward } from "./messages/settlement.ts";
@@ -44,6 +44,12 @@ export interface SettlementContext {
   /** Who signed the request. */
   readonly from: string;
   readonly now: number;
+  /**
+   * When the result was sent whose answer brought the settlement, by this relay's clock. The answer
+   * also ends the return, so a settlement that was refused because the answer was slow would not come
+   * again. Absent for a settlement that came by itself.
+   */
+  readonly askedAt?: number | undefined;
   readonly lifetimeMs?: number;
   /** The receiver's own rate, which it takes from what it is paid. */
   readonly feeRate: number;
@@ -77,6 +83,7 @@ export function judgeSettlement(
   {
     from,
     now,
+    askedAt = now,
     lifetimeMs = FEDERATION_LIMITS.timestampAgeMs,
     feeRate,
     clearing,
@@ -89,7 +96,7 @@ export function judgeSettlement(
       ? { ...accept(task, task.settlement), repeated: true }
       : refuse("settlement.already_settled");
   }
-  if (!isFresh(message.timestamp ?? now, now, lifetimeMs)) {
+  if (!isFreshAnswer(message.timestamp ?? now, { askedAt, now }, lifetimeMs)) {
     return refuse("federation.timestamp_expired");
   }
   if (task.receiptStatus !== "completed" || task.state === "void") {

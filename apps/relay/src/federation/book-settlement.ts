@@ -37,12 +37,14 @@ type Booked =
 
 /**
  * Books a peer's settlement once, whatever comes how often: the agent is paid, or at a relay in the
- * middle the next one's settlement begins. `body` is the message as it came.
+ * middle the next one's settlement begins. `body` is the message as it came; `askedAt` is set if it came
+ * in the answer to a result that was sent then.
  */
 export async function bookSettlement(
   services: FederationServices,
   from: FederationPeerRow,
   body: unknown,
+  askedAt?: number,
 ): Promise<Booked> {
   const { storage, runtime, config, federation } = services;
   const signed = await readSignedMessageAsync(SettlementForwardSchema, body, from.public_key);
@@ -55,6 +57,7 @@ export async function bookSettlement(
     const judged = judgeSettlement(inbound?.task ?? null, message, {
       from: from.relay_id,
       now: runtime.now(),
+      askedAt,
       lifetimeMs: federation.schedule.lifetimeMs,
       // What was promised to the next relay was reckoned at the rate of that day.
       feeRate: onward?.task.terms.feeRate ?? config.payments.platformFeeRate,

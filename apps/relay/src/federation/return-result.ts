@@ -6,7 +6,6 @@ import {
   endReturn,
   expireInbound,
   isReturnDue,
-  judgeEnvelope,
   readAccepted,
   readMessage,
   SettlementForwardSchema,
@@ -34,6 +33,7 @@ export type BookSettlement = (
   services: FederationServices,
   from: FederationPeerRow,
   body: unknown,
+  askedAt: number,
 ) => Promise<unknown>;
 
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
@@ -65,11 +65,9 @@ export async function returnResult(
     findReceipt(storage.read, taskId),
   ]);
   if (peer === undefined || archived === undefined) return;
-  const reply = await callPeer(services, peer, {
-    method: "POST",
-    path: "/federation/v1/task/result",
-    body: addressed(services, peer, resultOf(services, begun, archived)),
-  });
+  const body = addressed(services, peer, resultOf(services, begun, archived));
+  const path = "/federation/v1/task/result";
+  const reply = await callPeer(services, peer, { method: "POST", path, body });
   const { peer: signer, judged: accepted } = await underPeerKey(
     services,
     peer,
@@ -81,7 +79,7 @@ export async function returnResult(
     federation.log.warn("federation.accepted_unsigned", fields);
   }
   const settlement = settlementIn(services, reply);
-  if (settlement !== undefined) await book(services, signer, settlement);
+  if (settlement !== undefined) await book(services, signer, settlement, body.timestamp);
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
@@ -99,11 +97,8 @@ export async function returnResult(
   });
 }
 
-/** The settlement in an answer to a result, if it was made for this relay, and now. */
-function settlementIn(
-  { identity, runtime }: FederationServices,
-  { delivery, body }: PeerReply,
-): unknown {
+/** The settlement in an answer to a result, if it was made for this relay; its time is judged later. */
+function settlementIn({ identity }: FederationServices, { delivery, body }: PeerReply): unknown {
   if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
   const answer = readMessage(TaskResultAnswerSchema, body);
   const settlement = readMessage(
@@ -111,11 +106,8 @@ function settlementIn(
     answer.ok ? answer.message.settlement : undefined,
   );
   if (!answer.ok || !settlement.ok) return undefined;
-  const envelope = judgeEnvelope(settlement.message, {
-    self: identity.relayId,
-    now: runtime.now(),
-  });
-  return envelope.ok ? answer.message.settlement : undefined;
+  const { to = identity.relayId } = settlement.message;
+  return to === identity.relayId ? answer.message.settlement : undefined;
 }
 
 /**

@@ -22,6 +22,8 @@ export interface Faults {
   readonly believesWallClock?: boolean;
   /** A8: results are not brought back after a restore. */
   readonly keepsResultsAfterRestore?: boolean;
+  /** A8: a settlement in the answer to a result expires while a slow answer is under way. */
+  readonly expiresSlowAnswers?: boolean;
   /** A8: peers have no more time to settle after a freeze. */
   readonly countsFrozenTime?: boolean;
   /** A8: an attempt that meets a frozen peer is used up. */

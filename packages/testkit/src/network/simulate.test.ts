@@ -110,6 +110,22 @@ describe("each mend, taken out again, is found within 200 seeds", () => {
   ])("%s is found within 200 seeds", (_, planted) => expectFound(planted));
 });
 
+it.each([5394, 8967])(
+  "A8: a relay that lets a settlement expire in a slow answer is found at seed %i, and only it breaks a rule",
+  (seed) => {
+    const faults = { expiresSlowAnswers: true };
+    expect(simulate(seed, { faults }).violations).not.toEqual([]);
+    expect(simulate(seed).violations).toEqual([]);
+  },
+);
+
+it.each([3555, 8442])(
+  "A3, A8: relays are peers again at seed %i, where a backup is from before a peer was admitted again",
+  (seed) => {
+    expect(simulate(seed).violations).toEqual([]);
+  },
+);
+
 function expectFound(faults: Faults): void {
   const isFound = (seed: number) => simulate(seed, { faults }).violations.length > 0;
   expect(SEEDS.some(isFound)).toBe(true);

@@ -1,6 +1,6 @@
-import { isInboundOver, resumeInbound } from "@agent/federation-protocol";
+import { isInboundOver, isRemovedByOperator, resumeInbound } from "@agent/federation-protocol";
 import { storeInbound } from "./forwarding.ts";
-import { removePeer } from "./peering.ts";
+import { removePeer, shakeHands } from "./peering.ts";
 import type { RelayStore } from "./relay-store.ts";
 import { finishWork } from "./returning.ts";
 import { recordOutside } from "./settling.ts";
@@ -34,8 +34,19 @@ export function unfreeze(relay: SimRelay): void {
     if (isInboundOver(row.task) || row.task.settlement !== null) continue;
     storeInbound(relay, row, resumeInbound(row.task, { now, stoodMs, restored }));
   }
-  if (wasRestored) bringBack(relay);
+  if (wasRestored) {
+    admitAgain(relay);
+    bringBack(relay);
+  }
   relay.tick();
+}
+
+/** The backup may be from before the operator admitted a peer that it had removed. */
+function admitAgain(relay: SimRelay): void {
+  for (const { relayId, life } of relay.store.peers.values()) {
+    const isRemoved = relay.world.truth.isRemoved(relay.id, relayId);
+    if (isRemovedByOperator(life) && !isRemoved) shakeHands(relay, relayId);
+  }
 }
 
 /** Agents deliver again what the relay has lost, some of them; the operator reads the bank statements. */

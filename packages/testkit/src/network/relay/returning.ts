@@ -106,18 +106,19 @@ function sendResult(relay: SimRelay, row: Inbound): void {
     },
     relay.secretKey,
   );
+  const askedAt = relay.now;
   const message = {
     task_id: taskId,
     origin_relay: peerId,
     receipt,
     public_key: receipt.public_key,
     attestation,
-    timestamp: relay.now,
+    timestamp: askedAt,
     to: peerId,
   };
   relay.send(peerId, "task/result", message, (delivery, body) => {
     const { settlement } = (body ?? {}) as ResultAnswer;
-    if (settlement !== undefined) bookSettlement(relay, peerId, settlement);
+    if (settlement !== undefined) bookSettlement(relay, peerId, settlement, askedAt);
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;

@@ -37,9 +37,14 @@ export function takeSettlement(relay: SimRelay, from: string, body: SettlementFo
 
 /**
  * Books a settlement: pays the agent, or passes the payment on. One that comes in the answer to a
- * result counts from a peer that was removed meanwhile, too.
+ * result that was sent at `askedAt` counts from a peer that was removed meanwhile, too.
  */
-export function bookSettlement(relay: SimRelay, from: string, body: SettlementForward): Reply {
+export function bookSettlement(
+  relay: SimRelay,
+  from: string,
+  body: SettlementForward,
+  askedAt?: number,
+): Reply {
   const read = readMessage(SettlementForwardSchema, body);
   if (!read.ok) return relay.refuse(read);
   const message = read.message;
@@ -50,6 +55,7 @@ export function bookSettlement(relay: SimRelay, from: string, body: SettlementFo
   const judged = judgeSettlement(forgotten ? { ...known, settlement: null } : known, message, {
     from,
     now: relay.now,
+    askedAt: relay.world.faults.expiresSlowAnswers ? undefined : askedAt,
     lifetimeMs: relay.world.schedule.lifetimeMs,
     feeRate: relay.feeRate,
     clearing: relay.lineWith(from),
