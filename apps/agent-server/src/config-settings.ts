@@ -50,6 +50,8 @@ const mcpServer = v.union(
 
 const offerRule = 'must be "all", a list of tools, or an object {capability: [tools]}';
 
+const relayKey = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"));
+
 const riskBand = whole(0, 4);
 
 // As a Host header has it: a name, an address, or an IPv6 address in brackets.
@@ -135,7 +137,10 @@ export const Settings = knownSettings({
     }),
     {},
   ),
-  relay: v.optional(knownSettings({ url: v.optional(httpUrl) }), {}),
+  relay: v.optional(
+    knownSettings({ url: v.optional(httpUrl), public_key: v.optional(relayKey) }),
+    {},
+  ),
   publicUrl: v.optional(httpUrl),
   transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
   host: v.optional(text, "127.0.0.1"),
@@ -179,6 +184,11 @@ export const settingSources: readonly SettingSource[] = [
     summary: "tools modules, comma-separated",
   },
   { path: "relay.url", variable: "AGENT_SYNC_URL", summary: "the relay to register with" },
+  {
+    path: "relay.public_key",
+    variable: "AGENT_SYNC_PUBLIC_KEY",
+    summary: "that relay's key, or one it had before: no other is joined",
+  },
   { path: "publicUrl", variable: "AGENT_PUBLIC_URL", summary: "where others reach this server" },
   { path: "transport", variable: "AGENT_TRANSPORT", summary: "http (default) or stdio" },
   { path: "host", variable: "AGENT_HOST", summary: "address to listen on (127.0.0.1)" },

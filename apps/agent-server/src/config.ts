@@ -63,6 +63,7 @@ export interface Config {
   readonly relay:
     | {
         readonly url: string;
+        readonly relayKey: string | undefined;
         readonly registrationToken: string | undefined;
         readonly syncIntervalMs: number;
         readonly housekeepingIntervalMs: number;
@@ -263,6 +264,7 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
         ? undefined
         : {
             url: relay.url,
+            relayKey: relay.public_key,
             registrationToken: given(env, "AGENT_SYNC_TOKEN") ?? given(env, "AGENT_API_TOKEN"),
             syncIntervalMs: settings.syncIntervalMs,
             housekeepingIntervalMs: settings.housekeepingIntervalMs,

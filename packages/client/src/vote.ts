@@ -3,7 +3,7 @@ import { approvalVote, type ApprovalDecision, type ApprovalSubject } from "@agen
 
 export interface VoteOptions {
   readonly approverId: string;
-  /** The seed of one of the approver's keys, 32 bytes. */
+  /** The seed of the approver's own key, 32 bytes: a vote by a device's key does not count. */
   readonly secretKey: Uint8Array;
   readonly decision: ApprovalDecision;
   /** The did:key of the relay that the vote is cast at, as the approver itself knows it. */

@@ -5,9 +5,16 @@
  * - `position`: heartbeats carry its clearing position, and a result of a task that it has settled is
  *   answered with the settlement;
  * - `signed_accepted`: it signs its acceptance of a result;
- * - `cancel`: it takes `task/cancel`.
+ * - `cancel`: it takes `task/cancel`;
+ * - `agent_succession`: its answers to queries carry the succession of its agents' keys, and it reads it.
  */
-export const FEDERATION_FEATURES = ["relayed", "position", "signed_accepted", "cancel"] as const;
+export const FEDERATION_FEATURES = [
+  "relayed",
+  "position",
+  "signed_accepted",
+  "cancel",
+  "agent_succession",
+] as const;
 export type FederationFeature = (typeof FEDERATION_FEATURES)[number];
 
 /** The words of `named` that this version knows; a peer could name any number of others. */

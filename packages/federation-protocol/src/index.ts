@@ -28,6 +28,7 @@ export {
 export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
 export type { AgentClaim, ClaimedAgent } from "./discovery/claims.ts";
 export { claimUnder, isOwnClaim, judgeClaims } from "./discovery/claims.ts";
+export { boundSuccessions } from "./discovery/agent-succession.ts";
 export {
   isReachable,
   type KnownAgent,

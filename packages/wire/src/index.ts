@@ -70,3 +70,4 @@ export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";
 export { hireExtension, RpcAnswer, RpcCall, SendMessageParams, TaskIdParams } from "./a2a.ts";
 export { type Quorum, type QuorumApprover, verifyQuorum } from "./verify-quorum.ts";
+export { type SignedVote, verifyVote } from "./verify-vote.ts";

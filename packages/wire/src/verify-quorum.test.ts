@@ -15,6 +15,7 @@ import {
   approvalVote,
   outdatedApprovalVote,
   verifyQuorum,
+  verifyVote,
 } from "./index.ts";
 
 const keyOf = (seed: number) => {
@@ -101,6 +102,35 @@ describe("D3: a quorum", () => {
 
   test("D3: that requires none is reached by no votes at all", () => {
     expect(verify([], { ...quorum, required: 0 }).ok).toBe(false);
+  });
+});
+
+describe("D3: a vote", () => {
+  const signed = (secretKey: Uint8Array, body: Parameters<typeof approvalVote>[1] = ballot) => ({
+    ...ballot,
+    signature: signJson(approvalVote(subject, body), secretKey).signature,
+  });
+  const ballot = { approver_id: id(0), decision: "approve", relay } as const;
+
+  test("D3: counts under the approver's own key, a denial too", () => {
+    expect(verifyVote(subject, signed(ann.secretKey), ann.publicKey)).toEqual({ ok: true });
+    const denial = { ...ballot, decision: "deny" } as const;
+    const { signature } = signed(ann.secretKey, denial);
+    expect(verifyVote(subject, { ...denial, signature }, ann.publicKey)).toEqual({ ok: true });
+  });
+
+  test("D3: does not count under another key, for another decision or in the first form", () => {
+    const invalid = { ok: false, code: "approval.signature_invalid" };
+    expect(verifyVote(subject, signed(bob.secretKey), ann.publicKey)).toEqual(invalid);
+    const { signature } = signed(ann.secretKey, { ...ballot, decision: "deny" });
+    expect(verifyVote(subject, { ...ballot, signature }, ann.publicKey)).toEqual(invalid);
+    const first = signJson(outdatedApprovalVote(subject, ballot), ann.secretKey);
+    const outdated = { ...ballot, signature: first.signature };
+    expect(verifyVote(subject, outdated, ann.publicKey)).toEqual({
+      ok: false,
+      code: "approval.vote_outdated",
+    });
+    expect(verifyVote(subject, outdated, bob.publicKey)).toEqual(invalid);
   });
 });
 

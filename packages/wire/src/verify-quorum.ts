@@ -1,5 +1,5 @@
-import { hexToBytes, verifyJson } from "@agent/crypto";
-import { approvalVote, type ApprovalSubject } from "./approvals.ts";
+import type { ApprovalSubject } from "./approvals.ts";
+import { verifyVote } from "./verify-vote.ts";
 
 /** The agents whose votes count, each under the one key that was named for it, and how many must approve. */
 export interface Quorum {
@@ -36,11 +36,12 @@ export function verifyQuorum(
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
   const subject = { ...call, quorum_required, quorum_approvers };
   const inFavour = approvers.filter(({ agent_id: approver_id, public_key }) => {
-    const expected = approvalVote(subject, { approver_id, decision: "approve", relay });
     // The first one only: a relay must not make its agents check a thousand signatures of one approver.
     const vote = votes.find((each) => each.approver_id === approver_id);
     if (vote?.decision !== "approve") return false;
-    return verifyJson({ ...expected, signature: vote.signature }, hexToBytes(public_key));
+    const { signature } = vote;
+    const signed = { approver_id, decision: "approve", relay, signature } as const;
+    return verifyVote(subject, signed, public_key).ok;
   });
   // One holder of a key is one approver, under however many ids.
   const distinct = new Set(inFavour.map(({ public_key }) => public_key)).size;

@@ -26,6 +26,8 @@ import { notJoined, stayJoined } from "./stay-joined.ts";
 
 export interface HomeOptions {
   readonly url: string;
+  /** The relay's own key as the owner named it, or an earlier one of its chain. */
+  readonly relayKey?: string | undefined;
   readonly registrationToken: string | undefined;
   readonly syncIntervalMs: number;
   /** Between gradient credentials. */

@@ -8,6 +8,7 @@ import {
 import { operations, type ListingBody } from "@agent/wire";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
+import { judgeRelay, type RelayPin } from "./judge-relay.ts";
 
 /** What an agent is at its relay after it joined. */
 export interface Membership {
@@ -30,6 +31,8 @@ export interface JoinOptions {
   /** Given to the relay for registering only; without it the agent's own token is. */
   readonly registrationToken: string | undefined;
   readonly identity: Identity;
+  /** What is known of the relay already; nothing is told to another one, or to one that cannot prove it. */
+  readonly relayPins?: readonly RelayPin[];
   readonly profile: Profile;
   /** Absent: others cannot call this agent, so work comes over the socket alone. */
   readonly endpointUrl: string | undefined;
@@ -44,6 +47,11 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
   const { agentId, secretKey } = identity;
   const info = await call(operations.relayInfo, {}, { baseUrl, fetch: runtime.fetch });
   if (!info.ok) return info;
+  const judged = judgeRelay(options.relayPins ?? [], info.body);
+  if (!judged.ok) {
+    const { code } = judged;
+    return { ok: false, code, status: 0, message: "This is not the relay that was pinned" };
+  }
   const bootstrapped = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey });
   if (!bootstrapped.ok) return bootstrapped;
   const relayDid = info.body.did;

@@ -1,3 +1,4 @@
+import { bytesToHex, generateKeyPair, publicKeyToDidKey } from "@agent/crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { countTries } from "../gradient/counts.ts";
 import type { Log } from "../log.ts";
@@ -15,6 +16,8 @@ afterAll(() => relay.stop());
 /** A member of the relay whose requests to a path can be made to fail for a while. */
 function newMember(syncIntervalMs: number) {
   const failing = { path: "", status: 503 };
+  /** What the relay states of itself instead. */
+  const stating: { relay?: object } = {};
   const asked: string[] = [];
   const events: string[] = [];
   const log: Log = (_, event) => void events.push(event);
@@ -23,6 +26,10 @@ function newMember(syncIntervalMs: number) {
     fetch: (async (input, init) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       asked.push(pathname);
+      if (pathname === relayPath && stating.relay) {
+        const info: unknown = await (await fetch(input, init)).json();
+        return Response.json({ ...(info as object), ...stating.relay });
+      }
       return pathname === failing.path
         ? new Response(null, { status: failing.status })
         : fetch(input, init);
@@ -47,13 +54,14 @@ function newMember(syncIntervalMs: number) {
     },
     { heartbeats, joined: () => events.push("joined"), synced: async () => {} },
   );
-  return { asked, events, failing, heartbeats, identity, member };
+  return { asked, events, failing, heartbeats, identity, member, stating };
 }
 
 async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+const relayPath = "/.well-known/agent-relay.json";
 const heartbeatPath = "/api/v1/agents/heartbeat";
 const registerPath = "/api/v1/agents/register";
 
@@ -101,6 +109,21 @@ describe("a member", () => {
     expect(asked).toHaveLength(before);
     member.stop();
   });
+});
+
+test("D8: a member does not join again where its relay states another key that no chain proves", async () => {
+  const { asked, events, member, stating } = newMember(20);
+  await member.start("http://127.0.0.1:1/mcp");
+  const { publicKey } = generateKeyPair();
+  stating.relay = { public_key: bytesToHex(publicKey), did: publicKeyToDidKey(publicKey) };
+  member.refused();
+  await until(() => events.includes("relay.join_failed"));
+  expect(member.membership()).toBeUndefined();
+  const told = asked.slice(asked.lastIndexOf(relayPath) + 1);
+  expect(told).toEqual([]);
+  delete stating.relay;
+  await until(() => member.membership() !== undefined);
+  member.stop();
 });
 
 describe("a member that the relay does not let in", () => {

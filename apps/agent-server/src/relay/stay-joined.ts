@@ -1,6 +1,7 @@
 import type { CallRefusal } from "@agent/client";
 import type { TriesCounter } from "../gradient/counts.ts";
 import { retryDelayMs } from "./backoff.ts";
+import type { RelayPin } from "./judge-relay.ts";
 import { announce, join, type JoinOptions, type JoinResult, type Membership } from "./join.ts";
 
 export interface Member {
@@ -21,7 +22,11 @@ const rejoinCapMs = 30_000;
  * of it once more. `joined` is told of each new membership, `synced` of each heartbeat.
  */
 export function stayJoined(
-  options: Omit<JoinOptions, "endpointUrl"> & { readonly syncIntervalMs: number },
+  options: Omit<JoinOptions, "endpointUrl" | "relayPins"> & {
+    readonly syncIntervalMs: number;
+    /** The key that the owner named; without it the first relay that answers is joined. */
+    readonly relayKey?: string | undefined;
+  },
   on: {
     joined: () => void;
     synced: (membership: Membership) => Promise<void>;
@@ -30,6 +35,7 @@ export function stayJoined(
 ): Member {
   const { identity, runtime, syncIntervalMs } = options;
   let membership: Membership | undefined;
+  let pinned: RelayPin | undefined;
   let endpointUrl: string | undefined;
   let isAnnounced = true;
   let rejoined = false;
@@ -38,8 +44,19 @@ export function stayJoined(
   let stopped = false;
   let cancelNext = () => {};
 
+  const named: readonly RelayPin[] =
+    options.relayKey === undefined ? [] : [{ publicKey: options.relayKey }];
+
+  /** The relay that was joined before must prove a new key. */
+  async function joinPinned(): Promise<JoinResult> {
+    const relayPins = pinned === undefined ? named : [...named, pinned];
+    const result = await join({ ...options, endpointUrl, relayPins });
+    if (result.ok) pinned = result.membership.relay;
+    return result;
+  }
+
   async function tryToJoin(): Promise<JoinResult> {
-    const result = await join({ ...options, endpointUrl });
+    const result = await joinPinned();
     if (!result.ok) {
       const { code, status, message } = result;
       runtime.log("warn", "relay.join_failed", { code, status, reason: message });

@@ -1,8 +1,8 @@
 import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import {
-  belongsElsewhere,
   isClaimedElsewhere,
+  judgeRemoteWork,
   mayBelongElsewhere,
 } from "../federation/belongs-elsewhere.ts";
 import type { FederatingParts } from "../federation/federation.ts";
@@ -12,6 +12,11 @@ import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
+import {
+  announceForgotten,
+  forgetStanding,
+  type ForgottenTrust,
+} from "../trust/forget-standing.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
 import { devicesOf, insertDevice } from "./device-store.ts";
 import { insertKey, keysOf, replaceKey } from "./key-store.ts";
@@ -23,7 +28,7 @@ type Bootstrap = Operations["bootstrap"];
 
 /** Binds a key to an agent id and makes its first device (specification, "Registry"). */
 export async function bootstrap(
-  services: FederatingParts & Pick<Services, "federation" | "tokens">,
+  services: FederatingParts & Pick<Services, "federation" | "tokens" | "trustGraph">,
   body: BodyOf<Bootstrap>,
   caller: Caller,
 ): Promise<Answer<Bootstrap>> {
@@ -76,6 +81,8 @@ export interface Bound {
   readonly decision: KeyDecision;
   /** Agents that lost the key, because they never proved it. */
   readonly displaced: readonly string[];
+  /** Trust records of the id that were earned by another agent and are deleted. */
+  readonly forgotten: ForgottenTrust;
 }
 
 /** Writes what `decideKey` allowed; also the way a registration changes a key. */
@@ -91,9 +98,9 @@ export async function bindKey(
   const decision = decideKey(claim, agent, await keysOf(tx, agent_id), now);
   if ("ok" in decision) return decision;
   const isFirst = decision.kind === "first";
-  if (isFirst && mayBelongElsewhere(agent_id, caller) && (await belongsElsewhere(tx, claim))) {
-    return refuse("agent.key_changed");
-  }
+  const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
+  const remote = isFirst ? await judgeRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
+  if (remote?.isBarred && mayBelongElsewhere(agent_id, caller)) return refuse("agent.key_changed");
   if (decision.kind !== "same") {
     const inUse = await refuseKeyInUse(tx, claim);
     if (inUse !== undefined) return inUse;
@@ -102,12 +109,15 @@ export async function bindKey(
     const action = isFirst ? "key.bound" : "key.rotated";
     await note(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
+  const forgotten = remote?.isOfAnother ? await forgetStanding(tx, agent_id) : [];
   // The new key has signed the record that leads to it, and the record names the agent.
   const isSigned = decision.kind !== "same" && decision.steps.length > 0;
-  if (!isProven && !isSigned) return { ok: true, decision, displaced: [] } satisfies Bound;
+  if (!isProven && !isSigned) {
+    return { ok: true, decision, displaced: [], forgotten } satisfies Bound;
+  }
   const proven = await proveKey(tx, { agent_id, public_key, now, caller });
   if (!proven.ok) return proven;
-  return { ok: true, decision, displaced: proven.displaced } satisfies Bound;
+  return { ok: true, decision, displaced: proven.displaced, forgotten } satisfies Bound;
 }
 
 async function writeSteps(
@@ -133,12 +143,13 @@ async function writeSteps(
   }
 }
 
-/** Ends what old keys opened: tokens and sockets of the agent, and of those that lost the key to it. */
+/** Ends, once a binding is durable, what it replaced: tokens and sockets of the agent, and of those that lost the key to it. */
 export function forgetOldKey(
-  services: Pick<Services, "tokens" | "connections">,
+  services: Pick<Services, "tokens" | "connections" | "trustGraph">,
   agentId: string,
-  { decision, displaced }: Bound,
+  { decision, displaced, forgotten }: Bound,
 ): void {
+  announceForgotten(services, forgotten);
   forgetDisplaced(services, displaced);
   if (decision.kind !== "rotated") return;
   services.tokens.forget(agentId);

@@ -16,7 +16,7 @@ type Register = Operations["registerAgent"];
 export async function register(
   services: Pick<
     Services,
-    "storage" | "runtime" | "identity" | "tokens" | "connections" | "egress"
+    "storage" | "runtime" | "identity" | "tokens" | "trustGraph" | "connections" | "egress"
   >,
   body: BodyOf<Register>,
   caller: Caller,

@@ -15,7 +15,7 @@ interface Rotation {
 
 /** Changes an agent's key by nothing but the succession record that names the new one. */
 export async function rotateKey(
-  services: Pick<Services, "storage" | "runtime" | "tokens" | "connections">,
+  services: Pick<Services, "storage" | "runtime" | "tokens" | "connections" | "trustGraph">,
   { agentId: agent_id, succession, caller }: Rotation,
 ): Promise<Answer<RotateKey>> {
   const { new_public_key: public_key } = succession as Partial<SuccessionRecord>;

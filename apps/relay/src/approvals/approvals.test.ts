@@ -1,11 +1,11 @@
 import { signJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { approvalVote, outdatedApprovalVote, type Approval } from "@agent/wire";
+import { approvalVote, outdatedApprovalVote, verifyQuorum, type Approval } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { approvalsOf, argsHash, askedOf, relayDid, useOf, voteOn } from "../../test/approvals.ts";
 import { pairedDevice } from "../../test/pairing.ts";
 import { rotationOf } from "../../test/rotation.ts";
-import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let agent: TestAgent;
@@ -182,26 +182,54 @@ describe("a vote", () => {
     expect(body["approvals"]).toMatchObject([{ votes: [] }]);
   });
 
-  test("of an approver may be signed by one of its devices, and by none that it lost", async () => {
+  test("D3: a vote that an approver's device signed does not count, and the approver can vote itself", async () => {
     const phone = await pairedDevice(t, ann, ["agent:write"]);
-    expect(await voteOn(t, await askedOf(t, agent, [ann]), phone)).toMatchObject({ status: 200 });
-    const path = `/api/v1/agents/${ann.agentId}/devices/${phone.deviceId}`;
-    await t.as(ann, "DELETE", path);
-    const late = { ...ann, secretKey: phone.secretKey };
     const approval = await askedOf(t, agent, [ann]);
+    for (const decision of ["approve", "deny"] as const) {
+      expect(await voteOn(t, approval, phone, decision)).toMatchObject(invalid);
+    }
+    expect(await read(approval)).toMatchObject({ status: "pending", votes: [] });
+
+    // What the device may do is to bring a vote that the approver's own key signed.
     const { approval_id } = approval;
-    const vote = approvalVote(approval, {
-      approver_id: ann.agentId,
-      decision: "approve",
-      relay: await relayDid(t),
+    const relay = await relayDid(t);
+    const vote = { approver_id: ann.agentId, decision: "approve" as const };
+    const { signature } = signJson(approvalVote(approval, { ...vote, relay }), ann.secretKey);
+    const path = `${approvalsOf(agent)}/${approval_id}/vote`;
+    expect(await t.as(phone, "POST", path, { ...vote, signature })).toMatchObject({
+      status: 200,
+      body: { status: "approved" },
     });
-    const { signature } = signJson(vote, late.secretKey);
-    const reply: Reply = await t.as(ann, "POST", `${approvalsOf(agent)}/${approval_id}/vote`, {
-      approver_id: ann.agentId,
-      decision: "approve",
-      signature,
-    });
-    expect(reply).toMatchObject(invalid);
+  });
+
+  test("D3: what the relay counts an agent server counts too, and what it refuses neither does", async () => {
+    const phone = await pairedDevice(t, ann, ["agent:write"]);
+    const relay = await relayDid(t);
+    const { next, succession } = rotationOf(t, bob);
+    const quorum = {
+      required: 1,
+      approvers: [
+        { agent_id: ann.agentId, public_key: ann.publicKey },
+        { agent_id: bob.agentId, public_key: next.publicKey },
+      ],
+    };
+    await t.as(bob, "POST", `/api/v1/agents/${bob.agentId}/rotate-key`, { succession });
+    const signers: [TestAgent, TestAgent, boolean][] = [
+      [ann, ann, true],
+      [ann, phone, false],
+      [next, next, true],
+      [next, bob, false],
+    ];
+    for (const [approver, { secretKey }, counts] of signers) {
+      const approval = await askedOf(t, agent, [ann, bob], 1);
+      const vote = { approver_id: approver.agentId, decision: "approve" as const };
+      const { signature } = signJson(approvalVote(approval, { ...vote, relay }), secretKey);
+      const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+      const { status } = await t.as(approver, "POST", path, { ...vote, signature });
+      expect(status === 200).toBe(counts);
+      const verified = verifyQuorum(approval, quorum, { votes: [{ ...vote, signature }], relay });
+      expect(verified.ok).toBe(counts);
+    }
   });
 
   test("of a key that was left does not count", async () => {

@@ -1,13 +1,6 @@
-import { hexToBytes, publicKeyToDidKey, verifyJson } from "@agent/crypto";
-import {
-  approvalVote,
-  outdatedApprovalVote,
-  refuse,
-  type Answer,
-  type BodyOf,
-  type Operations,
-} from "@agent/wire";
-import { signingKeysOf } from "../agents/key-store.ts";
+import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
+import { refuse, verifyVote, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { findAgent } from "../agents/store.ts";
 import { note } from "../audit/note.ts";
 import { actsFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
@@ -37,22 +30,23 @@ export async function vote(
     return refuse("approval.not_approver");
   }
   const relay = publicKeyToDidKey(hexToBytes(identity.publicKey));
-  const keys = await signingKeysOf(storage.read, approver_id);
-  const isSigned = (ballot: object) =>
-    keys.some(
-      ({ public_key, valid_until }) =>
-        valid_until === null && verifyJson({ ...ballot, signature }, hexToBytes(public_key)),
-    );
-  if (!isSigned(approvalVote(approval, { approver_id, decision, relay }))) {
-    return isSigned(outdatedApprovalVote(approval, { approver_id, decision }))
-      ? refuse("approval.vote_outdated")
-      : refuse("approval.signature_invalid");
+  const approver = await findAgent(storage.read, approver_id);
+  if (approver === undefined || approver.public_key === null || approver.revoked_at !== null) {
+    return refuse("approval.signature_invalid");
   }
+  const signed = { approver_id, decision, relay, signature };
+  const verified = verifyVote(approval, signed, approver.public_key);
+  if (!verified.ok) return refuse(verified.code);
 
   const now = runtime.now();
   return storage.transaction(async (tx) => {
     const row = await findApproval(tx, key);
     if (row?.status !== "pending") return refuse("approval.resolved");
+    const voter = await findAgent(tx, approver_id);
+    // The key may have been left or revoked while the signature was verified.
+    if (voter?.public_key !== approver.public_key || voter.revoked_at !== null) {
+      return refuse("approval.signature_invalid");
+    }
     if (!(await markVote(tx, { ...key, approver_id, decision, signature, now }))) {
       return refuse("approval.already_voted");
     }

@@ -3,6 +3,7 @@ import {
   createAccepted,
   createSettlement,
   judgeResultOf,
+  relaysOf,
   repeatPaid,
   takeResult,
   verifyResultAsync,
@@ -18,10 +19,10 @@ import { complete } from "../tasks/complete.ts";
 import { announceStanding } from "../tasks/count-task.ts";
 import { findTask } from "../tasks/store.ts";
 import { recordOutcome } from "../trust/record-outcome.ts";
-import { keepProvenKey } from "./agent-key-store.ts";
+import { putRemoteKey } from "./agent-key-store.ts";
 import type { FederationServices } from "./federation.ts";
 import { finishForPeer } from "./finish-inbound.ts";
-import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
 import { findOutboxOfTask } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
 import { peerSupports } from "./peer-life.ts";
@@ -95,6 +96,14 @@ function acceptance(
   );
 }
 
+/**
+ * Whether a peer did a task by an agent of its own. The way of a task that another peer sent here may be
+ * that peer's word.
+ */
+function isOwnWork({ task, route }: Outbound, { relayed }: { readonly relayed: boolean }): boolean {
+  return !relayed && relaysOf(route).at(-1) === task.peerId;
+}
+
 async function store(
   services: FederationServices,
   from: FederationPeerRow,
@@ -115,7 +124,12 @@ async function store(
     const relayed = isFromPeer(row);
     const task = takeResult(judged.task, { status: receipt.status, receiptHash }, { relayed });
     await putOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
-    await keepProvenKey(tx, { agent_id: task.agentId, public_key: task.publicKey });
+    await putRemoteKey(tx, {
+      agent_id: task.agentId,
+      relay_id: from.relay_id,
+      public_key: task.publicKey,
+      is_own: isOwnWork(outbound, { relayed }) ? 1 : 0,
+    });
     const ended = await complete(
       tx,
       services,

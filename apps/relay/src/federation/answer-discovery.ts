@@ -1,12 +1,21 @@
-import { mergeEntries, planQuery, toAnswer, type Discovery } from "@agent/federation-protocol";
+import {
+  boundSuccessions,
+  mergeEntries,
+  planQuery,
+  toAnswer,
+  type Discovery,
+} from "@agent/federation-protocol";
 import { limits, type Answer, type Operations } from "@agent/wire";
+import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { askPeers } from "./ask-peers.ts";
 import type { FederationServices } from "./federation.ts";
+import { peerSupports } from "./peer-life.ts";
 import { searchLocally } from "./local-search.ts";
 
 /** Answers a peer's query: its own visible agents first, then those that its peers tell of. */
 export async function answerDiscovery(
   services: FederationServices,
+  peer: FederationPeerRow,
   message: Discovery,
 ): Promise<Answer<Operations["forwardDiscovery"]>> {
   const { federation, identity, runtime, config } = services;
@@ -18,7 +27,8 @@ export async function answerDiscovery(
   });
   const local = search ? await searchLocally(services, query) : [];
   const remote = pass === null ? [] : (await askPeers(services, pass))().map(toAnswer);
-  const agents = mergeEntries([local, remote]).slice(0, query.limit ?? limits.pageMax);
+  const found = mergeEntries([local, remote]).slice(0, query.limit ?? limits.pageMax);
+  const agents = boundSuccessions(found, { isRead: peerSupports(peer, "agent_succession") });
   federation.log.debug("federation.query.answered", {
     query_id: message.query_id,
     searched: search,

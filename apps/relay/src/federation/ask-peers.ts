@@ -16,6 +16,7 @@ import { scoreOf, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import { addressed, callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
+import { peerSupports } from "./peer-life.ts";
 import { listPeers } from "./peer-store.ts";
 
 /** The agents that peers have told of so far; who answers late still adds to them. */
@@ -129,10 +130,16 @@ async function ask(
     knownAgents(storage.read, agents.map(idIn)),
   ]);
   const known = new Set(own);
+  const tellsSuccession = peerSupports(peer, "agent_succession");
   return takeEntries(
     { agents },
     {
-      peer: { relayId: relay_id, trust: scoreOf(trust?.trust_level ?? UNKNOWN), latencyMs },
+      peer: {
+        relayId: relay_id,
+        trust: scoreOf(trust?.trust_level ?? UNKNOWN),
+        latencyMs,
+        tellsSuccession,
+      },
       self: identity.relayId,
       isOwn: (id) => known.has(id),
     },

@@ -5,7 +5,7 @@ import { newId } from "../runtime.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { provenKey } from "./agent-key-store.ts";
+import { listRemoteKeys } from "./agent-key-store.ts";
 import { askPeers } from "./ask-peers.ts";
 import type { FederatingParts, FederationServices } from "./federation.ts";
 
@@ -19,16 +19,26 @@ export function mayBelongElsewhere(agentId: string, caller: Caller): boolean {
   return caller.kind !== "master" && !isKeyId(agentId);
 }
 
-/**
- * Whether an id is that of another relay's agent that has worked for this one under another key: who
- * takes it here would take its standing with it.
- */
-export async function belongsElsewhere(
+/** What work that came here from other relays means for the first binding of its agent's id. */
+export interface RemoteWork {
+  /** A peer that the operator admitted has brought work of its own agent with this id under another key. */
+  readonly isBarred: boolean;
+  /** What is known of the id was earned under another key, so it says nothing of the agent bound now. */
+  readonly isOfAnother: boolean;
+}
+
+/** Judges the first binding of an id to an agent that has had these keys, the bound one included. */
+export async function judgeRemoteWork(
   read: Reader,
-  { agent_id, public_key }: Claim,
-): Promise<boolean> {
-  const proven = await provenKey(read, agent_id);
-  return proven !== undefined && proven !== public_key;
+  agentId: string,
+  keys: readonly string[],
+): Promise<RemoteWork> {
+  const remote = await listRemoteKeys(read, agentId);
+  const others = remote.filter(({ publicKey }) => !keys.includes(publicKey));
+  return {
+    isBarred: others.some(({ isAdmitted }) => isAdmitted),
+    isOfAnother: others.length > 0,
+  };
 }
 
 /**

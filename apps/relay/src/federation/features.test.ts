@@ -6,7 +6,7 @@ import { answering, type Answering } from "../../test/listening-peer.ts";
 import { startNetwork, until } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
-const own = ["relayed", "position", "signed_accepted", "cancel"];
+const own = ["relayed", "position", "signed_accepted", "cancel", "agent_succession"];
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {

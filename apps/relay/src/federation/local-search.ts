@@ -1,14 +1,19 @@
 import { asMicro, fromMicro } from "@agent/budget";
+import { isIdOfKey, isKeyId } from "@agent/crypto";
 import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
 import { LATENCY_HALF_MS } from "@agent/routing-semiring";
 import { limits, type ListingBody } from "@agent/wire";
+import { keyHistory } from "../agents/key-history.ts";
 import { offeredBy } from "../agents/listing.ts";
 import { availabilityOf, isOnline } from "../agents/online.ts";
 import { visibleProfiles } from "../agents/discovery-store.ts";
 import type { ProfileRow } from "../agents/profile-store.ts";
 import { priceIn } from "../routing/price.ts";
+import type { Reader } from "../storage/storage.ts";
 import { levelName, scoreOf, UNKNOWN } from "../trust/levels.ts";
 import type { FederationServices } from "./federation.ts";
+
+type OwnEntry = RemoteAgent & { readonly public_key: string };
 
 type Needs = Pick<
   FederationServices,
@@ -27,7 +32,19 @@ export async function searchLocally(
     after: "",
     limit,
   });
-  return rows.flatMap((row) => entryOf(services, row, capability === "" ? [] : [capability]));
+  const entries = rows.flatMap((row) =>
+    entryOf(services, row, capability === "" ? [] : [capability]),
+  );
+  return Promise.all(entries.map((entry) => withSuccession(services.storage.read, entry)));
+}
+
+/** With the records that prove the key of an id of version 8, where the id alone does not. */
+async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgent> {
+  const { agent_id, public_key } = entry;
+  if (!isKeyId(agent_id) || isIdOfKey(agent_id, public_key)) return entry;
+  const history = await keyHistory(read, agent_id);
+  if (!("body" in history) || history.body.chain.length === 0) return entry;
+  return { ...entry, succession: history.body.chain };
 }
 
 /** An agent as peers see it: without endpoint, and without whatever is not said of it here. */
@@ -35,7 +52,7 @@ function entryOf(
   { runtime, connections, identity, config }: Needs,
   row: ProfileRow,
   required: readonly string[],
-): RemoteAgent[] {
+): OwnEntry[] {
   // Without a key nobody could tell its receipts from another's.
   if (row.public_key === null) return [];
   const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);

@@ -6,4 +6,5 @@ export const OWN_FEATURES: readonly FederationFeature[] = [
   "position",
   "signed_accepted",
   "cancel",
+  "agent_succession",
 ];

@@ -182,7 +182,7 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
     forwardDiscovery: forPeers(
       "forwardDiscovery",
       { activeOnly: true },
-      (needs, _peer, _request, { body }) => answerDiscovery(needs, body),
+      (needs, peer, _request, { body }) => answerDiscovery(needs, peer, body),
     ),
     forwardTask: forPeers(
       "forwardTask",

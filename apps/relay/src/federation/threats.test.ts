@@ -586,19 +586,22 @@ describe("FE15 a result", () => {
   });
 });
 
-test("FE15 who has worked here from another relay keeps its standing: nobody else gets its id", async () => {
+test("FE15 what an agent has earned here from another relay goes to nobody else who takes its id", async () => {
   const away = await forwardedAway(t);
-  const { worker, receipt, peer: from } = away;
+  const { boss, worker, receipt, peer: from } = away;
   expect(await from.post(resultPath, from.resultOf(receipt))).toMatchObject({ status: 200 });
-  const take = (public_key: string) =>
-    t.request("POST", "/api/v1/agents/bootstrap", {
-      body: { agent_id: worker.agentId, public_key },
-    });
-  expect(await take(t.stranger().publicKey)).toMatchObject({
-    status: 409,
-    body: { code: "agent.key_changed" },
+  const trusted = async () => {
+    const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
+    const records = body["records"] as { remote_agent_id: string }[];
+    return records.some(({ remote_agent_id }) => remote_agent_id === worker.agentId);
+  };
+  expect(await trusted()).toBe(true);
+  // The peer came by itself, so its work bars nobody (A4); that of an admitted peer does.
+  const taken = await t.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id: worker.agentId, public_key: t.stranger().publicKey },
   });
-  expect(await take(worker.publicKey)).toMatchObject({ status: 201 });
+  expect(taken).toMatchObject({ status: 201 });
+  expect(await trusted()).toBe(false);
   await away.listening.close();
 });
 

@@ -2,7 +2,7 @@ import { Graph } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, scoreOf } from "../trust/levels.ts";
-import { trustPage } from "../trust/store.ts";
+import { trustPage, type TrustPair } from "../trust/store.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
 
@@ -14,6 +14,8 @@ export interface TrustGraph {
   /** Whether a payer gives an executor no task; a task without a payer goes to everybody. */
   isBlocked(payerId: string | null, executorId: string): boolean;
   update(record: TrustEdge): void;
+  /** Takes out what a delegator knew of an executor; a block stays. */
+  remove(pair: TrustPair): void;
 }
 
 const page = 10_000;
@@ -50,6 +52,13 @@ function createTrustGraph(): TrustGraph {
       const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
       const added = graph.addEdge(agent_id, remote_agent_id, figures);
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
+    },
+    remove({ agent_id, remote_agent_id }) {
+      // No route takes a hop of trust 0.
+      const figures = { trust: 0, cost: 0, latency: 0, reliability: 1 };
+      if (!blockedBy(agent_id).has(remote_agent_id)) {
+        graph.addEdge(agent_id, remote_agent_id, figures);
+      }
     },
   };
 }

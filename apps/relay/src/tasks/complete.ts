@@ -6,6 +6,7 @@ import { settle } from "../budget/settle.ts";
 import type { PostRefusal } from "../budget/post.ts";
 import type { Issuer } from "../credentials/issue.ts";
 import { finishForPeer } from "../federation/finish-inbound.ts";
+import { isExecutedByNamesake } from "../federation/is-namesake.ts";
 import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
@@ -70,15 +71,17 @@ export async function complete(
   if (!settled.ok) return settled;
   await returnToDelegation(tx, task, settled.settlement?.amount_settled);
   await leavePlace(tx, task.submitted_by);
-  await touchAgent(tx, receipt.agent_id, now);
   const { settlement } = settled;
-  const standing = bound
-    ? await countTask(tx, services, task, {
-        executorId: receipt.agent_id,
-        status: receipt.status,
-        settlement,
-      })
-    : unchanged;
+  const isNamesake = endedBy.kind === "peer" && (await isExecutedByNamesake(tx, task.task_id));
+  if (!isNamesake) await touchAgent(tx, receipt.agent_id, now);
+  const standing =
+    bound && !isNamesake
+      ? await countTask(tx, services, task, {
+          executorId: receipt.agent_id,
+          status: receipt.status,
+          settlement,
+        })
+      : unchanged;
   const { agent_id: executorId, status } = receipt;
   const { credentials } = standing;
   await tellOfEnd(tx, services, task, { executorId, status, settlement, credentials });

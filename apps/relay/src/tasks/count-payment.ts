@@ -1,5 +1,6 @@
 import type { Issuer } from "../credentials/issue.ts";
 import { issueForTask } from "../credentials/issue-for-task.ts";
+import { isExecutedByNamesake } from "../federation/is-namesake.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import { recordOutcome } from "../trust/record-outcome.ts";
@@ -34,6 +35,11 @@ export async function countPayment(
     now: services.runtime.now(),
   } as const;
   const { submitted_by: delegatorId } = task;
+  const { relayId } = services.identity;
+  const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId ?? "" };
+  if (peerId !== undefined && (await isExecutedByNamesake(tx, taskId))) {
+    return [{ trust: await recordOutcome(tx, ofPeer), credentials: [] }];
+  }
   const trust = await recordOutcome(tx, { ...outcome, delegatorId, executorId });
   const { status } = outcome;
   const credentials = await issueForTask(tx, services, {
@@ -45,8 +51,6 @@ export async function countPayment(
   });
   await tellOfCredentials(tx, services, taskId, credentials);
   if (peerId === undefined) return [{ trust, credentials }];
-  const { relayId } = services.identity;
-  const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId };
   return [
     { trust, credentials },
     { trust: await recordOutcome(tx, ofPeer), credentials: [] },

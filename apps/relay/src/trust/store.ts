@@ -1,6 +1,7 @@
 import { db, p, prepare, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
+import { BLOCKED } from "./levels.ts";
 
 const recordOf = prepare<{ agent_id: string; remote_agent_id: string }>()(
   db
@@ -48,6 +49,37 @@ const upsertRecord = prepare<TrustRecordRow>()(
 
 export async function putTrust(tx: Tx, record: TrustRecordRow): Promise<void> {
   await tx.run(upsertRecord, record);
+}
+
+const recordsAbout = prepare<{ remote_agent_id: string }>()(
+  db
+    .selectFrom("trust_records")
+    .select(["agent_id", "remote_agent_id", "trust_level"])
+    .where("remote_agent_id", "=", p("remote_agent_id"))
+    .where("trust_level", "!=", sql.lit(BLOCKED)),
+);
+
+const deleteRecordsAbout = prepare<{ remote_agent_id: string }>()(
+  db
+    .deleteFrom("trust_records")
+    .where("remote_agent_id", "=", p("remote_agent_id"))
+    .where("trust_level", "!=", sql.lit(BLOCKED)),
+);
+
+const deleteHistory = prepare<{ agent_id: string }>()(
+  db.deleteFrom("agent_histories").where("agent_id", "=", p("agent_id")),
+);
+
+/** Which delegator's record is about which executor. */
+export type TrustPair = Pick<TrustRecordRow, "agent_id" | "remote_agent_id">;
+
+/** Deletes what tasks have told of an executor, and answers whose records these were. Blocks stay. */
+export async function deleteStanding(tx: Tx, executorId: string): Promise<readonly TrustPair[]> {
+  const about = { remote_agent_id: executorId };
+  const pairs = await tx.all(recordsAbout, about);
+  await tx.run(deleteRecordsAbout, about);
+  await tx.run(deleteHistory, { agent_id: executorId });
+  return pairs;
 }
 
 const recordsByAgent = prepare<{ agent_id: string; after: string; limit: number }>()(

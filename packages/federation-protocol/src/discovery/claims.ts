@@ -1,4 +1,5 @@
 import { isIdOfKey } from "@agent/crypto";
+import { formerKeys } from "./agent-succession.ts";
 import { type KnownAgent, mergeEntries } from "./entries.ts";
 
 /** What one peer says of an agent, and whether the operator of this relay admitted that peer. */
@@ -23,14 +24,15 @@ export function isOwnClaim({ agent }: AgentClaim): boolean {
 
 /**
  * Judges all claims of one agent id. A claim by an admitted peer of its own agent stands against every
- * other one; then an id of version 8 that was made of the claimed key stands against one that was not.
+ * other one; then an id of version 8 that proves the claimed key stands against one that does not, and the
+ * later of two keys of one chain against the one that was left.
  * Claims of equal weight under different keys are in conflict (`id_conflict`): which of them is shown
  * follows the order of `mergeEntries`. Undefined without claims.
  */
 export function judgeClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
   const weights = claims.map(weightOf);
   const highest = Math.max(...weights);
-  const standing = claims.filter((_, place) => weights[place] === highest);
+  const standing = withoutFormerKeys(claims.filter((_, place) => weights[place] === highest));
   const [shown] = mergeEntries([standing.map(({ agent }) => agent)]);
   if (shown === undefined) return undefined;
   const others = claims
@@ -57,8 +59,20 @@ export function claimUnder(
 }
 
 function weightOf(claim: AgentClaim): number {
-  const { agent_id, public_key } = claim.agent;
+  const { agent_id, public_key, succession } = claim.agent;
   if (public_key === null) return 0;
   const byAdmitted = claim.isAdmitted && isOwnClaim(claim) ? 2 : 0;
-  return 1 + byAdmitted + (isIdOfKey(agent_id, public_key) ? 1 : 0);
+  // An entry keeps only a chain that proves its key.
+  const isProven = isIdOfKey(agent_id, public_key) || succession !== undefined;
+  return 1 + byAdmitted + (isProven ? 1 : 0);
+}
+
+/**
+ * A key that another claim proves to have been left does not stand beside that claim. Two chains that
+ * leave each other's key settle nothing.
+ */
+function withoutFormerKeys(claims: readonly AgentClaim[]): readonly AgentClaim[] {
+  const former = new Set(claims.flatMap(({ agent }) => formerKeys(agent)));
+  const current = claims.filter(({ agent }) => !former.has(agent.public_key));
+  return current.length > 0 ? current : claims;
 }

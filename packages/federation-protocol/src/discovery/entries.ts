@@ -2,6 +2,7 @@ import { type TrustLevel, trustScore } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
+import { judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
 
 /** An agent of another relay: where it was learned of, and what the way there costs. */
 export type KnownAgent = RemoteAgent & {
@@ -24,11 +25,13 @@ export interface PeerFigures {
   readonly relayId: string;
   readonly trust: number;
   readonly latencyMs: number;
+  /** Whether the peer tells how its own agents came to their keys; see `agent_succession`. */
+  readonly tellsSuccession?: boolean;
 }
 
 /**
  * The entries of a peer's answer that count: at most 200, each judged alone, without agents that
- * this relay knows itself. Distances are counted anew from here, at least 1; trust is multiplied by
+ * this relay knows itself, and without those of version 8 whose key is not that of their id. Distances are counted anew from here, at least 1; trust is multiplied by
  * the peer's and latency added to it, so that a way is never better than its worst part.
  */
 export function takeEntries(
@@ -48,6 +51,7 @@ export function takeEntries(
     .filter((entry) => v.is(RemoteAgentSchema, entry))
     .map((entry) => v.parse(RemoteAgentSchema, entry))
     .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
+    .flatMap(provenBy(peer))
     .map((agent) => ({
       ...agent,
       source_relay: agent.source_relay ?? peer.relayId,
@@ -56,6 +60,24 @@ export function takeEntries(
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
     }));
+}
+
+/**
+ * Leaves out each entry whose chain does not lead to its key, and an agent of the peer's own without one
+ * if the peer tells them. A chain that proves nothing is dropped. Peers that tell no chains, and those
+ * that pass such a word on, are believed as before ids proved themselves.
+ */
+function provenBy({ relayId, tellsSuccession = false }: PeerFigures) {
+  let budget: number = SUCCESSION_LIMITS.recordsPerAnswer;
+  return (agent: RemoteAgent): RemoteAgent[] => {
+    const { succession: _, ...entry } = agent;
+    const { proof, chain } = judgeKeyProof(agent, budget);
+    budget -= chain.length;
+    if (proof === "refuted") return [];
+    const isOwn = (agent.source_relay ?? relayId) === relayId;
+    if (proof === "unproven" && isOwn && tellsSuccession) return [];
+    return [proof === "proven" && chain.length > 0 ? { ...entry, succession: [...chain] } : entry];
+  };
 }
 
 /**

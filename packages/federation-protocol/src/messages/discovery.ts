@@ -62,6 +62,11 @@ export const RemoteAgentSchema = v.object({
   source_relay: v.optional(uuid),
   relay_name: v.optional(shortText, ""),
   hop_distance: v.optional(v.number(), 0),
+  /**
+   * The records that lead from the key that an id of version 8 was made of to `public_key`: one, or a
+   * list, oldest first. They are kept as they came, because both keys have signed all members.
+   */
+  succession: v.optional(v.union([v.array(v.looseObject({})), v.looseObject({})])),
   /** The answering relay knows of claims of this id under different keys. */
   id_conflict: v.optional(v.boolean()),
 });

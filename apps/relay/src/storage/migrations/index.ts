@@ -31,6 +31,7 @@ import { erasedTexts } from "./031-erased-texts.ts";
 import { keyProofs } from "./032-key-proofs.ts";
 import { votes } from "./033-votes.ts";
 import { relayKeys } from "./034-relay-keys.ts";
+import { agentKeySources } from "./035-agent-key-sources.ts";
 
 /** In the order in which they are applied; one that was released is never changed. */
 export const migrations = [
@@ -67,4 +68,5 @@ export const migrations = [
   keyProofs,
   votes,
   relayKeys,
+  agentKeySources,
 ];

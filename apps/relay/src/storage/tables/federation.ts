@@ -105,5 +105,10 @@ export interface FederationPaymentRow {
 /** The key under which another relay's agent has first worked for this one. */
 export interface FederationAgentKeyRow {
   agent_id: string;
+  /** The peer that brought the work; empty where an older database did not keep it. */
+  relay_id: string;
+  /** The key of its latest work. */
   public_key: string;
+  /** 1 if the peer brought it as work of an agent of its own. */
+  is_own: 0 | 1;
 }

@@ -1,0 +1,150 @@
+import { agentIdOfKey, signSuccession } from "@agent/crypto";
+import type { TestAgent } from "@agent/testkit";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { fakePeer } from "../../test/fake-peer.ts";
+import { answering } from "../../test/listening-peer.ts";
+import { peer, startNetwork, taskFor, work, type Site } from "../../test/network.ts";
+
+type Network = Awaited<ReturnType<typeof startNetwork>>;
+
+let network: Network;
+let [home, middle, far] = [] as unknown as [Site, Site, Site];
+/** At the far relay, under an id of version 8 and the second of its keys. */
+let worker: TestAgent;
+let firstKey: string;
+beforeEach(async () => {
+  network = await startNetwork(["home", "middle", "far"], []);
+  [home, middle, far] = network.sites as [Site, Site, Site];
+  // No operator has admitted the other, so nothing but proof counts.
+  await peer(far, middle);
+  await peer(middle, home);
+  const stranger = far.stranger();
+  firstKey = stranger.publicKey;
+  worker = await offer(far, { ...stranger, agentId: agentIdOfKey(firstKey) });
+});
+afterEach(() => network.close());
+
+async function bootstrap(site: Site, agent: TestAgent, succession?: object): Promise<TestAgent> {
+  const { agentId: agent_id, publicKey: public_key } = agent;
+  const { status, body } = await site.request("POST", "/api/v1/agents/bootstrap", {
+    body: { agent_id, public_key, ...(succession && { succession }) },
+  });
+  if (status > 201) throw new Error(JSON.stringify(body));
+  return { ...agent, deviceId: String(body["device_id"]) };
+}
+
+/** An agent that others may find. */
+async function offer(site: Site, agent: TestAgent, succession?: object): Promise<TestAgent> {
+  const known = await bootstrap(site, agent, succession);
+  const path = `/api/v1/agents/${agent.agentId}/listing`;
+  await site.as(known, "POST", "/api/v1/agents/register", {
+    agent_id: agent.agentId,
+    endpoint_url: "http://127.0.0.1:1/mcp",
+    capabilities: ["summarise"],
+  });
+  const listed = await site.as(known, "POST", path, { capabilities: ["summarise"] });
+  expect(listed.status).toBe(200);
+  return known;
+}
+
+function successor(agent: TestAgent) {
+  const { secretKey, publicKey } = home.stranger();
+  const succession = signSuccession({
+    agent_id: agent.agentId,
+    oldSecretKey: agent.secretKey,
+    newSecretKey: secretKey,
+    timestamp: network.clock.now(),
+  });
+  return { next: { ...agent, secretKey, publicKey }, succession };
+}
+
+/** The worker changes its key at the far relay. */
+async function rotate(): Promise<void> {
+  const { next, succession } = successor(worker);
+  await network.clock.advance(1_000);
+  worker = await bootstrap(far, next, succession);
+}
+
+const found = async (at: Site) => {
+  const { body } = await at.asMaster("GET", "/api/v1/agents/discover?capability=summarise");
+  return (body["agents"] as { agent_id: string; public_key: string; id_conflict?: true }[]).filter(
+    ({ agent_id }) => agent_id === worker.agentId,
+  );
+};
+
+test("D1: an id of version 8 proves its later key to relays that only hear of it, over two hops", async () => {
+  await rotate();
+  await rotate();
+  expect(await found(middle)).toMatchObject([{ public_key: worker.publicKey }]);
+  expect(await found(home)).toMatchObject([{ public_key: worker.publicKey }]);
+  const boss = await home.agent();
+  const { body } = await home.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
+  const task = await taskFor(far, worker, String(body["task_id"]));
+  expect(await work(far, worker, task)).toMatchObject({ status: 200 });
+});
+
+test("D1: the key that an id has left does not stand beside the one that its chain proves", async () => {
+  const before = worker;
+  await rotate();
+  await network.clock.advance(1_000);
+  // Its first key leaked, and serves at a third relay as if it were in force.
+  await offer(middle, { ...before, publicKey: firstKey });
+  await peer(far, home);
+  const [entry, ...more] = await found(home);
+  expect(more).toEqual([]);
+  expect(entry).toMatchObject({ public_key: worker.publicKey });
+  expect(entry).not.toHaveProperty("id_conflict");
+});
+
+test("D1: a peer that tells of an id of version 8 under a key that its chain does not prove is not believed", async () => {
+  const squatter = home.stranger();
+  const stolen = successor(worker).succession;
+  const tell = async (succession: unknown, features?: string[]) => {
+    const told = {
+      agent_id: worker.agentId,
+      public_key: squatter.publicKey,
+      capabilities: ["summarise"],
+      ...(succession !== undefined && { succession }),
+    };
+    const listening = await answering(({ path }) =>
+      path.endsWith("/discover") ? { agents: [told] } : undefined,
+    );
+    const site = await startNetwork(["alone"], []);
+    const [alone] = site.sites as [Site];
+    await fakePeer(alone, listening.url).befriend(features && { features });
+    const path = "/api/v1/agents/discover?capability=summarise";
+    const { body } = await alone.asMaster("GET", path);
+    await Promise.all([site.close(), listening.close()]);
+    return (body["agents"] as unknown[]).length;
+  };
+  expect(await tell([stolen], ["agent_succession"])).toBe(0);
+  expect(await tell([stolen])).toBe(0);
+  expect(await tell(undefined, ["agent_succession"])).toBe(0);
+  // A peer of the version before tells no chains, and works as it did.
+  expect(await tell(undefined)).toBe(1);
+});
+
+test("D1: a peer of the version before is told no chain, and one of this version the records as they were signed", async () => {
+  await rotate();
+  const entryFor = async (features: string[]) => {
+    const asking = await fakePeer(far).befriend({ features });
+    const reply = await asking.post("/federation/v1/discover", {
+      timestamp: far.clock.now(),
+      to: far.relayId,
+      capability: "summarise",
+      hop_count: 0,
+      max_hops: 0,
+      visited: [],
+      query_id: far.stranger().agentId,
+      origin_relay: asking.relayId,
+    });
+    expect(reply.status).toBe(200);
+    return (reply.body["agents"] as Record<string, unknown>[])[0] ?? {};
+  };
+  const history = await far.request("GET", `/api/v1/agents/${worker.agentId}/succession`);
+  expect(await entryFor(["agent_succession"])).toMatchObject({
+    public_key: worker.publicKey,
+    succession: history.body["chain"],
+  });
+  expect(await entryFor([])).not.toHaveProperty("succession");
+});

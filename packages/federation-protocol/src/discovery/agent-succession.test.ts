@@ -1,0 +1,161 @@
+import { agentIdOfKey, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
+import { describe, expect, it, test } from "vitest";
+import { alpha, beta, gamma, NOW, worker } from "../../test/parties.ts";
+import { boundSuccessions, judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
+import { judgeClaims } from "./claims.ts";
+import { takeEntries } from "./entries.ts";
+
+const pairs = Array.from({ length: 20 }, (_, at) =>
+  generateKeyPair(new Uint8Array(32).fill(at + 1)),
+);
+const keys = pairs.map(({ publicKey }) => bytesToHex(publicKey));
+const [first = "", second = "", third = "", fourth = ""] = keys;
+const id = agentIdOfKey(first);
+
+const step = (from: number, to: number, more: object = {}) => ({
+  ...signSuccession({
+    agent_id: id,
+    oldSecretKey: pairs[from]!.secretKey,
+    newSecretKey: pairs[to]!.secretKey,
+    timestamp: NOW + to,
+  }),
+  ...more,
+});
+const chain = [step(0, 1), step(1, 2)];
+const long = Array.from({ length: 17 }, (_, at) => step(at, at + 1));
+
+const entry = (public_key: string | null, succession?: unknown, agent_id = id) => ({
+  agent_id,
+  public_key,
+  capabilities: ["sum"],
+  ...(succession !== undefined && { succession }),
+});
+
+interface Teller {
+  readonly via?: string;
+  readonly tells?: boolean;
+}
+const take = (agents: readonly object[], { via = beta.id, tells = true }: Teller = {}) =>
+  takeEntries(
+    { agents },
+    {
+      peer: { relayId: via, trust: 0.5, latencyMs: 1, tellsSuccession: tells },
+      self: alpha.id,
+      isOwn: () => false,
+    },
+  );
+
+describe("D1: an entry of an id of version 8", () => {
+  it.each<[string, object]>([
+    ["the key that it was made of", entry(first)],
+    ["a key and the one record that leads to it", entry(second, chain[0])],
+    ["a key and the list of records that lead to it", entry(third, chain)],
+    ["a key and a chain of the greatest length", entry(keys[16]!, long.slice(0, 16))],
+    ["no key", entry(null)],
+  ])("with %s is taken", (_, good) => {
+    expect(take([good])).toHaveLength(1);
+  });
+
+  it.each<[string, object]>([
+    ["a later key and no chain", entry(second)],
+    ["a later key and an empty chain", entry(second, [])],
+    ["a chain to another key", entry(third, chain[0])],
+    ["a chain in the wrong order", entry(third, chain.toReversed())],
+    ["a chain that does not begin at the id's key", entry(third, chain[1])],
+    ["a chain with a changed record", entry(second, step(0, 1, { timestamp: 1 }))],
+    ["a chain of another id", entry(second, chain[0], agentIdOfKey(fourth))],
+    ["a chain with too many records", entry(keys[17]!, long)],
+    ["a record of too many characters", entry(second, step(0, 1, { note: "x".repeat(2_048) }))],
+    ["a text as chain", entry(second, "record")],
+    ["a list of texts as chain", entry(second, ["record"])],
+  ])("with %s is left out, and spoils no other", (_, bad) => {
+    expect(take([bad, entry(first, undefined, id)]).map(({ public_key }) => public_key)).toEqual([
+      first,
+    ]);
+  });
+
+  it("keeps the chain that proves its key as it was signed, and no other", () => {
+    expect(take([entry(third, chain)])[0]).toMatchObject({ succession: chain });
+    expect(take([entry(first, chain)])[0]).not.toHaveProperty("succession");
+    expect(take([entry(worker.publicKey, chain, worker.id)])[0]).not.toHaveProperty("succession");
+  });
+
+  it("without a chain is taken from peers that tell none, but never with a chain that is wrong", () => {
+    expect(take([entry(second)], { tells: false })).toHaveLength(1);
+    expect(take([entry(third, chain[0])], { tells: false })).toEqual([]);
+  });
+
+  it("without a chain is taken where a peer passes on the word of one that tells none", () => {
+    expect(take([{ ...entry(second), source_relay: gamma.id }])).toHaveLength(1);
+  });
+});
+
+test("D1: at most 64 records of an answer are verified, those that prove nothing included", () => {
+  const budget = SUCCESSION_LIMITS.recordsPerAnswer;
+  const wrong = Array.from({ length: budget / 2 }, () => entry(fourth, chain));
+  expect(take([...wrong, entry(third, chain)])).toEqual([]);
+  expect(take([...wrong.slice(1), entry(third, chain)])).toHaveLength(1);
+  expect(judgeKeyProof(take([entry(third, chain)])[0]!, 1)).toEqual({
+    proof: "unproven",
+    chain: [],
+  });
+});
+
+test("D1: an answer carries at most 64 records, and entries whose chain does not fit go without", () => {
+  const entries = Array.from({ length: 5 }, () => take([entry(keys[16]!, long.slice(0, 16))])[0]!);
+  const bounded = boundSuccessions([...entries, ...take([entry(first)])], {
+    isRead: true,
+  });
+  expect(bounded.map((agent) => "succession" in agent)).toEqual([
+    true,
+    true,
+    true,
+    true,
+    false,
+    false,
+  ]);
+});
+
+describe("D1: of the claims of an id of version 8", () => {
+  const claim = (via: string, told: object, { isAdmitted = false, tells = true } = {}) => ({
+    agent: take([told], { via, tells })[0]!,
+    isAdmitted,
+  });
+
+  it("the end of a chain stands against the key that it has left", () => {
+    const judged = judgeClaims([
+      claim(beta.id, entry(first)),
+      claim(gamma.id, entry(third, chain)),
+      claim(worker.id, entry(second, chain[0])),
+    ]);
+    expect(judged).toMatchObject({ public_key: third });
+    expect(judged).not.toHaveProperty("id_conflict");
+  });
+
+  it("one that a chain proves stands against one that nothing proves", () => {
+    const judged = judgeClaims([
+      claim(beta.id, entry(fourth), { tells: false }),
+      claim(gamma.id, entry(second, chain[0])),
+    ]);
+    expect(judged).toMatchObject({ public_key: second });
+    expect(judged).not.toHaveProperty("id_conflict");
+  });
+
+  it("two chains that part are a conflict", () => {
+    expect(
+      judgeClaims([
+        claim(beta.id, entry(second, step(0, 1))),
+        claim(gamma.id, entry(third, step(0, 2))),
+      ]),
+    ).toMatchObject({ id_conflict: true });
+  });
+
+  it("an admitted peer's word stands against a stranger's chain, because a stolen key can sign one", () => {
+    expect(
+      judgeClaims([
+        claim(beta.id, entry(first), { isAdmitted: true }),
+        claim(gamma.id, entry(second, chain[0])),
+      ]),
+    ).toMatchObject({ public_key: first });
+  });
+});

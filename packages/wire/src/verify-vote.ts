@@ -1,0 +1,35 @@
+import { hexToBytes, verifyJson } from "@agent/crypto";
+import {
+  approvalVote,
+  outdatedApprovalVote,
+  type ApprovalBallot,
+  type ApprovalSubject,
+} from "./approvals.ts";
+
+export interface SignedVote extends ApprovalBallot {
+  readonly signature: string;
+}
+
+/**
+ * Whether a vote counts: it is signed over exactly this call by the approver's own key, which alone
+ * speaks for the approver here (64 hex digits). A device's key approves nothing, because who verifies a
+ * quorum knows one key of each approver and takes no relay's word for another. Refused with
+ * `approval.vote_outdated` if the key has signed the form without tool and relay, else with
+ * `approval.signature_invalid`.
+ */
+export function verifyVote(
+  subject: ApprovalSubject,
+  { signature, ...ballot }: SignedVote,
+  publicKey: string,
+):
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly code: "approval.signature_invalid" | "approval.vote_outdated";
+    } {
+  const key = hexToBytes(publicKey);
+  const isSigned = (body: object) => verifyJson({ ...body, signature }, key);
+  if (isSigned(approvalVote(subject, ballot))) return { ok: true };
+  const isOutdated = isSigned(outdatedApprovalVote(subject, ballot));
+  return { ok: false, code: isOutdated ? "approval.vote_outdated" : "approval.signature_invalid" };
+}
