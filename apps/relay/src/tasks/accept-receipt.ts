@@ -1,11 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { sha256Hex } from "@agent/crypto";
-import {
-  parseReceipt,
-  receiptHash,
-  verifyReceiptAsync,
-  type ExecutionReceipt,
-} from "@agent/receipts";
+import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { proveByReceipt } from "../agents/prove-by-signature.ts";
 import type { PostRefusal } from "../budget/post.ts";
@@ -80,8 +75,7 @@ export async function acceptReceipt(
 
   const parsed = parse(value);
   if (!parsed.ok) return parsed;
-  const { receipt } = parsed;
-  const hash = receiptHash(receipt);
+  const { receipt, hash } = parsed;
   if (task.finished_at !== null) return ended(services, task, hash);
 
   const isExecutor = receipt.agent_id === executor;
@@ -96,7 +90,7 @@ export async function acceptReceipt(
   const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
   const hops = await loadHops(services, receipt, runtime.now());
-  const verdict = await verifyReceiptAsync(receipt, {
+  const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys,
     taskId,
     prompt: task.prompt,
