@@ -64,8 +64,9 @@ export async function acceptReceipt(
   { agentId, taskId, value, text, caller, keep }: Delivery,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
+  const now = runtime.now();
   const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+  if (task === undefined || task.agent_id !== agentId || isGone(task, now)) {
     return refuse("task.not_found");
   }
   const executor = executorOf(task);
@@ -83,18 +84,18 @@ export async function acceptReceipt(
   const times = {
     submittedAt: task.submitted_at,
     completedAt: receipt.completed_at,
-    receivedAt: runtime.now(),
+    receivedAt: now,
   };
   const found = isExecutor ? await signerKeys(storage.read, receipt, times) : [];
   // Where money is held, an agent whose key nobody knows proves nothing.
   const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
-  const hops = await loadHops(services, receipt, runtime.now());
+  const hops = await loadHops(services, receipt, now);
   const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys,
     taskId,
     prompt: task.prompt,
-    now: runtime.now(),
+    now,
     keyOf: hops.keysOf,
   });
   if (!verdict.valid) {
