@@ -90,6 +90,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     clientIp,
     corsOrigins: config.server.corsOrigins,
     runtime,
+    elapsed: clock.elapsed,
     log,
     draining: isDraining,
     served: services.metrics.served,

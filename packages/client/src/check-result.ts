@@ -69,7 +69,7 @@ export async function checkResult(
       : { ok: true as const, keys: expected.executorKeys };
   if (!keys.ok) return keys;
   const nestedKeys = await keysOfNested(client, receipt, patience);
-  const verdict = await verifyReceiptAsync(receipt, {
+  const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys.keys,
     taskId: expected.taskId,
     prompt: expected.prompt,

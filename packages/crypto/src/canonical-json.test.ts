@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { canonicalize as oracle } from "json-canonicalize";
 import { describe, expect, test } from "vitest";
-import { canonicalize, CanonicalJsonError } from "./canonical-json.ts";
+import { canonicalize, CanonicalJsonError, canonicalizeSigned } from "./canonical-json.ts";
 import { hexToBytes } from "./formats.ts";
 import * as native from "./sha256.node.ts";
 import * as portable from "./sha256-portable.ts";
@@ -110,6 +110,48 @@ describe("ordinary data", () => {
 
   test("nesting of 64 is written", () => {
     expect(canonicalize(nested(64))).toBe("[".repeat(64) + "]".repeat(64));
+  });
+});
+
+describe("the texts of an object that carries its own signature", () => {
+  const withSignature = fc
+    .tuple(fc.dictionary(fc.string({ unit: "binary" }), json), fc.option(json, { nil: undefined }))
+    .map(([members, signature]): object => ({ ...members, signature }));
+
+  test("are those of the object with and without its signature", () => {
+    fc.assert(
+      fc.property(withSignature, (value) => {
+        expect(canonicalizeSigned(value)).toEqual({
+          text: canonicalize(value),
+          signedText: canonicalize({ ...value, signature: undefined }),
+        });
+      }),
+    );
+  });
+
+  test("leave out the outer signature alone", () => {
+    expect(canonicalizeSigned({ z: { signature: 1 }, signature: 2, a: 3 })).toEqual({
+      text: '{"a":3,"signature":2,"z":{"signature":1}}',
+      signedText: '{"a":3,"z":{"signature":1}}',
+    });
+    expect(canonicalizeSigned({ signature: 1 })).toEqual({
+      text: '{"signature":1}',
+      signedText: "{}",
+    });
+  });
+
+  test("nest as deep as other texts, and no deeper", () => {
+    expect(canonicalizeSigned({ a: nested(63) }).text).toBe(canonicalize({ a: nested(63) }));
+    expect(() => canonicalizeSigned({ a: nested(64) })).toThrow(CanonicalJsonError);
+  });
+
+  test.each<[string, object]>([
+    ["an array", []],
+    ["an instance of a class", new (class A {})()],
+    ["a lone surrogate in a member name", { "\ud800": 1 }],
+    ["a signature that is not JSON", { signature: 1n }],
+  ])("are refused for %s", (_, value) => {
+    expect(() => canonicalizeSigned(value)).toThrow(CanonicalJsonError);
   });
 });
 

@@ -15,6 +15,29 @@ export function canonicalize(value: unknown): string {
   return write(value, MAX_DEPTH);
 }
 
+/** The canonical texts of an object that carries its own signature. */
+export interface SignedTexts {
+  /** Of the whole object, as `canonicalize` writes it. */
+  readonly text: string;
+  /** Of all members but `signature`: what the signature is over. */
+  readonly signedText: string;
+}
+
+/** Both canonical texts of a plain object, each member written once; throws like `canonicalize`. */
+export function canonicalizeSigned(value: object): SignedTexts {
+  const members = plainMembers(value);
+  const all: string[] = [];
+  const signed: string[] = [];
+  for (const name of sortedKeys(members)) {
+    const member = members[name];
+    if (member === undefined) continue;
+    const text = quote(name) + ":" + write(member, MAX_DEPTH - 1);
+    all.push(text);
+    if (name !== "signature") signed.push(text);
+  }
+  return { text: `{${all.join(",")}}`, signedText: `{${signed.join(",")}}` };
+}
+
 function write(value: unknown, depthLeft: number): string {
   switch (typeof value) {
     case "string":
@@ -48,11 +71,7 @@ function writeArray(items: readonly unknown[], depthLeft: number): string {
 }
 
 function writeObject(value: object, depthLeft: number): string {
-  const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype !== Object.prototype && prototype !== null) {
-    throw new CanonicalJsonError("an object is not plain");
-  }
-  const members = value as Record<string, unknown>;
+  const members = plainMembers(value);
   let text = "{";
   for (const name of sortedKeys(members)) {
     const member = members[name];
@@ -61,6 +80,14 @@ function writeObject(value: object, depthLeft: number): string {
     text += quote(name) + ":" + write(member, depthLeft);
   }
   return text + "}";
+}
+
+function plainMembers(value: object): Readonly<Record<string, unknown>> {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw new CanonicalJsonError("an object is not plain");
+  }
+  return value as Readonly<Record<string, unknown>>;
 }
 
 // Both `<` and the default sort compare UTF-16 code units, which is the order RFC 8785 asks for.

@@ -1,5 +1,10 @@
 export { concatBytes, equalBytes, utf8ToBytes } from "./bytes.ts";
-export { canonicalize, CanonicalJsonError } from "./canonical-json.ts";
+export {
+  canonicalize,
+  CanonicalJsonError,
+  canonicalizeSigned,
+  type SignedTexts,
+} from "./canonical-json.ts";
 export { didKeyToPublicKey, publicKeyToDidKey } from "./did-key.ts";
 export type { KeyPair } from "./ed25519-portable.ts";
 export { isAcceptablePublicKey } from "./ed25519-rules.ts";

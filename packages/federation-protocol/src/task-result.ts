@@ -1,7 +1,5 @@
 import {
   type ExecutionReceipt,
-  parseReceipt,
-  receiptHash,
   type ReceiptVerdict,
   type RelayAttestation,
   RelayAttestationSchema,
@@ -71,15 +69,13 @@ function readResult(value: unknown, { task, self, peer }: ResultContext) {
 }
 
 function judge(
-  { receipt: value, attestation }: TaskResult,
+  { attestation }: TaskResult,
   { task, peer }: ResultContext,
   verdict: ReceiptVerdict,
 ): VerifiedResult | FederationRefusal<ResultCode> {
-  const parsed = parseReceipt(value);
-  if (!verdict.valid || !parsed.ok) return refuse("result.receipt_invalid", verdict.code);
-  const { receipt } = parsed;
+  if (!verdict.valid) return refuse("result.receipt_invalid", verdict.code);
+  const { receipt, hash } = verdict;
   if (receipt.agent_id !== task.agentId) return refuse("result.receipt_invalid", "agent_id");
-  const hash = receiptHash(receipt);
   const attested = verifyAttestation(attestation, {
     publicKey: peer.publicKey,
     relayId: peer.relayId,

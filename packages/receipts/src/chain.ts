@@ -1,8 +1,8 @@
-import type { Verdict } from "@agent/crypto";
 import { RECEIPT_LIMITS } from "./limits.ts";
 import { checkMembers } from "./parse.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { nestedCount } from "./tree-size.ts";
+import type { ReceiptVerdict } from "./verify.ts";
 
 /** One nested receipt of right structure and where it hangs; nothing is said of its signature. */
 export interface ChainLink {
@@ -51,11 +51,11 @@ function collect(parent: ExecutionReceipt, above: readonly number[], links: Chai
 }
 
 /** The verdict on the nested receipt at a link's path; undefined where nothing was judged. */
-export function verdictAt<Refusal extends string>(
-  verdict: Verdict<Refusal>,
+export function verdictAt(
+  verdict: ReceiptVerdict,
   path: readonly number[],
-): Verdict<Refusal> | undefined {
-  let found: Verdict<Refusal> | undefined = verdict;
+): ReceiptVerdict | undefined {
+  let found: ReceiptVerdict | undefined = verdict;
   for (const index of path) found = found?.nested[index];
   return found;
 }

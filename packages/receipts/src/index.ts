@@ -34,6 +34,7 @@ export {
   verifyNoShowRecord,
 } from "./no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
+export type { ParsedReceipt } from "./parsed-receipt.ts";
 export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
 export {
   parseResultReference,

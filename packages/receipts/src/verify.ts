@@ -1,8 +1,9 @@
-import type { Check, Verdict } from "@agent/crypto";
+import type { Check } from "@agent/crypto";
 import { type BoundKeys, candidateKeys } from "./keys.ts";
 import { type Known, LADDER, SIGNATURE } from "./ladder.ts";
 import { RECEIPT_LIMITS } from "./limits.ts";
-import { readReceipt } from "./parse.ts";
+import { parseReceipt } from "./parse.ts";
+import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { ReceiptRefusal } from "./refusals.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { type SignatureClaim, signatureHolds, signatureHoldsAsync } from "./signature.ts";
@@ -22,13 +23,28 @@ export interface VerifyOptions {
   readonly keyOf?: ((receipt: ExecutionReceipt) => BoundKeys | undefined) | undefined;
 }
 
-export type ReceiptVerdict = Verdict<ReceiptRefusal>;
+/** What was found of a receipt; a Verdict that carries the receipt it is about, once that is valid. */
+export type ReceiptVerdict = {
+  readonly checks: readonly Check[];
+  /** One verdict per nested receipt, in its order; empty when the outer one is refused. */
+  readonly nested: readonly ReceiptVerdict[];
+} & (
+  | {
+      readonly valid: true;
+      readonly code?: undefined;
+      /** The value that was verified, unknown members included. */
+      readonly receipt: ExecutionReceipt;
+      /** What `receiptHash` answers for it. */
+      readonly hash: string;
+    }
+  | { readonly valid: false; readonly code: ReceiptRefusal }
+);
 
 /**
- * Judges a receipt, given as a value or as its JSON text, and the receipts nested in it down to ten
- * hops (specification, ExecutionReceipt). Never throws on what it is handed: a refused receipt has
- * its `code`, of which ReceiptRefusal is the list. A rung that fails on a valid receipt is a remark
- * (ReceiptRemark), and a refused nested receipt leaves the one around it valid.
+ * Judges a receipt, given as a value, as its JSON text or as `parseReceipt` answered it, and the
+ * receipts nested in it down to ten hops (specification, ExecutionReceipt). Never throws on what it is
+ * handed: a refused receipt has its `code`, of which ReceiptRefusal is the list. A rung that fails on a
+ * valid receipt is a remark (ReceiptRemark), and a refused nested receipt leaves the one around it valid.
  */
 export function verifyReceipt(
   receipt: object | string,
@@ -81,7 +97,7 @@ function forNested({ keyOf, now }: VerifyOptions): VerifyOptions {
 
 interface Climbed {
   readonly checks: readonly Check[];
-  readonly refusal: ReceiptRefusal | undefined;
+  readonly found: ParsedReceipt | ReceiptRefusal;
   /** The nested receipts to judge next; none of a refused receipt, as nobody vouches for them. */
   readonly nested: readonly unknown[];
   /** The span that they have to lie in. */
@@ -94,9 +110,9 @@ function* climbLadder(
   { publicKey, keyOf, taskId, prompt, now }: VerifyOptions,
   { depth, parent }: Place,
 ): Generator<SignatureClaim, Climbed, boolean> {
-  const read = readReceipt(value);
-  if (!read.ok) return refusedAt([], "structure", read.code);
-  const { receipt, signedText } = read;
+  const parsed = value instanceof ParsedReceipt ? value : parseReceipt(value);
+  if (!parsed.ok) return refusedAt([], "structure", parsed.code);
+  const { receipt, signedText } = parsed;
   const keys = candidateKeys(receipt, publicKey ?? keyOf?.(receipt));
   const known: Known = { keys, taskId, prompt, now, depth, parent };
 
@@ -112,20 +128,20 @@ function* climbLadder(
     else checks.push({ name, ok, code: remark });
   }
   const nested = depth < RECEIPT_LIMITS.maxHops ? (receipt.delegation_receipts ?? []) : [];
-  return { checks, refusal: undefined, nested, span: receipt };
+  return { checks, found: parsed, nested, span: receipt };
 }
 
 function refusedAt(above: readonly Check[], name: string, code: ReceiptRefusal): Climbed {
   return {
     checks: [...above, { name, ok: false, code }],
-    refusal: code,
+    found: code,
     nested: [],
     span: undefined,
   };
 }
 
-function verdictOf({ checks, refusal }: Climbed, nested: ReceiptVerdict[]): ReceiptVerdict {
-  return refusal === undefined
-    ? { valid: true, checks, nested }
-    : { valid: false, code: refusal, checks, nested };
+function verdictOf({ checks, found }: Climbed, nested: ReceiptVerdict[]): ReceiptVerdict {
+  if (typeof found === "string") return { valid: false, code: found, checks, nested };
+  const { receipt, hash } = found;
+  return { valid: true, receipt, hash, checks, nested };
 }

@@ -35,3 +35,15 @@ test.each(["token ", "token=", 'token"', "token:\t", "a", "eyJ", "bearer "])(
     expect(performance.now() - startedAt).toBeLessThan(2_000);
   },
 );
+
+// The forms without the words around them: each character by which a secret can be told from an id.
+test.each([
+  ["bearer\u00a0abc", `bearer ${REDACTED}`],
+  ["eyJhbGciOi.eyJzdWIi.c2lnbmF0dXJl", REDACTED],
+  ["token=abc", `token=${REDACTED}`],
+  ["'secret':'abc'", `'secret':'${REDACTED}'`],
+  ['"secret":"abc"', `"secret":"${REDACTED}"`],
+  ["cookie\t0123456789abcdef", `cookie\t${REDACTED}`],
+])("H7: a form of a secret is found by itself: %s", (text, clean) => {
+  expect(redact(text)).toBe(clean);
+});

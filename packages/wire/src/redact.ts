@@ -15,6 +15,9 @@ const assigned = new RegExp(`(${named}(?:[_-]?hex)?(?:=|["']\\s*[:=]\\s*["']))[^
 // `the token abc123...`: only what is long and has a digit, for most words behind "token" are no secret.
 const mentioned = new RegExp(`(\\b${named}:?\\s+["']?)(?=[\\w.+/=-]*\\d)[\\w.+/=-]{16,}`, "gi");
 
+// Each of the four forms above needs one of these characters, which most ids and codes do not have.
+const formCharacter = /[\s.="']/;
+
 /** Whether a member of this name holds a credential, whatever its value looks like. */
 export const isSecretName = (name: string): boolean => secretName.test(name);
 
@@ -42,6 +45,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     for (const secret of known) {
       if (clean.includes(secret)) clean = clean.replaceAll(secret, REDACTED);
     }
+    if (!formCharacter.test(clean)) return clean;
     clean = clean.replace(bearer, `$1 ${REDACTED}`).replace(signedToken, REDACTED);
     // Most texts name no secret, and one look is cheaper than two.
     if (!namesSecret.test(clean)) return clean;

@@ -108,7 +108,7 @@ async function verify({ finished, identity, taskId }: Trial) {
   const parsed = parseReceipt(finished?.receipt);
   if (!parsed.ok) return failed(parsed.code);
   const { publicKey } = identity;
-  const verdict = await verifyReceiptAsync(parsed.receipt, { publicKey, taskId });
+  const verdict = await verifyReceiptAsync(parsed, { publicKey, taskId });
   return verdict.valid ? passed("signature and binding hold") : failed(verdict.code ?? "invalid");
 }
 

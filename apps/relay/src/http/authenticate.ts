@@ -9,13 +9,16 @@ type CallerOr<R extends Refusal> = { readonly ok: true; readonly caller: Caller 
 /** Reads a bearer (docs/decisions.md, 2): one of the operator's tokens, or a token that a device signed. */
 export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenChecker) {
   return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
-    // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
-    if (header === undefined || isOtherScheme(header)) return refuse("auth.missing");
+    if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
-    if (bearer === undefined) return refuse("auth.unknown_token");
-    const operator = operatorTokens.find(bearer);
+    if (bearer === undefined) {
+      // A client that offers another scheme must learn which one is asked for (RFC 9110, 11.6.1).
+      return refuse(isOtherScheme(header) ? "auth.missing" : "auth.unknown_token");
+    }
+    const looksSigned = looksLikeToken(bearer);
+    const operator = operatorTokens.find(bearer, looksSigned);
     if (operator !== undefined) return { ok: true, caller: operator };
-    return looksLikeToken(bearer) ? tokens.check(bearer) : refuse("auth.unknown_token");
+    return looksSigned ? tokens.check(bearer) : refuse("auth.unknown_token");
   };
 }
 

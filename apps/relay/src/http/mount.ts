@@ -63,6 +63,8 @@ export interface MountOptions {
   readonly clientIp: (context: Context) => string;
   readonly corsOrigins: "*" | readonly string[];
   readonly runtime: Pick<Runtime, "now" | "randomBytes">;
+  /** Milliseconds that only ever pass, by which the time of an answer is measured. */
+  readonly elapsed: () => number;
   readonly log: Log;
   /** Counts a request that was answered. */
   readonly served: (operation: OperationName, status: number, seconds: number) => void;
@@ -71,6 +73,8 @@ export interface MountOptions {
   /** Paths that this relay does not serve. */
   readonly isOff: (path: string) => boolean;
 }
+
+type Identified = Awaited<ReturnType<MountOptions["authenticate"]>>;
 
 type Answered =
   | { readonly status: number; readonly body: unknown; readonly headers?: AnswerHeaders }
@@ -111,9 +115,9 @@ export function mount(app: Hono, options: MountOptions): void {
     const handle = options.handlers[name] as unknown as Handler<Operation>;
 
     return async (c: Context): Promise<Response> => {
-      const began = runtime.now();
+      const began = options.elapsed();
       const response = await withTrace(readTrace(c.req.raw.headers), () => respond(c));
-      options.served(name, response.status, (runtime.now() - began) / 1_000);
+      options.served(name, response.status, (options.elapsed() - began) / 1_000);
       return response;
     };
 
@@ -211,17 +215,19 @@ export function mount(app: Hono, options: MountOptions): void {
   }
 
   /** The caller, as far as the operation's row asks for one. */
-  async function identify(
+  function identify(
     { auth, readsCaller }: Operation,
     header: string | undefined,
-  ): ReturnType<MountOptions["authenticate"]> {
-    if (readsCaller === true && header !== undefined) {
-      const known = await options.authenticate(header);
-      return known.ok ? known : { ok: true, caller: anonymous };
-    }
+  ): Identified | Promise<Identified> {
+    if (readsCaller === true && header !== undefined) return identifyIfKnown(header);
     // A relay's signature is over the body, so it is asked for where that has been read.
     if (auth === "public" || auth === "peer") return { ok: true, caller: anonymous };
     return options.authenticate(header);
+  }
+
+  async function identifyIfKnown(header: string): Promise<Identified> {
+    const known = await options.authenticate(header);
+    return known.ok ? known : { ok: true, caller: anonymous };
   }
 
   for (const [path, names] of pathsInOrder()) {

@@ -4,8 +4,11 @@ import type { OperatorCaller } from "./caller.ts";
 
 /** The operator's bearer tokens: one, or two while one replaces the other (docs/decisions.md, 2). */
 export interface OperatorTokens {
-  /** The caller that a bearer authenticates; undefined when it is none of the tokens. */
-  find(bearer: string): OperatorCaller | undefined;
+  /**
+   * The caller that a bearer authenticates; undefined when it is none of the tokens. `looksSigned` is
+   * what `looksLikeToken` says of the bearer.
+   */
+  find(bearer: string, looksSigned: boolean): OperatorCaller | undefined;
   /** Puts these tokens in the place of the present ones, and ends what a removed token opened. */
   replace(tokens: readonly string[]): void;
 }
@@ -25,8 +28,7 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
   );
 
   return {
-    find(bearer) {
-      const looksSigned = looksLikeToken(bearer);
+    find(bearer, looksSigned) {
       // Agents' tokens are the common case, and one look at the outline saves their hashing.
       if (known.every((token) => token.looksSigned !== looksSigned)) return undefined;
       // Both sides are hashed and all tokens compared, so that time shows neither content nor which.

@@ -1,11 +1,6 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { sha256Hex } from "@agent/crypto";
-import {
-  parseReceipt,
-  receiptHash,
-  verifyReceiptAsync,
-  type ExecutionReceipt,
-} from "@agent/receipts";
+import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
 import { proveByReceipt } from "../agents/prove-by-signature.ts";
 import type { PostRefusal } from "../budget/post.ts";
@@ -69,8 +64,9 @@ export async function acceptReceipt(
   { agentId, taskId, value, text, caller, keep }: Delivery,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
+  const now = runtime.now();
   const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isGone(task, runtime.now())) {
+  if (task === undefined || task.agent_id !== agentId || isGone(task, now)) {
     return refuse("task.not_found");
   }
   const executor = executorOf(task);
@@ -80,8 +76,7 @@ export async function acceptReceipt(
 
   const parsed = parse(value);
   if (!parsed.ok) return parsed;
-  const { receipt } = parsed;
-  const hash = receiptHash(receipt);
+  const { receipt, hash } = parsed;
   if (task.finished_at !== null) return ended(services, task, hash);
 
   const isExecutor = receipt.agent_id === executor;
@@ -89,18 +84,18 @@ export async function acceptReceipt(
   const times = {
     submittedAt: task.submitted_at,
     completedAt: receipt.completed_at,
-    receivedAt: runtime.now(),
+    receivedAt: now,
   };
   const found = isExecutor ? await signerKeys(storage.read, receipt, times) : [];
   // Where money is held, an agent whose key nobody knows proves nothing.
   const known = task.locked > 0 ? (found ?? []) : found;
   const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
-  const hops = await loadHops(services, receipt, runtime.now());
-  const verdict = await verifyReceiptAsync(receipt, {
+  const hops = await loadHops(services, receipt, now);
+  const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys,
     taskId,
     prompt: task.prompt,
-    now: runtime.now(),
+    now,
     keyOf: hops.keysOf,
   });
   if (!verdict.valid) {

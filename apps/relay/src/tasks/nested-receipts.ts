@@ -1,7 +1,6 @@
 import { canonicalize } from "@agent/crypto";
 import {
   flattenChain,
-  receiptHash,
   verdictAt,
   type ChainLink,
   type ExecutionReceipt,
@@ -92,7 +91,7 @@ export function settleableHops(
       log.warn("multihop.settlement.sig_invalid", hop);
       return [];
     }
-    const hash = receiptHash(receipt);
+    const { hash } = judged;
     // The usual case: the sub-agent delivered it itself.
     if (task?.receipt_hash === hash) return [];
     const checked = checkNestedReceipt(

@@ -26,6 +26,7 @@ export function throwingRelay(error: Error) {
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },
+    elapsed: now,
     log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
     served: () => {},
     draining: () => false,

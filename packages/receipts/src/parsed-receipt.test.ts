@@ -1,0 +1,90 @@
+import { describe, expect, test } from "vitest";
+import { alice, bob, chainOf, signed, taskId } from "../test/fixtures.ts";
+import { parseReceipt, receiptHash, verifyReceipt, verifyReceiptAsync } from "./index.ts";
+
+const known = { publicKey: alice.publicKey, taskId };
+
+/**
+ * A receipt that counts how often its members are read: `memories_formed` is read to validate it and to
+ * write it, and `note`, which no rule is about, to write it.
+ */
+function countingReceipt() {
+  const reads = { memories_formed: 0, note: 0 };
+  const members = { note: "unnamed" };
+  const receipt: Record<string, unknown> = { ...signed(members as object) };
+  for (const name of ["memories_formed", "note"] as const) {
+    const value = receipt[name];
+    Object.defineProperty(receipt, name, {
+      enumerable: true,
+      get() {
+        reads[name] += 1;
+        return value;
+      },
+    });
+  }
+  return { receipt, reads };
+}
+
+describe("a receipt is validated once and written once", () => {
+  test("by parseReceipt, whose answer is verified without reading the receipt again", async () => {
+    const { receipt, reads } = countingReceipt();
+    const parsed = parseReceipt(receipt);
+    if (!parsed.ok) throw new Error(parsed.code);
+    const after = { ...reads };
+    expect(after.note).toBe(1);
+    expect(verifyReceipt(parsed, known)).toMatchObject({ valid: true, hash: parsed.hash });
+    expect(await verifyReceiptAsync(parsed, known)).toMatchObject({ valid: true });
+    expect(reads).toEqual(after);
+  });
+
+  test("by verifyReceipt, whose verdict carries the receipt and its hash", async () => {
+    const parsing = countingReceipt();
+    parseReceipt(parsing.receipt);
+    const { receipt, reads } = countingReceipt();
+    const verdict = verifyReceipt(receipt, known);
+    expect(reads).toEqual(parsing.reads);
+    expect(verdict.valid && verdict.receipt).toBe(receipt);
+    expect(verdict).toMatchObject({ hash: receiptHash(signed({ note: "unnamed" } as object)) });
+  });
+});
+
+test("the verdict on a parsed receipt is the verdict on the receipt", async () => {
+  const good = chainOf(2);
+  for (const receipt of [good, { ...good, result: "changed" }, { ...good, suite: "other" }]) {
+    const parsed = parseReceipt(receipt);
+    if (!parsed.ok) throw new Error(parsed.code);
+    for (const publicKey of [alice.publicKey, bob.publicKey, undefined]) {
+      const verdict = verifyReceipt(receipt, { publicKey, taskId });
+      expect(verifyReceipt(parsed, { publicKey, taskId })).toEqual(verdict);
+      expect(await verifyReceiptAsync(parsed, { publicKey, taskId })).toEqual(verdict);
+    }
+  }
+});
+
+test("each valid nested receipt stands in its verdict with its hash, and a refused one does not", () => {
+  const right = signed({ result: "right" });
+  const changed = { ...signed(), result: "changed" };
+  const outer = signed({ delegation_receipts: [right, changed] });
+  const { nested } = verifyReceipt(outer, known);
+  expect(nested).toMatchObject([
+    { valid: true, receipt: right, hash: receiptHash(right) },
+    { valid: false, code: "receipt.signature_invalid" },
+  ]);
+  expect(nested[1]).not.toHaveProperty("receipt");
+  expect(nested[1]).not.toHaveProperty("hash");
+});
+
+test("data that looks like an answer of parseReceipt is no receipt", () => {
+  const parsed = parseReceipt(signed());
+  expect(parsed.ok).toBe(true);
+  const forged = Object.assign({}, parsed, { receipt: { ...signed(), result: "forged" } });
+  for (const value of [forged, JSON.stringify(parsed)]) {
+    expect(verifyReceipt(value, known)).toMatchObject({ valid: false, code: "receipt.malformed" });
+  }
+});
+
+test("an answer of parseReceipt nested in a receipt does not pass for a verified one", () => {
+  const parsed = parseReceipt(signed());
+  const outer = { ...signed(), delegation_receipts: [parsed] };
+  expect(verifyReceipt(outer, known)).toMatchObject({ valid: false, code: "receipt.malformed" });
+});
