@@ -1,39 +1,39 @@
 // Two agents at a running relay: one asks and pays, the other does the work and signs a receipt.
 import { bootstrapAgent, connectSocket, createRelayClient, delegate } from "@agent/client";
-import { bytesToHex, generateKeyPair, publicKeyOf, sha256Hex } from "@agent/crypto";
+import { bytesToHex, generateKeyPair, getPublicKey, sha256Hex } from "@agent/crypto";
 import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import type { Received, Task } from "@agent/wire";
 
 const baseUrl = process.env["AGENT_SYNC_URL"] ?? "http://127.0.0.1:3000";
 const masterToken = process.env["AGENT_API_TOKEN"] ?? "";
-const capability = "add";
+const CAPABILITY = "add";
 
 const operator = createRelayClient({ baseUrl, identity: { masterToken } });
-const worker = await join();
-const asker = await join();
+const worker = await joinRelay();
+const asker = await joinRelay();
 
 // The worker offers what it can do for 2 dollars, and waits for tasks.
-const pricing = [{ capability, unit_cost: 2 }];
-bodyOf(
-  await worker.client.putListing({ params: worker, body: { capabilities: [capability], pricing } }),
+const pricing = [{ capability: CAPABILITY, unit_cost: 2 }];
+unwrapBody(
+  await worker.client.putListing({ params: worker, body: { capabilities: [CAPABILITY], pricing } }),
 );
 const socket = connectSocket({
   baseUrl,
   agentId: worker.agentId,
-  bearer: () => worker.client.bearerFor("socket"),
+  bearer: () => worker.client.getBearer("socket"),
   onMessage(message) {
     if (message.type === "task_assigned") {
       socket.send({
         type: "result",
         task_id: message.task.task_id,
-        receipt: { ...work(message.task) },
+        receipt: { ...executeTask(message.task) },
       });
     }
   },
 });
 
 // The asker gets 10 dollars from the operator and spends some of them.
-bodyOf(await operator.deposit({ params: asker, body: { amount: 10 } }));
+unwrapBody(await operator.deposit({ params: asker, body: { amount: 10 } }));
 const done = await delegate(asker.client, {
   agentId: worker.agentId,
   prompt: "20 + 22",
@@ -44,12 +44,12 @@ socket.close();
 if (!done.ok) throw new Error(`${done.message} (${done.code})`);
 console.log(`${done.receipt.status}: ${done.receipt.result}, receipt verified`);
 for (const [name, { agentId, client }] of Object.entries({ asker, worker })) {
-  const { balance } = bodyOf(await client.getBalance({ params: { agentId } }));
+  const { balance } = unwrapBody(await client.getBalance({ params: { agentId } }));
   console.log(`${name} has ${balance}`);
 }
 
 /** What the worker is paid for: the sum of the numbers in the prompt, and its signature under it. */
-function work(task: Received<typeof Task>): ExecutionReceipt {
+function executeTask(task: Received<typeof Task>): ExecutionReceipt {
   const numbers = task.prompt.match(/\d+/g) ?? [];
   const result = String(numbers.reduce((sum, digits) => sum + Number(digits), 0));
   return signReceipt(
@@ -58,12 +58,12 @@ function work(task: Received<typeof Task>): ExecutionReceipt {
       relay_task_id: task.task_id,
       agent_id: worker.agentId,
       device_id: worker.deviceId,
-      public_key: bytesToHex(publicKeyOf(worker.secretKey)),
+      public_key: bytesToHex(getPublicKey(worker.secretKey)),
       submitted_at: task.submitted_at,
       completed_at: Date.now(),
       status: "completed",
       result,
-      tools_used: [capability],
+      tools_used: [CAPABILITY],
       memories_formed: 0,
       prompt_hash: sha256Hex(task.prompt),
       result_hash: sha256Hex(result),
@@ -73,7 +73,7 @@ function work(task: Received<typeof Task>): ExecutionReceipt {
 }
 
 /** A new agent with a key of its own and a client that signs in with it. */
-async function join() {
+async function joinRelay() {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl, secretKey });
   if (!joined.ok) throw new Error(`${joined.message} (${joined.code})`);
@@ -81,7 +81,7 @@ async function join() {
   return { ...joined.identity, client };
 }
 
-function bodyOf<Body>(answer: { ok: true; body: Body } | { ok: false; message: string }): Body {
+function unwrapBody<Body>(answer: { ok: true; body: Body } | { ok: false; message: string }): Body {
   if (!answer.ok) throw new Error(answer.message);
   return answer.body;
 }

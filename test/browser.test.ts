@@ -1,7 +1,12 @@
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { manualClock, receiptOf, seededRandom, testAgent } from "@agent/testkit";
-import { bundleText, signBundle } from "@agent/verify";
+import {
+  createManualClock,
+  createReceipt,
+  createSeededRandom,
+  createTestAgent,
+} from "@agent/testkit";
+import { formatBundle, signBundle } from "@agent/verify";
 import { chromium, type Browser, type Page } from "playwright-core";
 import { rolldown, type OutputChunk } from "rolldown";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -29,10 +34,10 @@ function vectorsOf<T>(name: string, toCall: (vector: Vector) => T): T[] {
 
 /** A bundle that verifies, and the same with one letter changed. */
 function bundles(): string[] {
-  const world = { ...manualClock(), ...seededRandom(1) };
-  const [agent, relay] = [testAgent(world), testAgent(world)];
+  const world = { ...createManualClock(), ...createSeededRandom(1) };
+  const [agent, relay] = [createTestAgent(world), createTestAgent(world)];
   const task = { task_id: "task", prompt: "work", submitted_at: world.now() };
-  const text = bundleText(
+  const text = formatBundle(
     signBundle(
       {
         task: {
@@ -43,7 +48,7 @@ function bundles(): string[] {
           status: "completed",
         },
         routing: { choice: null, executors: [] },
-        receipt: receiptOf(agent, task),
+        receipt: createReceipt(agent, task),
         signers: [
           {
             agent_id: agent.agentId,

@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { median } from "./figures.ts";
-import { times } from "./load.ts";
+import { computeMedian } from "./figures.ts";
+import { runTimes } from "./load.ts";
 import { startRelay, type RelaySide } from "./relay-side.ts";
 
 const ROUNDS = 9;
@@ -23,21 +23,21 @@ const operations: readonly Operation[] = [
     price: 1,
     onDisk: false,
     count: 1_500,
-    run: (side) => side.once(),
+    run: (side) => side.delegateOnce(),
   },
   {
     name: "paid delegation on disk",
     price: 1,
     onDisk: true,
     count: 1_500,
-    run: (side) => side.once(),
+    run: (side) => side.delegateOnce(),
   },
   {
     name: "free delegation in memory",
     price: 0,
     onDisk: false,
     count: 1_500,
-    run: (side) => side.once(),
+    run: (side) => side.delegateOnce(),
   },
   {
     name: "scored submission and cancel",
@@ -53,7 +53,7 @@ const operations: readonly Operation[] = [
  * Processor time of the relay per operation, this checkout beside another one. The two take turns, so
  * that a machine whose speed drifts slows both.
  */
-export async function beside(otherFolder: string): Promise<void> {
+export async function benchmarkBeside(otherFolder: string): Promise<void> {
   // pnpm runs this in the folder of the benchmarks; a path is meant as seen from where pnpm was called.
   const checkout = resolve(process.env["INIT_CWD"] ?? "", otherFolder);
   const main = join(checkout, "apps/relay/src/main.ts");
@@ -78,7 +78,7 @@ async function compare(operation: Operation, other: string, folder: string): Pro
   const there = await startRelay(env("other"), operation.price, other);
   const cost = async (side: RelaySide) => {
     const before = side.child.cpuSeconds();
-    await times(operation.count, () => operation.run(side));
+    await runTimes(operation.count, () => operation.run(side));
     return ((side.child.cpuSeconds() - before) / operation.count) * 1e6;
   };
   const own: number[] = [];
@@ -101,9 +101,12 @@ async function compare(operation: Operation, other: string, folder: string): Pro
   } finally {
     await Promise.all([here.close(), there.close()]);
   }
-  const cells = [median(own).toFixed(0).padStart(9), median(others).toFixed(0).padStart(9)];
+  const cells = [
+    computeMedian(own).toFixed(0).padStart(9),
+    computeMedian(others).toFixed(0).padStart(9),
+  ];
   const spread = `${Math.min(...ratios).toFixed(3)}..${Math.max(...ratios).toFixed(3)}`;
   console.log(
-    `${operation.name.padEnd(32)} ${cells.join(" ")} ${median(ratios).toFixed(3).padStart(7)}  ${spread}`,
+    `${operation.name.padEnd(32)} ${cells.join(" ")} ${computeMedian(ratios).toFixed(3).padStart(7)}  ${spread}`,
   );
 }

@@ -14,7 +14,7 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-const ticksPerSecond = 100;
+const TICKS_PER_SECOND = 100;
 
 /** Starts a script of this workspace and waits for the line in which it names its port. */
 export async function startChild(script: string, env: Record<string, string>): Promise<Child> {
@@ -24,7 +24,7 @@ export async function startChild(script: string, env: Record<string, string>): P
     env: { NODE_OPTIONS: process.env["NODE_OPTIONS"] ?? "", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const port = await portOf(child);
+  const port = await readPort(child);
   const stat = (name: string) => readFileSync(`/proc/${child.pid}/${name}`, "utf8");
   return {
     url: `http://127.0.0.1:${port}`,
@@ -32,7 +32,7 @@ export async function startChild(script: string, env: Record<string, string>): P
       const fields = stat("stat")
         .replace(/^.*\) /, "")
         .split(" ");
-      return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+      return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
     },
     rssMiB: () => Number(/VmRSS:\s+(\d+)/.exec(stat("status"))?.[1]) / 1_024,
     async stop() {
@@ -43,7 +43,7 @@ export async function startChild(script: string, env: Record<string, string>): P
   };
 }
 
-async function portOf(child: ChildProcess): Promise<number> {
+async function readPort(child: ChildProcess): Promise<number> {
   if (child.stdout === null) throw new Error("no output to read");
   const lines = createInterface({ input: child.stdout });
   const { promise, resolve, reject } = Promise.withResolvers<number>();

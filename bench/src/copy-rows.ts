@@ -1,9 +1,9 @@
 import type { Database } from "better-sqlite3";
 
-const perTransaction = 20_000;
+const ROWS_PER_TRANSACTION = 20_000;
 
 /** One row of a table to be copied again and again, and which columns each copy has of its own. */
-export interface Copies {
+export interface TableCopy {
   readonly table: string;
   /** The condition that finds the row. */
   readonly where: string;
@@ -12,8 +12,8 @@ export interface Copies {
 }
 
 /** Writes `count` copies of a row into each table, table by table in transactions that stay small. */
-export function copyRows(db: Database, tables: readonly Copies[], count: number): void {
-  const size = Math.min(count, perTransaction);
+export function copyRows(db: Database, tables: readonly TableCopy[], count: number): void {
+  const size = Math.min(count, ROWS_PER_TRANSACTION);
   const copies = tables.map(({ table, where, changed }) => {
     const columns = db.pragma(`table_info(${table})`) as { name: string }[];
     const names = columns.map(({ name }) => name);

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { copyRows } from "./copy-rows.ts";
 import { printFigures } from "./figures.ts";
-import { masterToken, startRelay } from "./relay-side.ts";
+import { MASTER_TOKEN, startRelay } from "./relay-side.ts";
 
-const few = 1_000;
-const many = 1_000_000;
-const requests = 300;
+const SMALL_COUNT = 1_000;
+const LARGE_COUNT = 1_000_000;
+const REQUEST_COUNT = 300;
 
 const queries = {
   discovery: "/api/v1/agents/discover?capability=x&limit=50",
@@ -16,13 +16,13 @@ const queries = {
 };
 
 /** How long a query takes at worst beside 1,000 agents, of which all answer to it, and beside many more. */
-export async function discovery(): Promise<void> {
+export async function benchmarkDiscovery(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const paths = { few: join(folder, "few.db"), many: join(folder, "many.db") };
   await (await startRelay({ AGENT_DB_PATH: paths.few }, 1)).close();
   copyFileSync(paths.few, paths.many);
-  multiplyAgents(paths.few, few);
-  multiplyAgents(paths.many, many);
+  multiplyAgents(paths.few, SMALL_COUNT);
+  multiplyAgents(paths.many, LARGE_COUNT);
   const sides = {
     few: await startRelay({ AGENT_DB_PATH: paths.few }, 1),
     many: await startRelay({ AGENT_DB_PATH: paths.many }, 1),
@@ -30,7 +30,7 @@ export async function discovery(): Promise<void> {
   const timed = async (side: keyof typeof sides, path: string) => {
     const start = performance.now();
     const answer = await fetch(`${sides[side].child.url}${path}`, {
-      headers: { authorization: `Bearer ${masterToken}` },
+      headers: { authorization: `Bearer ${MASTER_TOKEN}` },
     });
     const body = await answer.text();
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${body}`);
@@ -40,16 +40,16 @@ export async function discovery(): Promise<void> {
     const figures = [];
     for (const [name, path] of Object.entries(queries)) {
       const times = { few: [] as number[], many: [] as number[] };
-      for (let i = 0; i < requests; i += 1) {
+      for (let i = 0; i < REQUEST_COUNT; i += 1) {
         times.few.push(await timed("few", path));
         times.many.push(await timed("many", path));
       }
-      const slow = { few: slowest(times.few), many: slowest(times.many) };
+      const slow = { few: percentile99(times.few), many: percentile99(times.many) };
       console.log(
-        `${name}: p99 ${slow.few.toFixed(1)} ms, among ${many} ${slow.many.toFixed(1)} ms`,
+        `${name}: p99 ${slow.few.toFixed(1)} ms, among ${LARGE_COUNT} ${slow.many.toFixed(1)} ms`,
       );
       figures.push({
-        name: `p99 of ${name} with ${many} agents / with ${few}`,
+        name: `p99 of ${name} with ${LARGE_COUNT} agents / with ${SMALL_COUNT}`,
         value: slow.many / slow.few,
         floor: 3,
         goal: 1.5,
@@ -64,7 +64,7 @@ export async function discovery(): Promise<void> {
 }
 
 /** All but the slowest of a hundred are quicker. */
-function slowest(times: readonly number[]): number {
+function percentile99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
 }
 
@@ -79,7 +79,7 @@ function multiplyAgents(path: string, count: number): void {
   // Spread over all ids, so that an agent's neighbours offer something else.
   const agent_id =
     "printf('%08x-0000-7000-8000-%012x', n.value * 2654435761 % 4294967296, n.value)";
-  const capability = `iif(n.value < ${few}, t.capability, 'c' || n.value % 1000)`;
+  const capability = `iif(n.value < ${SMALL_COUNT}, t.capability, 'c' || n.value % 1000)`;
   const tables = [
     { table: "agents", where, changed: { agent_id, registered: "1" } },
     { table: "listings", where, changed: { agent_id, listing_id: agent_id } },

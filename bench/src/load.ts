@@ -3,18 +3,18 @@ import { Pool } from "undici";
 export type Post = (path: string, body: string, token?: string) => Promise<string>;
 export type Get = (path: string, token?: string) => Promise<string>;
 
-const connections = 64;
+const CONNECTION_COUNT = 64;
 
-/** Sends requests over kept connections, `always` with these headers; anything but a success ends the run. */
-export function createPoster(
+/** Sends requests over kept connections, `commonHeaders` with these headers; anything but a success ends the run. */
+export function createHttpClient(
   url: string,
-  always: Readonly<Record<string, string>> = {},
+  commonHeaders: Readonly<Record<string, string>> = {},
 ): {
   readonly post: Post;
   readonly get: Get;
   readonly close: () => Promise<void>;
 } {
-  const pool = new Pool(url, { connections, pipelining: 1 });
+  const pool = new Pool(url, { connections: CONNECTION_COUNT, pipelining: 1 });
   async function request(
     method: "GET" | "POST",
     path: string,
@@ -26,7 +26,7 @@ export function createPoster(
       method,
       ...(body !== undefined && { body }),
       headers: {
-        ...always,
+        ...commonHeaders,
         ...(body !== undefined && { "content-type": "application/json" }),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
@@ -43,27 +43,30 @@ export function createPoster(
 }
 
 /** Runs `work` over and over in parallel lanes for a while; answers how often a second. */
-export async function perSecond(seconds: number, work: () => Promise<void>): Promise<number> {
+export async function measureRate(seconds: number, work: () => Promise<void>): Promise<number> {
   const start = performance.now();
   const end = start + seconds * 1_000;
-  const done = await inLanes(work, () => performance.now() < end);
+  const done = await runConcurrently(work, () => performance.now() < end);
   return (done / (performance.now() - start)) * 1_000;
 }
 
 /** Runs `work` a number of times in parallel lanes. */
-export async function times(count: number, work: () => Promise<void>): Promise<void> {
+export async function runTimes(count: number, work: () => Promise<void>): Promise<void> {
   let begun = 0;
-  await inLanes(work, () => (begun += 1) <= count);
+  await runConcurrently(work, () => (begun += 1) <= count);
 }
 
-async function inLanes(work: () => Promise<void>, goesOn: () => boolean): Promise<number> {
+async function runConcurrently(
+  work: () => Promise<void>,
+  shouldContinue: () => boolean,
+): Promise<number> {
   let done = 0;
   const lane = async () => {
-    while (goesOn()) {
+    while (shouldContinue()) {
       await work();
       done += 1;
     }
   };
-  await Promise.all(Array.from({ length: connections }, lane));
+  await Promise.all(Array.from({ length: CONNECTION_COUNT }, lane));
   return done;
 }

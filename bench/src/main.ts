@@ -1,25 +1,25 @@
-import { beside } from "./beside.ts";
-import { delegations } from "./delegations.ts";
-import { discovery } from "./discovery.ts";
-import { ranking } from "./ranking.ts";
-import { receipts } from "./receipts.ts";
-import { sessions } from "./sessions.ts";
-import { storedTasks } from "./stored-tasks.ts";
+import { benchmarkBeside } from "./beside.ts";
+import { benchmarkDelegations } from "./delegations.ts";
+import { benchmarkDiscovery } from "./discovery.ts";
+import { benchmarkRanking } from "./ranking.ts";
+import { benchmarkReceipts } from "./receipts.ts";
+import { benchmarkSessions } from "./sessions.ts";
+import { benchmarkStoredTasks } from "./stored-tasks.ts";
 
 const benches: Record<string, () => void | Promise<void>> = {
-  delegations,
-  receipts,
-  ranking,
-  discovery,
-  sessions,
-  "stored-tasks": storedTasks,
+  delegations: benchmarkDelegations,
+  receipts: benchmarkReceipts,
+  ranking: benchmarkRanking,
+  discovery: benchmarkDiscovery,
+  sessions: benchmarkSessions,
+  "stored-tasks": benchmarkStoredTasks,
 };
 
 const names = process.argv.slice(2);
 const [first, other] = names;
 const unknown = names.filter((name) => !Object.hasOwn(benches, name));
 if (first === "beside" && other !== undefined) {
-  await beside(other);
+  await benchmarkBeside(other);
 } else if (unknown.length > 0) {
   console.error(
     `no such benchmark: ${unknown.join(", ")} (there are ${Object.keys(benches).join(", ")}, and "beside <folder of another checkout>")`,

@@ -1,12 +1,12 @@
 import { Graph, rank, type Candidate } from "@agent/routing-semiring";
-import { seededRandom } from "@agent/testkit";
-import { median, printFigures, type Figure } from "./figures.ts";
+import { createSeededRandom } from "@agent/testkit";
+import { computeMedian, printFigures, type Figure } from "./figures.ts";
 
-const rounds = 7;
-const edgesPerAgent = 10;
+const ROUNDS = 7;
+const EDGES_PER_AGENT = 10;
 
 /** Ranking many agents over a trust graph that is kept between requests. */
-export function ranking(): void {
+export function benchmarkRanking(): void {
   printFigures([
     measure(10_000, { floor: 12, goal: 5 }),
     measure(100_000, { floor: 300, goal: 100 }),
@@ -14,12 +14,12 @@ export function ranking(): void {
 }
 
 function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure {
-  const random = seededRandom(7);
+  const random = createSeededRandom(7);
   const ids = Array.from({ length: agents }, (_, index) => `agent-${index}`);
   const graph = new Graph();
   const pick = () => ids[random.below(agents)] ?? "agent-0";
   for (const from of ["self", ...ids]) {
-    for (let edge = 0; edge < edgesPerAgent; edge += 1) {
+    for (let edge = 0; edge < EDGES_PER_AGENT; edge += 1) {
       graph.addEdge(from, pick(), {
         trust: 0.3 + random.next() * 0.6,
         cost: 0,
@@ -44,12 +44,12 @@ function measure(agents: number, limits: Pick<Figure, "floor" | "goal">): Figure
   const run = () => rank(candidates, { graph, requiredCapabilities: ["x"], limit: 8 });
   for (let i = 0; i < 20; i += 1) run();
   const times: number[] = [];
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const before = process.cpuUsage();
     run();
     const { user, system } = process.cpuUsage(before);
     times.push((user + system) / 1_000);
   }
-  const name = `ms of CPU to rank ${agents} agents with ${edgesPerAgent} edges each`;
-  return { name, value: median(times), bound: "most", ...limits };
+  const name = `ms of CPU to rank ${agents} agents with ${EDGES_PER_AGENT} edges each`;
+  return { name, value: computeMedian(times), bound: "most", ...limits };
 }

@@ -1,14 +1,14 @@
-import { receiptOf, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
 import { startChild, type Child } from "./child.ts";
-import { createPoster, type Post } from "./load.ts";
+import { createHttpClient, type Post } from "./load.ts";
 
-export const masterToken = "bench-master-token";
+export const MASTER_TOKEN = "bench-master-token";
 const world = {
   now: Date.now,
   randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
 };
-const prompt = "Summarise the minutes of the meeting. ".repeat(30);
-const result = "The meeting decided to meet again. ".repeat(8);
+const PROMPT = "Summarise the minutes of the meeting. ".repeat(30);
+const RESULT = "The meeting decided to meet again. ".repeat(8);
 
 /** Tokens live for five minutes; a benchmark may run longer. */
 const RENEW_TOKEN_MS = 240_000;
@@ -17,7 +17,7 @@ const RENEW_TOKEN_MS = 240_000;
 export interface RelaySide {
   readonly child: Child;
   /** One delegation: submit, execute, deliver, settle. */
-  readonly once: () => Promise<void>;
+  readonly delegateOnce: () => Promise<void>;
   /** One submission for which the relay ranks the agents with the capability. */
   readonly submitScored: () => Promise<void>;
   /** One reading of the payer's balance. */
@@ -33,7 +33,7 @@ export async function startRelay(
   script = DEFAULT_SCRIPT,
 ): Promise<RelaySide> {
   const child = await startChild(script, {
-    AGENT_API_TOKEN: masterToken,
+    AGENT_API_TOKEN: MASTER_TOKEN,
     X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
     AGENT_HOST: "127.0.0.1",
     AGENT_RATE_LIMIT_SCALE: "0",
@@ -41,39 +41,43 @@ export async function startRelay(
     PORT: "0",
     ...env,
   });
-  const { post, get, close } = createPoster(child.url);
+  const { post, get, close } = createHttpClient(child.url);
   const info = (await (await fetch(`${child.url}/.well-known/agent-relay.json`)).json()) as {
     did: string;
   };
-  const boss = await enrol(post);
-  const worker = await enrol(post);
+  const submitter = await enrollAgent(post);
+  const worker = await enrollAgent(post);
   const path = `/api/v1/agents/${worker.agentId}`;
   const listing = { capabilities: ["x"], pricing: [{ capability: "x", unit_cost: unitCost }] };
-  await post(`${path}/listing`, JSON.stringify(listing), masterToken);
+  await post(`${path}/listing`, JSON.stringify(listing), MASTER_TOKEN);
   const deposit = JSON.stringify({ amount: 100_000_000 });
-  await post(`/api/v1/agents/${boss.agentId}/deposit`, deposit, masterToken);
-  const tokenOfBoss = renewing(() => tokenOf(boss, info.did, world));
-  const tokenOfWorker = renewing(() => tokenOf(worker, info.did, world));
-  const task = JSON.stringify({ prompt });
-  const scoredTask = JSON.stringify({ prompt, required_capabilities: ["x"] });
+  await post(`/api/v1/agents/${submitter.agentId}/deposit`, deposit, MASTER_TOKEN);
+  const getSubmitterToken = createTokenCache(() => createToken(submitter, info.did, world));
+  const getWorkerToken = createTokenCache(() => createToken(worker, info.did, world));
+  const task = JSON.stringify({ prompt: PROMPT });
+  const scoredTask = JSON.stringify({ prompt: PROMPT, required_capabilities: ["x"] });
   return {
     child,
     async submitScored() {
-      const token = await tokenOfBoss();
+      const token = await getSubmitterToken();
       const answer = await post(`/agent/${worker.agentId}/task`, scoredTask, token);
       const { task_id } = JSON.parse(answer) as { task_id: string };
       // Cancelled at once, because the number of open tasks of one submitter is limited.
       await post(`/agent/${worker.agentId}/task/${task_id}/cancel`, "{}", token);
     },
     async readBalance() {
-      await get(`/api/v1/agents/${boss.agentId}/balance`, await tokenOfBoss());
+      await get(`/api/v1/agents/${submitter.agentId}/balance`, await getSubmitterToken());
     },
-    async once() {
-      const answer = await post(`/agent/${worker.agentId}/task`, task, await tokenOfBoss());
+    async delegateOnce() {
+      const answer = await post(`/agent/${worker.agentId}/task`, task, await getSubmitterToken());
       const { task_id } = JSON.parse(answer) as { task_id: string };
-      const work = { task_id, prompt, submitted_at: Date.now() };
-      const receipt = JSON.stringify(receiptOf(worker, work, { result }));
-      await post(`/agent/${worker.agentId}/task/${task_id}/result`, receipt, await tokenOfWorker());
+      const work = { task_id, prompt: PROMPT, submitted_at: Date.now() };
+      const receipt = JSON.stringify(createReceipt(worker, work, { result: RESULT }));
+      await post(
+        `/agent/${worker.agentId}/task/${task_id}/result`,
+        receipt,
+        await getWorkerToken(),
+      );
     },
     async close() {
       await close();
@@ -83,7 +87,7 @@ export async function startRelay(
 }
 
 /** Makes a token anew before the one before it ends. */
-function renewing(make: () => Promise<string>): () => Promise<string> {
+function createTokenCache(make: () => Promise<string>): () => Promise<string> {
   let madeAt = -Infinity;
   let token: Promise<string> | undefined;
   return () => {
@@ -96,8 +100,8 @@ function renewing(make: () => Promise<string>): () => Promise<string> {
   };
 }
 
-async function enrol(post: Post): Promise<TestAgent> {
-  const agent = testAgent(world);
+async function enrollAgent(post: Post): Promise<TestAgent> {
+  const agent = createTestAgent(world);
   const body = { agent_id: agent.agentId, public_key: agent.publicKey };
   const answer = await post("/api/v1/agents/bootstrap", JSON.stringify(body));
   const { device_id } = JSON.parse(answer) as { device_id: string };

@@ -3,28 +3,28 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Sqlite from "better-sqlite3";
 import { copyRows } from "./copy-rows.ts";
-import { median, printFigures } from "./figures.ts";
-import { perSecond } from "./load.ts";
+import { computeMedian, printFigures } from "./figures.ts";
+import { measureRate } from "./load.ts";
 import { startRelay } from "./relay-side.ts";
 
-const rounds = 5;
-const seconds = 3;
-const stored = 1_000_000;
+const ROUNDS = 5;
+const SECONDS = 3;
+const STORED_TASK_COUNT = 1_000_000;
 
 /** Delegations a second on a file with many finished tasks of the same agents, beside one with none. */
-export async function storedTasks(): Promise<void> {
+export async function benchmarkStoredTasks(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "agent-bench-"));
   const path = join(folder, "full.db");
   const full = await startRelay({ AGENT_DB_PATH: path }, 1);
   const empty = await startRelay({ AGENT_DB_PATH: join(folder, "empty.db") }, 1);
   const rates = { full: [] as number[], empty: [] as number[] };
   try {
-    await full.once();
+    await full.delegateOnce();
     multiplyTasks(path);
-    for (const side of [full, empty]) await perSecond(3, side.once);
-    for (let round = 0; round < rounds; round += 1) {
-      rates.empty.push(await perSecond(seconds, empty.once));
-      rates.full.push(await perSecond(seconds, full.once));
+    for (const side of [full, empty]) await measureRate(3, side.delegateOnce);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      rates.empty.push(await measureRate(SECONDS, empty.delegateOnce));
+      rates.full.push(await measureRate(SECONDS, full.delegateOnce));
     }
   } finally {
     await Promise.all([full.close(), empty.close()]);
@@ -32,8 +32,8 @@ export async function storedTasks(): Promise<void> {
   }
   printFigures([
     {
-      name: `delegations with ${stored} stored tasks / with none`,
-      value: median(rates.full) / median(rates.empty),
+      name: `delegations with ${STORED_TASK_COUNT} stored tasks / with none`,
+      value: computeMedian(rates.full) / computeMedian(rates.empty),
       floor: 0.9,
       goal: 0.97,
     },
@@ -49,7 +49,7 @@ function multiplyTasks(path: string): void {
     prompt: "'Summarise the minutes of the meeting.'",
   };
   const finished = db.prepare("select task_id from tasks").pluck().get() as string;
-  copyRows(db, [{ table: "tasks", where: `task_id = '${finished}'`, changed }], stored);
+  copyRows(db, [{ table: "tasks", where: `task_id = '${finished}'`, changed }], STORED_TASK_COUNT);
   db.pragma("wal_checkpoint(TRUNCATE)");
   db.close();
 }

@@ -2,27 +2,27 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { ListingBody } from "@agent/wire";
 import type { BaseContext, Server } from "@modelcontextprotocol/server";
 import type { Caller } from "./caller.ts";
-import { createActivity } from "./execution/activity.ts";
-import { createConverse } from "./execution/converse.ts";
-import type { Hire } from "./execution/delegation.ts";
+import { createTaskCounter } from "./execution/activity.ts";
+import { createQueryAnswerer } from "./execution/converse.ts";
+import type { DelegateTask } from "./execution/delegation.ts";
 import { directExecutor } from "./execution/direct.ts";
 import type { Executor } from "./execution/executor.ts";
 import { createTaskRunner } from "./execution/run-task.ts";
-import { createMandates, type KeysOf } from "./execution/mandate.ts";
-import { createWork, type Deliver, type Work } from "./execution/work.ts";
-import type { OwnCounts } from "./gradient/counts.ts";
-import { createTally } from "./gradient/tally.ts";
-import { identityTag } from "./identity-tag.ts";
+import { createDelegationCheck, type GetIssuerKeys } from "./execution/mandate.ts";
+import { createWork, type DeliverReceipt, type Work } from "./execution/work.ts";
+import type { LocalCounts } from "./gradient/counts.ts";
+import { createUsageCounter } from "./gradient/tally.ts";
+import { formatIdentityTag } from "./identity-tag.ts";
 import type { Identity } from "./identity.ts";
-import { hashedNgrams } from "./memory/hashed-ngrams.ts";
+import { hashedNgramEmbedder } from "./memory/hashed-ngrams.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
 import { decideOffer, isOffered, type Offer, type OfferResult } from "./offer/offer.ts";
 import { createApprovals, type Approvals, type Approver } from "./policy/approvals.ts";
 import type { ApprovalsFile } from "./policy/approvals-file.ts";
-import { keepApprovals } from "./policy/keep-approvals.ts";
-import { auditToLog, type Audit } from "./policy/audit.ts";
-import { createGate, defaultPolicy, unknownNames, type Policy } from "./policy/gate.ts";
+import { createPersistentApprovals } from "./policy/keep-approvals.ts";
+import { createLoggerAudit, type AuditLog } from "./policy/audit.ts";
+import { createPolicyCheck, defaultPolicy, findUnknownTools, type Policy } from "./policy/gate.ts";
 import { createGuard } from "./policy/guard.ts";
 import { agentPrompts } from "./prompts/index.ts";
 import { agentResources } from "./resources/index.ts";
@@ -30,23 +30,23 @@ import type { Runtime } from "./runtime.ts";
 import { createMcpServers, type AnswerCall } from "./server.ts";
 import type { CredentialSource } from "./tools/agent-credentials.ts";
 import { createToolCaller } from "./tools/call-tool.ts";
-import { syntheticTools } from "./tools/index.ts";
-import { collisionsOf, createRegistry, type RegisteredTool } from "./tools/registry.ts";
+import { createSyntheticTools } from "./tools/index.ts";
+import { findNameCollisions, createRegistry, type RegisteredTool } from "./tools/registry.ts";
 
 /** What the relay adds to an agent; absent when it works without one. */
-export interface HomeLink {
+export interface RelayFeatures {
   /** The device id that the relay gave to the agent's key, once it is known there. */
   deviceId(): string | undefined;
-  readonly hire: Hire;
+  readonly delegateTask: DelegateTask;
   /** Of the issuers of delegation tokens. */
-  readonly keysOf: KeysOf;
-  readonly deliver: Deliver;
+  readonly getIssuerKeys: GetIssuerKeys;
+  readonly deliverReceipt: DeliverReceipt;
   /** The receipt of a relay task that was done, in this run or the last, and is still on its way. */
-  readonly undelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
+  readonly findUndelivered: (relayTaskId: string) => ExecutionReceipt | undefined;
   /** Whether the relay still waits for a task whose call was closed; absent: it does not. */
   readonly isWanted?: (relayTaskId: string) => Promise<boolean>;
   /** Tells the relay that work on a task of one of its calls was stopped for a cancel. */
-  readonly release?: (relayTaskId: string) => Promise<void>;
+  readonly releaseClaim?: (relayTaskId: string) => Promise<void>;
   readonly credentials?: CredentialSource;
   /** Asked in the owner's place about calls that need an approval. */
   readonly approver?: Approver;
@@ -68,19 +68,19 @@ export interface AgentOptions {
   /** Where the owner's approvals are kept; absent: they end with the process. */
   readonly approvalsFile?: ApprovalsFile;
   /** Absent: the lines go to the ordinary log. */
-  readonly audit?: Audit;
+  readonly audit?: AuditLog;
   /** Absent: a memory of this process only. */
   readonly memory?: Memory;
   readonly executor?: Executor;
   readonly taskTimeoutMs?: number;
-  readonly home?: HomeLink;
+  readonly relay?: RelayFeatures;
   readonly runtime: Runtime;
 }
 
 export interface Agent {
   readonly identity: Identity;
   readonly work: Work;
-  readonly counts: () => OwnCounts;
+  readonly counts: () => LocalCounts;
   /** The calls that wait for the owner's word. */
   readonly approvals: Approvals;
   /** Makes an MCP server object; `callerOf` says who stands behind each of its requests. */
@@ -95,121 +95,130 @@ export type CreateAgentResult =
 
 /** Puts an agent together from its parts; it listens to nobody yet. */
 export function createAgent(options: AgentOptions): CreateAgentResult {
-  const { identity, home, runtime, tools, taskTimeoutMs = 300_000 } = options;
+  const { identity, relay, runtime, tools, taskTimeoutMs = 300_000 } = options;
   const executor = options.executor ?? directExecutor;
-  const decided = offerOf(options, executor);
-  if (!decided.ok) return decided;
-  const { offer } = decided;
+  const resolvedOffer = resolveOffer(options, executor);
+  if (!resolvedOffer.ok) return resolvedOffer;
+  const { offer } = resolvedOffer;
   // Executors see the owner's tools only: a task that starts tasks would have no end.
-  const own = createRegistry(tools);
+  const ownTools = createRegistry(tools);
 
   const { approvalsFile } = options;
   const approvals =
-    approvalsFile === undefined ? createApprovals(runtime) : keepApprovals(approvalsFile, runtime);
+    approvalsFile === undefined
+      ? createApprovals(runtime)
+      : createPersistentApprovals(approvalsFile, runtime);
   const policy = options.policy ?? defaultPolicy;
   const guard = createGuard({
     // What every agent has (identity, memory, prompts, ...) is not the owner's to offer.
-    gate: createGate(policy, {
+    gate: createPolicyCheck(policy, {
       listed: offer.listed,
       isOffered: ({ tool, caller, task }) =>
-        own.get(tool.name) === undefined ||
+        ownTools.get(tool.name) === undefined ||
         isOffered(offer, tool.name, {
           caller,
           requiredCapabilities: task?.requiredCapabilities ?? [],
         }),
     }),
-    approver: home?.approver ?? approvals,
-    audit: options.audit ?? auditToLog(runtime),
+    approver: relay?.approver ?? approvals,
+    audit: options.audit ?? createLoggerAudit(runtime),
     runtime,
   });
 
   const opened =
     options.memory === undefined
-      ? openMemory({ path: ":memory:", embedder: hashedNgrams, runtime })
+      ? openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime })
       : { ok: true as const, memory: options.memory };
   if (!opened.ok) return { ok: false, faults: [opened.fault] };
-  const tally = createTally();
-  const memory = tally.memory(opened.memory);
+  const usageCounter = createUsageCounter();
+  const memory = usageCounter.countRecalls(opened.memory);
 
-  const activity = createActivity();
+  const taskCounter = createTaskCounter();
   const runTask = createTaskRunner({
     identity,
-    deviceId: () => home?.deviceId() ?? identity.agentId,
-    tools: () => own.definitions,
+    deviceId: () => relay?.deviceId() ?? identity.agentId,
+    tools: () => ownTools.definitions,
     offer,
-    callTool: tally.callTool(createToolCaller({ registry: own, guard, runtime })),
+    callTool: usageCounter.countToolCalls(createToolCaller({ registry: ownTools, guard, runtime })),
     executor,
-    hire: home?.hire,
+    delegateTask: relay?.delegateTask,
     taskTimeoutMs,
     runtime,
   });
-  const readMandate = createMandates({ identity, keysOf: home?.keysOf, now: runtime.now });
-  const run = activity.counting(runTask);
+  const checkDelegation = createDelegationCheck({
+    identity,
+    keysOf: relay?.getIssuerKeys,
+    now: runtime.now,
+  });
+  const runCountedTask = taskCounter.countRuns(runTask);
   const work = createWork({
-    run,
-    readMandate,
+    run: runCountedTask,
+    readMandate: checkDelegation,
     runtime,
-    deliver: home?.deliver,
-    undelivered: home?.undelivered,
-    isWanted: home?.isWanted,
-    release: home?.release,
+    deliver: relay?.deliverReceipt,
+    undelivered: relay?.findUndelivered,
+    isWanted: relay?.isWanted,
+    release: relay?.releaseClaim,
   });
 
-  const everyTool = [
-    ...syntheticTools({
+  const allTools = [
+    ...createSyntheticTools({
       identityFile: identity.file,
       work,
-      converse: createConverse({
+      answerQuery: createQueryAnswerer({
         memory,
         model: executor.answersWithoutTools === true ? executor : undefined,
         runtime,
       }),
       memory,
       definitions: () => registry.definitions,
-      credentials: home?.credentials,
+      credentials: relay?.credentials,
       listing: options.listing,
     }),
     ...tools,
   ];
-  const faults = collisionsOf(everyTool);
+  const faults = findNameCollisions(allTools);
   if (faults.length > 0) return { ok: false, faults };
-  const registry = createRegistry(everyTool);
+  const registry = createRegistry(allTools);
   const resources = agentResources({
     identityFile: identity.file,
     agentId: identity.agentId,
-    activity,
+    taskCounter,
     memory,
-    gradient: () => home?.gradient?.() ?? null,
+    gradient: () => relay?.gradient?.() ?? null,
     startedAt: runtime.now(),
     now: runtime.now,
   });
   const { name, description } = options;
   const prompts = agentPrompts({ name, description, memory });
-  const readings = createRegistry([...resources, ...prompts]);
-  for (const tool of unknownNames(policy, [...registry.definitions, ...readings.definitions])) {
+  const readableRegistry = createRegistry([...resources, ...prompts]);
+  for (const tool of findUnknownTools(policy, [
+    ...registry.definitions,
+    ...readableRegistry.definitions,
+  ])) {
     runtime.log("warn", "policy.unknown_tool", { tool });
   }
   const { newServer, answerCall } = createMcpServers({
     name: options.name,
     version: options.version,
     description: options.description,
-    tag: identityTag(identity),
+    identityTag: formatIdentityTag(identity),
     definitions: () => registry.definitions,
     callTool: createToolCaller({ registry, guard, runtime }),
     resources: resources.map((resource) => resource.definition),
     prompts: prompts.map((prompt) => prompt.definition),
-    callReading: createToolCaller({ registry: readings, guard, runtime }),
+    callReadable: createToolCaller({ registry: readableRegistry, guard, runtime }),
     taskTimeoutMs,
     runtime,
   });
 
-  function counts(): OwnCounts {
-    const { completed, failed } = activity.counts();
-    const { toolsUsed, ...counted } = tally.counts();
+  function counts(): LocalCounts {
+    const { completed, failed } = taskCounter.counts();
+    const { toolsUsed, ...usage } = usageCounter.counts();
     return {
-      ...counted,
-      tasks: { made: completed + failed, good: completed },
-      tools: { offered: own.definitions.length, used: toolsUsed },
+      ...usage,
+      tasks: { total: completed + failed, succeeded: completed },
+      tools: { offered: ownTools.definitions.length, used: toolsUsed },
       memories: memory.count(),
     };
   }
@@ -217,7 +226,7 @@ export function createAgent(options: AgentOptions): CreateAgentResult {
   return { ok: true, agent: { identity, work, counts, approvals, newServer, answerCall } };
 }
 
-function offerOf({ offer, listing, tools }: AgentOptions, executor: Executor): OfferResult {
+function resolveOffer({ offer, listing, tools }: AgentOptions, executor: Executor): OfferResult {
   if (offer !== undefined) return { ok: true, offer };
   const { answersWithoutTools } = executor;
   return decideOffer({ setting: undefined, listing, tools, answersWithoutTools });

@@ -25,7 +25,7 @@ async function withAgent<T>(use: (url: string) => Promise<T>): Promise<T> {
     env: { AGENT_DATA_DIR: join(folder, "data"), AGENT_AUTH_TOKEN: "owner-token" },
     cwd: folder,
   });
-  await agent.printed(/listening on/);
+  await agent.waitForOutput(/listening on/);
   try {
     return await use(/listening on (\S+)\/mcp/.exec(agent.output())?.[1] ?? "");
   } finally {

@@ -26,6 +26,6 @@ export function callerKey(caller: Caller): string {
 }
 
 /** The owner and the home relay are trusted; another agent has the level that was earned. */
-export function trustOf(caller: Caller): TrustLevel {
+export function getTrustLevel(caller: Caller): TrustLevel {
   return caller.kind === "agent" ? caller.trust : "trusted";
 }

@@ -1,12 +1,12 @@
 import type { Config } from "./config.ts";
-import { configuredOffer } from "./offer/configured-offer.ts";
-import { offerTable } from "./offer/offer-table.ts";
+import { decideConfiguredOffer } from "./offer/configured-offer.ts";
+import { formatOfferTable } from "./offer/offer-table.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import type { Runtime } from "./runtime.ts";
-import { syntheticNames } from "./tools/index.ts";
-import { collisionsOf, type RegisteredTool } from "./tools/registry.ts";
+import { listSyntheticToolNames } from "./tools/index.ts";
+import { findNameCollisions, type RegisteredTool } from "./tools/registry.ts";
 
-export type ConfigCheck =
+export type CheckConfigResult =
   | { readonly ok: true; readonly table: string }
   | { readonly ok: false; readonly faults: readonly string[] };
 
@@ -17,19 +17,22 @@ export type ConfigCheck =
 export async function checkConfig(
   { config, tools }: { readonly config: Config; readonly tools: readonly RegisteredTool[] },
   { version, runtime }: { readonly version: string; readonly runtime: Runtime },
-): Promise<ConfigCheck> {
+): Promise<CheckConfigResult> {
   const servers = await connectServers(config.mcpServers, { version, runtime });
   if (!servers.ok) return servers;
-  const all = [...tools, ...servers.tools];
+  const allTools = [...tools, ...servers.tools];
   await servers.close();
   const { relay, listing } = config;
-  const names = syntheticNames({
+  const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
   });
-  const collisions = collisionsOf([...names.map((name) => ({ definition: { name } })), ...all]);
+  const collisions = findNameCollisions([
+    ...names.map((name) => ({ definition: { name } })),
+    ...allTools,
+  ]);
   if (collisions.length > 0) return { ok: false, faults: collisions };
-  const decided = configuredOffer(config, all);
-  if (!decided.ok) return decided;
-  return { ok: true, table: offerTable(all, decided.offer, listing) };
+  const resolvedOffer = decideConfiguredOffer(config, allTools);
+  if (!resolvedOffer.ok) return resolvedOffer;
+  return { ok: true, table: formatOfferTable(allTools, resolvedOffer.offer, listing) };
 }

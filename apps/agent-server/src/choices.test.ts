@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { callText, connectClient } from "./testing/call.ts";
 import {
-  requests,
-  says,
+  replyToolCalls,
+  replyText,
   startModelServer,
-  json,
+  replyJson,
   type ModelServer,
 } from "./testing/model-server.ts";
-import { startAlone, type AloneOptions } from "./testing/start.ts";
-import { shout, textTool } from "./testing/tools.ts";
+import { startStandaloneAgent, type StandaloneOptions } from "./testing/start.ts";
+import { shoutTool, createTextTool } from "./testing/tools.ts";
 
 let server: ModelServer;
 let folder: string;
@@ -28,11 +28,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const whisper = textTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }));
+const whisper = createTextTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }));
 
 /** A whole agent with a shout and a whisper; calls its tools as the owner over HTTP. */
-async function start(options: AloneOptions = {}) {
-  const started = await startAlone({ tools: [shout, whisper], ...options });
+async function start(options: StandaloneOptions = {}) {
+  const started = await startStandaloneAgent({ tools: [shoutTool, whisper], ...options });
   if (!started.ok) throw new Error(started.faults.join("; "));
   const { running } = started;
   closing.push(() => running.stop());
@@ -54,7 +54,10 @@ test("without a model, rules choose the tool that the prompt names", async () =>
 });
 
 test("with a model, the model chooses, with the key of the environment", async () => {
-  server.script(requests({ name: "whisper", arguments: { text: "YES" } }), says("It whispered."));
+  server.setReplies(
+    replyToolCalls({ name: "whisper", arguments: { text: "YES" } }),
+    replyText("It whispered."),
+  );
   const env = { AGENT_AUTH_TOKEN: "secret", AGENT_LLM_API_KEY: "key-1" };
   const call = await start({ file: model(), env });
   expect(await call("agent_task", { prompt: "do something" })).toMatchObject({
@@ -63,14 +66,14 @@ test("with a model, the model chooses, with the key of the environment", async (
     tools_used: ["whisper"],
     memories_formed: 0,
   });
-  expect(server.seen.map(({ authorization }) => authorization)).toEqual([
+  expect(server.received.map(({ authorization }) => authorization)).toEqual([
     "Bearer key-1",
     "Bearer key-1",
   ]);
 });
 
 test("with a model, agent_query asks it without tools and remembers", async () => {
-  server.script(says("Paris."), says("Paris, as I said."));
+  server.setReplies(replyText("Paris."), replyText("Paris, as I said."));
   const call = await start({ file: model() });
   const message = "What is the capital of France?";
   expect(await call("agent_query", { message })).toEqual({
@@ -78,20 +81,20 @@ test("with a model, agent_query asks it without tools and remembers", async () =
     memories_formed: 1,
   });
   expect(await call("agent_query", { message })).toMatchObject({ response: "Paris, as I said." });
-  const [first, second] = server.seen;
+  const [first, second] = server.received;
   expect(first?.body.tools).toBeUndefined();
   expect(second?.body.messages?.at(-1)?.content).toContain("Answered: Paris.");
 });
 
 test("--direct bypasses the model, also for agent_query", async () => {
-  server.script();
+  server.setReplies();
   const call = await start({ file: model(), args: ["--direct"] });
   expect(await call("agent_task", { prompt: "whisper HELLO" })).toMatchObject({
     result: "WHISPER HELLO",
     tools_used: ["shout"],
   });
   expect(await call("agent_query", { message: "hello?" })).toMatchObject({ memories_formed: 0 });
-  expect(server.seen).toEqual([]);
+  expect(server.received).toEqual([]);
 });
 
 test("a memory with a path is there again after a restart", async () => {
@@ -109,12 +112,12 @@ test("a memory with a path is there again after a restart", async () => {
 test("a memory that is none stops the start", async () => {
   const path = join(folder, "other.db");
   writeFileSync(path, "something else that is long enough to be looked at");
-  const started = await startAlone({ file: { memory: { path } } });
+  const started = await startStandaloneAgent({ file: { memory: { path } } });
   expect(started.ok ? [] : started.faults).toEqual([expect.stringMatching(/^memory\.path: /)]);
 });
 
 test("memories are embedded at the endpoint that is configured for it", async () => {
-  server.script(json({ data: [{ index: 0, embedding: [1, 0] }] }));
+  server.setReplies(replyJson({ data: [{ index: 0, embedding: [1, 0] }] }));
   const file = { embeddings: { baseUrl: server.baseUrl, model: "e1" } };
   const env = {
     AGENT_AUTH_TOKEN: "secret",
@@ -123,7 +126,7 @@ test("memories are embedded at the endpoint that is configured for it", async ()
   };
   const call = await start({ file, env });
   await call("agent_remember", { content: "The sky is blue" });
-  expect(server.seen).toMatchObject([
+  expect(server.received).toMatchObject([
     { path: "/v1/embeddings", authorization: "Bearer key-2", body: { input: ["The sky is blue"] } },
   ]);
 });

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-const options = {
+const flagOptions = {
   config: { type: "string" },
   tools: { type: "string", multiple: true },
   transport: { type: "string" },
@@ -33,10 +33,10 @@ export interface Flags {
 }
 
 /** Reads the arguments behind the command's name; every wrong one is a fault, the others still count. */
-export function readFlags(args: readonly string[]): { flags: Flags; faults: string[] } {
+export function parseFlags(args: readonly string[]): { flags: Flags; faults: string[] } {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options,
+    options: flagOptions,
     strict: false,
     allowPositionals: true,
   });
@@ -52,14 +52,14 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
   }
   if (command === "init" && Object.keys(values).length > 0) faults.push("init: takes no flags");
   for (const [name, value] of Object.entries(values)) {
-    const expected = isFlag(name) ? options[name].type : undefined;
+    const expected = isFlag(name) ? flagOptions[name].type : undefined;
     const given = Array.isArray(value) ? value : [value];
     if (expected === undefined) faults.push(`--${name}: is not a flag of this command`);
     else if (given.some((one) => typeof one !== expected)) {
       faults.push(`--${name}: ${expected === "string" ? "needs a value" : "takes no value"}`);
     }
   }
-  const text = (name: "config" | "transport" | "host" | "port") => {
+  const textFlag = (name: "config" | "transport" | "host" | "port") => {
     const value = values[name];
     return typeof value === "string" ? { [name]: value } : {};
   };
@@ -69,10 +69,10 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
     flags: {
       ...init,
       confirmTools,
-      ...text("config"),
-      ...text("transport"),
-      ...text("host"),
-      ...text("port"),
+      ...textFlag("config"),
+      ...textFlag("transport"),
+      ...textFlag("host"),
+      ...textFlag("port"),
       ...(tools !== undefined && { tools }),
       direct: values.direct === true,
       selfTest: values["self-test"] === true,
@@ -84,6 +84,6 @@ export function readFlags(args: readonly string[]): { flags: Flags; faults: stri
   };
 }
 
-function isFlag(name: string): name is keyof typeof options {
-  return Object.hasOwn(options, name);
+function isFlag(name: string): name is keyof typeof flagOptions {
+  return Object.hasOwn(flagOptions, name);
 }

@@ -1,48 +1,48 @@
 import type { Config } from "./config.ts";
 import { isLoopback } from "./http/hosts.ts";
-import { privateKeyFault } from "./identity.ts";
+import { checkPrivateKey } from "./identity.ts";
 
 /** `about` names the settings that a rule looks at. */
 interface Contradiction {
-  readonly about: readonly string[];
+  readonly settings: readonly string[];
   readonly message: string;
 }
 
 /** What no single setting is to blame for, or comes from the environment alone. */
-export function* contradictionsOf(config: Config): Iterable<Contradiction> {
+export function* findContradictions(config: Config): Iterable<Contradiction> {
   const { identity, server, relay, policy, quorum, selfTest } = config;
   const { maxRiskAuto, requireApprovalAbove, denyAbove } = policy;
   if (maxRiskAuto > requireApprovalAbove || requireApprovalAbove > denyAbove) {
     const rule = "must have max_risk_auto <= require_approval_above <= deny_above";
-    yield { about: ["policy"], message: `config policy: ${rule}` };
+    yield { settings: ["policy"], message: `config policy: ${rule}` };
   }
-  const keyFault = privateKeyFault(identity.privateKeyHex);
-  if (keyFault !== undefined) yield { about: [], message: keyFault };
+  const keyFault = checkPrivateKey(identity.privateKeyHex);
+  if (keyFault !== undefined) yield { settings: [], message: keyFault };
   if (quorum !== undefined && relay === undefined) {
     const message = "config policy.quorum: needs a relay (AGENT_SYNC_URL)";
-    yield { about: ["policy", "relay"], message };
+    yield { settings: ["policy", "relay"], message };
   }
   if (selfTest && relay === undefined) {
-    yield { about: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };
+    yield { settings: ["relay"], message: "--self-test: needs a relay (AGENT_SYNC_URL)" };
   }
   if (selfTest && server.transport === "stdio") {
-    yield { about: ["transport"], message: "--self-test: needs the http transport" };
+    yield { settings: ["transport"], message: "--self-test: needs the http transport" };
   }
-  if (server.transport === "http") yield* openDoors(config);
+  if (server.transport === "http") yield* findUnprotectedAccess(config);
 }
 
 /** Over HTTP nobody is let in unasked, but on a loopback address where the operator said so. */
-function* openDoors({ server, relay, knownAgents }: Config): Iterable<Contradiction> {
+function* findUnprotectedAccess({ server, relay, knownAgents }: Config): Iterable<Contradiction> {
   if (server.allowAnonymous && !isLoopback(server.host)) {
     const message = "--allow-anonymous: is only possible on a loopback address";
-    yield { about: ["host"], message };
+    yield { settings: ["host"], message };
   }
-  const nobodyIsKnown = relay === undefined && knownAgents === undefined;
-  if (server.authToken === undefined && nobodyIsKnown && !server.allowAnonymous) {
+  const hasNoKnownCallers = relay === undefined && knownAgents === undefined;
+  if (server.authToken === undefined && hasNoKnownCallers && !server.allowAnonymous) {
     const message =
       "authToken: HTTP needs a token (AGENT_AUTH_TOKEN), a relay whose signed tokens count " +
       "(AGENT_SYNC_URL), a file of agents whose tokens count (AGENT_KNOWN_AGENTS), " +
       "or --allow-anonymous on a loopback address";
-    yield { about: ["authToken", "relay", "knownAgents"], message };
+    yield { settings: ["authToken", "relay", "knownAgents"], message };
   }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { readFlags } from "./command-line.ts";
+import { parseFlags } from "./command-line.ts";
 import { readConfig } from "./config.ts";
 
 function read(file: object, env: Record<string, string> = {}, args: string[] = []) {
   return readConfig({
     file: { path: "/etc/agent/config.json", text: JSON.stringify({ authToken: "t", ...file }) },
     env,
-    flags: readFlags(args).flags,
+    flags: parseFlags(args).flags,
     workingDirectory: "/home/agent",
   });
 }

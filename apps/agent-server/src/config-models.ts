@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { knownSettings } from "./known-settings.ts";
+import { strictSettings } from "./known-settings.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 
 type TextSchema = v.GenericSchema<string>;
@@ -9,7 +9,7 @@ export function modelSettings(name: string, schemas: { httpUrl: TextSchema; text
   const { httpUrl, text } = schemas;
   return v.optional(
     v.pipe(
-      knownSettings({ baseUrl: v.optional(httpUrl), model: v.optional(text) }),
+      strictSettings({ baseUrl: v.optional(httpUrl), model: v.optional(text) }),
       v.check(
         ({ baseUrl, model }) => (baseUrl === undefined) === (model === undefined),
         `needs both ${name}_BASE_URL (baseUrl) and ${name}_MODEL (model)`,
@@ -19,7 +19,7 @@ export function modelSettings(name: string, schemas: { httpUrl: TextSchema; text
 }
 
 /** The endpoint, where one is configured. */
-export function modelEndpoint(
+export function buildModelEndpoint(
   settings: { readonly baseUrl?: string | undefined; readonly model?: string | undefined } = {},
   apiKey?: string,
 ): ModelEndpoint | undefined {

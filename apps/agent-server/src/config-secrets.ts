@@ -2,12 +2,12 @@ import { isSecretName } from "@agent/wire";
 import type { Config } from "./config.ts";
 
 /** Shorter texts occur in ordinary words, which a log must go on showing. */
-const MIN_LENGTH = 6;
+const MIN_SECRET_LENGTH = 6;
 
 /** The values of a configuration that no log may show, wherever they stand. */
-export function secretsOf(config: Config): readonly string[] {
+export function listSecrets(config: Config): readonly string[] {
   const { identity, server, relay, llm, memory, mcpServers } = config;
-  const ofServers = Object.values(mcpServers).flatMap((address) =>
+  const serverSecrets = Object.values(mcpServers).flatMap((address) =>
     "url" in address
       ? Object.values(address.headers).flatMap((value) => [value, value.replace(/^\S+\s+/, "")])
       : Object.entries(address.env).flatMap(([name, value]) => (isSecretName(name) ? [value] : [])),
@@ -19,6 +19,6 @@ export function secretsOf(config: Config): readonly string[] {
     relay?.registrationToken,
     llm?.apiKey,
     memory.embeddings?.apiKey,
-    ...ofServers,
-  ].filter((value) => value !== undefined && value.length >= MIN_LENGTH) as string[];
+    ...serverSecrets,
+  ].filter((value) => value !== undefined && value.length >= MIN_SECRET_LENGTH) as string[];
 }

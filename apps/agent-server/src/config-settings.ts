@@ -2,7 +2,7 @@ import { isUuid } from "@agent/crypto";
 import { limits, operations } from "@agent/wire";
 import * as v from "valibot";
 import { modelSettings } from "./config-models.ts";
-import { knownSettings } from "./known-settings.ts";
+import { strictSettings } from "./known-settings.ts";
 import { logLevels } from "./log.ts";
 
 const text = v.pipe(v.string("must be text"), v.trim(), v.nonEmpty("must not be empty"));
@@ -12,7 +12,7 @@ const httpUrl = v.pipe(
   v.check(isHttpUrl, "must be an http or https URL without user name, query or fragment"),
 );
 
-function whole(min: number, max: number) {
+function wholeNumber(min: number, max: number) {
   const rule = `must be a whole number from ${min} to ${max}`;
   return v.pipe(v.number(rule), v.integer(rule), v.minValue(min, rule), v.maxValue(max, rule));
 }
@@ -25,7 +25,7 @@ const bearerToken = v.pipe(
 );
 
 /** Named members of one kind; a list, which the library would read as an empty object, is none. */
-function members<S extends v.GenericSchema>(value: S, rule: string) {
+function recordOf<S extends v.GenericSchema>(value: S, rule: string) {
   const isObject = (given: unknown) => typeof given === "object" && !Array.isArray(given);
   return v.pipe(
     v.custom<Record<string, unknown>>(isObject, rule),
@@ -33,7 +33,7 @@ function members<S extends v.GenericSchema>(value: S, rule: string) {
   );
 }
 
-const texts = members(v.string("must be text"), "must be an object of texts");
+const texts = recordOf(v.string("must be text"), "must be an object of texts");
 
 /** The form in which other programs of the field name MCP servers too. */
 const mcpServer = v.union(
@@ -48,11 +48,11 @@ const mcpServer = v.union(
   "must be {command, args, env} or {url, headers}",
 );
 
-const offerRule = 'must be "all", a list of tools, or an object {capability: [tools]}';
+const OFFER_RULE = 'must be "all", a list of tools, or an object {capability: [tools]}';
 
 const relayKey = v.pipe(text, v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits"));
 
-const riskBand = whole(0, 4);
+const riskBand = wholeNumber(0, 4);
 
 // As a Host header has it: a name, an address, or an IPv6 address in brackets.
 const hostName = v.pipe(
@@ -60,35 +60,35 @@ const hostName = v.pipe(
   v.regex(/^(?:[\w.-]+|\[[\da-f:.]+\])$/i, "must be a host name without scheme and port"),
 );
 
-const approverRule = "must be {agent_id, public_key}: a UUID and 64 lower-case hex digits";
-const approversRule = "must be a list of 1 to 50 approvers with distinct ids and keys";
+const APPROVER_RULE = "must be {agent_id, public_key}: a UUID and 64 lower-case hex digits";
+const APPROVERS_RULE = "must be a list of 1 to 50 approvers with distinct ids and keys";
 
 /** One key each, because an agent that could vote under two ids would be two approvers. */
 const approver = v.strictObject(
   {
-    agent_id: v.pipe(v.string(approverRule), v.check(isUuid, approverRule)),
-    public_key: v.pipe(v.string(approverRule), v.regex(/^[0-9a-f]{64}$/, approverRule)),
+    agent_id: v.pipe(v.string(APPROVER_RULE), v.check(isUuid, APPROVER_RULE)),
+    public_key: v.pipe(v.string(APPROVER_RULE), v.regex(/^[0-9a-f]{64}$/, APPROVER_RULE)),
   },
-  approverRule,
+  APPROVER_RULE,
 );
 
 /** Agents that approve calls in the owner's place, and how many of them have to: all unless said. */
 const quorum = v.pipe(
-  knownSettings({
+  strictSettings({
     approvers: v.pipe(
-      v.array(approver, approversRule),
-      v.minLength(1, approversRule),
-      v.maxLength(limits.approvers, approversRule),
+      v.array(approver, APPROVERS_RULE),
+      v.minLength(1, APPROVERS_RULE),
+      v.maxLength(limits.approvers, APPROVERS_RULE),
       v.check(
         (all) => new Set(all.map(({ agent_id }) => agent_id)).size === all.length,
-        approversRule,
+        APPROVERS_RULE,
       ),
       v.check(
         (all) => new Set(all.map(({ public_key }) => public_key)).size === all.length,
-        approversRule,
+        APPROVERS_RULE,
       ),
     ),
-    required: v.optional(whole(1, limits.approvers)),
+    required: v.optional(wholeNumber(1, limits.approvers)),
   }),
   v.transform(({ approvers, required = approvers.length }) => ({ approvers, required })),
   v.check(
@@ -96,10 +96,10 @@ const quorum = v.pipe(
     "must not require more agents than its approvers",
   ),
 );
-const day = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** The configuration file; the environment and the flags are laid over it before it is checked. */
-export const Settings = knownSettings({
+export const Settings = strictSettings({
   name: v.optional(v.pipe(text, v.maxLength(256, "must be at most 256 characters")), "agent"),
   description: v.optional(v.string("must be text"), ""),
   agent_type: v.optional(
@@ -121,13 +121,13 @@ export const Settings = knownSettings({
     ),
     [],
   ),
-  mcpServers: v.optional(members(mcpServer, "must be an object of servers"), {}),
-  listing: v.optional(knownSettings(operations.putListing.body.entries)),
+  mcpServers: v.optional(recordOf(mcpServer, "must be an object of servers"), {}),
+  listing: v.optional(strictSettings(operations.putListing.body.entries)),
   offer: v.optional(
-    v.union([v.literal("all"), v.array(text), members(v.array(text), offerRule)], offerRule),
+    v.union([v.literal("all"), v.array(text), recordOf(v.array(text), OFFER_RULE)], OFFER_RULE),
   ),
   policy: v.optional(
-    knownSettings({
+    strictSettings({
       max_risk_auto: v.optional(riskBand, 2),
       require_approval_above: v.optional(riskBand, 2),
       deny_above: v.optional(riskBand, 3),
@@ -138,22 +138,22 @@ export const Settings = knownSettings({
     {},
   ),
   relay: v.optional(
-    knownSettings({ url: v.optional(httpUrl), public_key: v.optional(relayKey) }),
+    strictSettings({ url: v.optional(httpUrl), public_key: v.optional(relayKey) }),
     {},
   ),
   publicUrl: v.optional(httpUrl),
   transport: v.optional(v.picklist(["http", "stdio"], 'must be "http" or "stdio"'), "http"),
   host: v.optional(text, "127.0.0.1"),
-  port: v.optional(whole(0, 65_535), 3100),
+  port: v.optional(wholeNumber(0, 65_535), 3100),
   allowedHosts: v.optional(v.array(hostName, "must be a list of host names"), []),
   dataDir: v.optional(text, ".agent"),
   auditLog: v.optional(text),
   llm: modelSettings("AGENT_LLM", { httpUrl, text }),
   embeddings: modelSettings("AGENT_EMBEDDINGS", { httpUrl, text }),
-  memory: v.optional(knownSettings({ path: v.optional(text, ":memory:") }), {}),
-  taskTimeoutMs: v.optional(whole(1, day), 300_000),
-  syncIntervalMs: v.optional(whole(100, day), 30_000),
-  housekeepingIntervalMs: v.optional(whole(100, day), 1_800_000),
+  memory: v.optional(strictSettings({ path: v.optional(text, ":memory:") }), {}),
+  taskTimeoutMs: v.optional(wholeNumber(1, DAY_MS), 300_000),
+  syncIntervalMs: v.optional(wholeNumber(100, DAY_MS), 30_000),
+  housekeepingIntervalMs: v.optional(wholeNumber(100, DAY_MS), 1_800_000),
   logLevel: v.optional(v.picklist(logLevels, `must be one of: ${logLevels.join(", ")}`), "info"),
 });
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { readFlags } from "./command-line.ts";
+import { parseFlags } from "./command-line.ts";
 import { readConfig } from "./config.ts";
 import { defaultPolicy } from "./policy/gate.ts";
 
 function read(given: { file?: unknown; env?: Record<string, string>; args?: string[] }) {
-  const { flags } = readFlags(given.args ?? []);
+  const { flags } = parseFlags(given.args ?? []);
   return readConfig({
     ...(given.file !== undefined && {
       file: {
@@ -221,7 +221,7 @@ describe("what stops the start", () => {
   test.each(["--unknown", "stray", "--port", "--direct=yes"])(
     "the argument %s is a fault",
     (argument) => {
-      expect(readFlags([argument]).faults).toHaveLength(1);
+      expect(parseFlags([argument]).faults).toHaveLength(1);
     },
   );
 });

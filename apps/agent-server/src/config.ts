@@ -3,11 +3,11 @@ import type { Quorum } from "@agent/wire";
 import * as v from "valibot";
 import type { Flags } from "./command-line.ts";
 import { Settings, settingSources } from "./config-settings.ts";
-import { contradictionsOf } from "./config-contradictions.ts";
-import { modelEndpoint } from "./config-models.ts";
-import { notASetting } from "./known-settings.ts";
+import { findContradictions } from "./config-contradictions.ts";
+import { buildModelEndpoint } from "./config-models.ts";
+import { UNKNOWN_SETTING } from "./known-settings.ts";
 import type { LogLevel } from "./log.ts";
-import { ruleOf } from "./rule-of.ts";
+import { formatRule } from "./rule-of.ts";
 import { parseJsonc } from "./jsonc.ts";
 import type { ModelEndpoint } from "./model/exchange.ts";
 import type { OfferSetting } from "./offer/offer.ts";
@@ -83,35 +83,35 @@ export type ConfigResult =
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-type Tree = Record<string, unknown>;
+type SettingTree = Record<string, unknown>;
 
 /** Lays the flags and then the environment over the file; names every fault at once, quotes no value. */
 export function readConfig(input: ConfigInput): ConfigResult {
-  const file = parseFile(input.file);
+  const file = parseConfigFile(input.file);
   if (!file.ok) return { ok: false, faults: [file.fault] };
 
-  const names = new Map<string, string>();
+  const sources = new Map<string, string>();
   const tree = file.tree;
-  if (input.file !== undefined) anchor(tree, dirname(input.file.path));
-  overlayFlags(tree, names, input.flags);
-  overlayEnvironment(tree, names, input.env);
+  if (input.file !== undefined) resolvePaths(tree, dirname(input.file.path));
+  overlayFlags(tree, sources, input.flags);
+  overlayEnvironment(tree, sources, input.env);
 
-  const issues = issuesOf(tree);
-  const faults = [...new Set(issues.map((issue) => describe(issue, names)))];
-  const wrong = new Set(issues.map((issue) => pathOf(issue).split(".")[0] ?? ""));
+  const issues = collectIssues(tree);
+  const faults = [...new Set(issues.map((issue) => formatIssue(issue, sources)))];
+  const invalidSettings = new Set(issues.map((issue) => getIssuePath(issue).split(".")[0] ?? ""));
   // What is wrong by itself falls back to its default, so that the rest can be held against the rules.
-  for (const name of wrong) delete tree[name];
-  const config = group(v.parse(Settings, tree), input);
-  for (const { about, message } of contradictionsOf(config)) {
-    if (!about.some((name) => wrong.has(name))) faults.push(message);
+  for (const name of invalidSettings) delete tree[name];
+  const config = buildConfig(v.parse(Settings, tree), input);
+  for (const { settings, message } of findContradictions(config)) {
+    if (!settings.some((name) => invalidSettings.has(name))) faults.push(message);
   }
   return faults.length > 0 ? { ok: false, faults } : { ok: true, config };
 }
 
 /** The library names one unknown setting of an object at a time, so each is taken out of the tree. */
-function issuesOf(tree: Tree): v.BaseIssue<unknown>[] {
+function collectIssues(tree: SettingTree): v.BaseIssue<unknown>[] {
   const issues = v.safeParse(Settings, tree, { abortPipeEarly: true }).issues ?? [];
-  const unknown = issues.filter(({ message }) => message === notASetting);
+  const unknown = issues.filter(({ message }) => message === UNKNOWN_SETTING);
   for (const { path = [] } of unknown) {
     const keys = path.map(({ key }) => String(key));
     const parent = keys
@@ -119,16 +119,16 @@ function issuesOf(tree: Tree): v.BaseIssue<unknown>[] {
       .reduce<unknown>((at, key) => Reflect.get(Object(at), key), tree);
     Reflect.deleteProperty(Object(parent), keys.at(-1) ?? "");
   }
-  return unknown.length > 0 ? [...issues, ...issuesOf(tree)] : issues;
+  return unknown.length > 0 ? [...issues, ...collectIssues(tree)] : issues;
 }
 
-function parseFile(
+function parseConfigFile(
   file: ConfigInput["file"],
-): { ok: true; tree: Tree } | { ok: false; fault: string } {
+): { ok: true; tree: SettingTree } | { ok: false; fault: string } {
   if (file === undefined) return { ok: true, tree: {} };
   try {
     const parsed = parseJsonc(file.text);
-    if (isTree(parsed)) return { ok: true, tree: parsed };
+    if (isSettingTree(parsed)) return { ok: true, tree: parsed };
     return { ok: false, fault: `${file.path}: must hold a JSON object` };
   } catch (cause) {
     // The message itself may quote a secret.
@@ -139,90 +139,104 @@ function parseFile(
 }
 
 /** Both stand where a file's path could. */
-const ordinaryLog = "-";
-const inMemory = ":memory:";
+const ORDINARY_LOG = "-";
+const IN_MEMORY = ":memory:";
 
 /** A path in a file is meant from that file's folder. */
-function anchor(tree: Tree, folder: string): void {
+function resolvePaths(tree: SettingTree, folder: string): void {
   const { tools } = tree;
   // An empty path is a fault, not the folder.
-  const absolute = (path: unknown) =>
+  const toAbsolute = (path: unknown) =>
     typeof path === "string" && path !== "" ? resolve(folder, path) : path;
   if (tools !== undefined)
-    tree["tools"] = Array.isArray(tools) ? tools.map(absolute) : absolute(tools);
+    tree["tools"] = Array.isArray(tools) ? tools.map(toAbsolute) : toAbsolute(tools);
   for (const name of ["dataDir", "knownAgents", "auditLog"]) {
-    if (tree[name] !== undefined && tree[name] !== ordinaryLog) tree[name] = absolute(tree[name]);
+    if (tree[name] !== undefined && tree[name] !== ORDINARY_LOG)
+      tree[name] = toAbsolute(tree[name]);
   }
   const { memory } = tree;
-  if (isTree(memory) && memory["path"] !== undefined && memory["path"] !== inMemory) {
-    tree["memory"] = { ...memory, path: absolute(memory["path"]) };
+  if (isSettingTree(memory) && memory["path"] !== undefined && memory["path"] !== IN_MEMORY) {
+    tree["memory"] = { ...memory, path: toAbsolute(memory["path"]) };
   }
 }
 
-function overlayFlags(tree: Tree, names: Map<string, string>, flags: Flags): void {
+function overlayFlags(tree: SettingTree, names: Map<string, string>, flags: Flags): void {
   const { tools, transport, host, port } = flags;
-  for (const [path, value] of Object.entries({ tools, transport, host, port: number(port) })) {
-    if (value !== undefined) put(tree, names, path, value, `--${path}`);
+  for (const [path, value] of Object.entries({ tools, transport, host, port: parseNumber(port) })) {
+    if (value !== undefined) setSetting(tree, names, path, value, `--${path}`);
   }
 }
 
-function overlayEnvironment(tree: Tree, names: Map<string, string>, env: ConfigInput["env"]): void {
+function overlayEnvironment(
+  tree: SettingTree,
+  names: Map<string, string>,
+  env: ConfigInput["env"],
+): void {
   for (const { path, variable, kind } of settingSources) {
-    const text = given(env, variable);
+    const text = readVariable(env, variable);
     if (text === undefined) continue;
-    const value = kind === "number" ? number(text) : kind === "list" ? list(text) : text;
-    put(tree, names, path, value, variable);
+    const value = kind === "number" ? parseNumber(text) : kind === "list" ? parseList(text) : text;
+    setSetting(tree, names, path, value, variable);
   }
 }
 
 /** A blank value counts as unset. */
-function given(env: ConfigInput["env"], variable: string): string | undefined {
+function readVariable(env: ConfigInput["env"], variable: string): string | undefined {
   const text = env[variable]?.trim();
   return text === "" ? undefined : text;
 }
 
-function number(text: string | undefined): unknown {
+function parseNumber(text: string | undefined): unknown {
   return text !== undefined && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-function list(text: string): string[] {
+function parseList(text: string): string[] {
   return text
     .split(",")
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
 }
 
-function put(tree: Tree, names: Map<string, string>, path: string, value: unknown, source: string) {
-  const [head = "", ...rest] = path.split(".");
-  const inner = tree[head];
-  tree[head] = rest.length === 0 ? value : { ...(isTree(inner) && inner), [rest.join(".")]: value };
+function setSetting(
+  tree: SettingTree,
+  names: Map<string, string>,
+  path: string,
+  value: unknown,
+  source: string,
+) {
+  const [section = "", ...rest] = path.split(".");
+  const sectionValue = tree[section];
+  tree[section] =
+    rest.length === 0
+      ? value
+      : { ...(isSettingTree(sectionValue) && sectionValue), [rest.join(".")]: value };
   names.set(path, source);
 }
 
-function isTree(value: unknown): value is Tree {
+function isSettingTree(value: unknown): value is SettingTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function pathOf(issue: v.BaseIssue<unknown>): string {
+function getIssuePath(issue: v.BaseIssue<unknown>): string {
   return v.getDotPath(issue) ?? "";
 }
 
 /** Named after where the value came from; the file's own settings after their path. */
-function describe(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
-  const path = pathOf(issue);
+function formatIssue(issue: v.BaseIssue<unknown>, names: ReadonlyMap<string, string>): string {
+  const path = getIssuePath(issue);
   const source = names.get(path) ?? names.get(path.split(".")[0] ?? "") ?? `config ${path}`;
-  return `${source}: ${ruleOf(issue)}`;
+  return `${source}: ${formatRule(issue)}`;
 }
 
-function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
+function buildConfig(settings: Settings, { env, flags, workingDirectory }: ConfigInput): Config {
   const { memory, policy, relay } = settings;
-  const absolute = (path: string) => resolve(workingDirectory, path);
+  const toAbsolute = (path: string) => resolve(workingDirectory, path);
   return {
     name: settings.name,
     description: settings.description,
     agentType: settings.agent_type,
-    tools: settings.tools.map(absolute),
-    knownAgents: settings.knownAgents === undefined ? undefined : absolute(settings.knownAgents),
+    tools: settings.tools.map(toAbsolute),
+    knownAgents: settings.knownAgents === undefined ? undefined : toAbsolute(settings.knownAgents),
     mcpServers: settings.mcpServers,
     listing: settings.listing,
     offer: settings.offer,
@@ -234,21 +248,24 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
       deny: policy.deny,
     },
     quorum: policy.quorum,
-    auditLog: auditLogOf(settings, env, absolute),
+    auditLog: resolveAuditLog(settings, env, toAbsolute),
     direct: flags.direct,
-    llm: modelEndpoint(settings.llm, given(env, "AGENT_LLM_API_KEY")),
+    llm: buildModelEndpoint(settings.llm, readVariable(env, "AGENT_LLM_API_KEY")),
     memory: {
-      path: memory.path === inMemory ? inMemory : absolute(memory.path),
-      embeddings: modelEndpoint(settings.embeddings, given(env, "AGENT_EMBEDDINGS_API_KEY")),
+      path: memory.path === IN_MEMORY ? IN_MEMORY : toAbsolute(memory.path),
+      embeddings: buildModelEndpoint(
+        settings.embeddings,
+        readVariable(env, "AGENT_EMBEDDINGS_API_KEY"),
+      ),
     },
     taskTimeoutMs: settings.taskTimeoutMs,
     logLevel: settings.logLevel,
     selfTest: flags.selfTest,
     identity: {
-      dataDir: absolute(settings.dataDir),
+      dataDir: toAbsolute(settings.dataDir),
       // A passphrase keeps its outer blanks.
-      passphrase: given(env, "AGENT_PASSPHRASE") && env["AGENT_PASSPHRASE"],
-      privateKeyHex: given(env, "AGENT_PRIVATE_KEY_HEX"),
+      passphrase: readVariable(env, "AGENT_PASSPHRASE") && env["AGENT_PASSPHRASE"],
+      privateKeyHex: readVariable(env, "AGENT_PRIVATE_KEY_HEX"),
     },
     server: {
       transport: settings.transport,
@@ -265,7 +282,8 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
         : {
             url: relay.url,
             relayKey: relay.public_key,
-            registrationToken: given(env, "AGENT_SYNC_TOKEN") ?? given(env, "AGENT_API_TOKEN"),
+            registrationToken:
+              readVariable(env, "AGENT_SYNC_TOKEN") ?? readVariable(env, "AGENT_API_TOKEN"),
             syncIntervalMs: settings.syncIntervalMs,
             housekeepingIntervalMs: settings.housekeepingIntervalMs,
           },
@@ -273,13 +291,13 @@ function group(settings: Settings, { env, flags, workingDirectory }: ConfigInput
 }
 
 /** An agent whose key comes from the environment may have no disk to write to. */
-function auditLogOf(
+function resolveAuditLog(
   { auditLog, dataDir }: Settings,
   env: ConfigInput["env"],
-  absolute: (path: string) => string,
+  toAbsolute: (path: string) => string,
 ): string | undefined {
-  if (auditLog === ordinaryLog) return undefined;
-  if (auditLog !== undefined) return absolute(auditLog);
-  const withoutDisk = given(env, "AGENT_PRIVATE_KEY_HEX") !== undefined;
-  return withoutDisk ? undefined : join(absolute(dataDir), "audit.jsonl");
+  if (auditLog === ORDINARY_LOG) return undefined;
+  if (auditLog !== undefined) return toAbsolute(auditLog);
+  const hasNoDataDir = readVariable(env, "AGENT_PRIVATE_KEY_HEX") !== undefined;
+  return hasNoDataDir ? undefined : join(toAbsolute(dataDir), "audit.jsonl");
 }

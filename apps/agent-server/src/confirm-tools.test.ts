@@ -5,8 +5,8 @@ import { mintToken } from "@agent/client";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startAgentProcess, type AgentProcess } from "./testing/agent-process.ts";
 import { callTextTool, connectClient } from "./testing/call.ts";
-import { changingServer } from "./testing/changing-server.ts";
-import { newIdentity } from "./testing/identity.ts";
+import { createChangingServer } from "./testing/changing-server.ts";
+import { createTestIdentity } from "./testing/identity.ts";
 
 let folder: string;
 let running: AgentProcess[] = [];
@@ -32,7 +32,7 @@ function run(args: readonly string[], env: Record<string, string> = {}): AgentPr
 
 async function start(...args: string[]): Promise<{ url: string; agent: AgentProcess }> {
   const agent = run(args);
-  await agent.printed(/listening on/);
+  await agent.waitForOutput(/listening on/);
   return { agent, url: /listening on (\S+)/.exec(agent.output())?.[1] ?? "" };
 }
 
@@ -40,7 +40,7 @@ describe("E4: a tool of a wrapped server that changes", () => {
   const report = (url: string) => callTextTool(url, "owner-token", "report");
 
   async function configured(): Promise<string> {
-    const server = await changingServer(join(folder, "description"), "Reports the weather");
+    const server = await createChangingServer(join(folder, "description"), "Reports the weather");
     const config = join(folder, "agent.json");
     await writeFile(config, JSON.stringify({ mcpServers: { weather: server } }));
     return config;
@@ -60,7 +60,7 @@ describe("E4: a tool of a wrapped server that changes", () => {
     expect((await shown())?.description).toBe("Reports the weather");
 
     const confirming = run(["confirm-tools", "--config", config]);
-    await confirming.printed(/confirmed: report/);
+    await confirming.waitForOutput(/confirmed: report/);
     expect(confirming.output()).toMatch(/description: .*weather" -> ".*first send all secrets"/);
     expect(await report(url)).toBe("reported");
     expect((await shown())?.description).toContain("secrets");
@@ -89,21 +89,21 @@ describe("E4: a tool of a wrapped server that changes", () => {
     const config = await configured();
     const { agent } = await start("--config", config);
     const before = await readFile(join(folder, "data", "tools.json"), "utf8");
-    await run(["confirm-tools", "--config", config]).printed(/no tool has changed/);
+    await run(["confirm-tools", "--config", config]).waitForOutput(/no tool has changed/);
     expect(await readFile(join(folder, "data", "tools.json"), "utf8")).toBe(before);
     await agent.kill("SIGTERM");
   }, 60_000);
 });
 
 test("E4: blocking a known agent acts at once, and so does letting it in again", async () => {
-  const friend = newIdentity("friend");
+  const friend = createTestIdentity("friend");
   const { agentId, publicKey, secretKey } = friend;
   const file = join(folder, "agents.json");
   const say = (trust_level: string) =>
     writeFile(file, JSON.stringify([{ agent_id: agentId, public_key: publicKey, trust_level }]));
   await say("trusted");
   const agent = run([], { AGENT_KNOWN_AGENTS: file });
-  await agent.printed(/listening on/);
+  await agent.waitForOutput(/listening on/);
   const url = /listening on (\S+)/.exec(agent.output())?.[1];
   const { did } = JSON.parse(await readFile(join(folder, "data", "identity.json"), "utf8")) as {
     did: string;

@@ -1,31 +1,31 @@
 import { join } from "node:path";
 import type { Config } from "./config.ts";
-import { faultOfConfirmed, openConfirmedTools } from "./proxy/confirmed-tools.ts";
+import { checkConfirmedTools, openConfirmedTools } from "./proxy/confirmed-tools.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Where an agent keeps the tools of wrapped servers as its owner confirmed them. */
-export function confirmedToolsPath({ identity }: Pick<Config, "identity">): string {
+export function buildConfirmedToolsPath({ identity }: Pick<Config, "identity">): string {
   return join(identity.dataDir, "tools.json");
 }
 
-export type ConfirmResult =
+export type ConfirmToolsResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Shows how the tools of the wrapped servers differ from what was confirmed, and confirms what they are now. */
 export async function confirmTools(
   config: Pick<Config, "identity" | "mcpServers">,
-  edge: {
+  context: {
     readonly version: string;
     readonly runtime: Runtime;
     readonly say: (line: string) => void;
     readonly ask: (question: string) => Promise<boolean>;
   },
-): Promise<ConfirmResult> {
-  const { version, runtime, say, ask } = edge;
-  const path = confirmedToolsPath(config);
-  const fault = faultOfConfirmed(path);
+): Promise<ConfirmToolsResult> {
+  const { version, runtime, say, ask } = context;
+  const path = buildConfirmedToolsPath(config);
+  const fault = checkConfirmedTools(path);
   if (fault !== undefined) return { ok: false, faults: [fault] };
   const confirmed = openConfirmedTools(path, runtime);
   const servers = await connectServers(config.mcpServers, { version, runtime, confirmed });

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startAgentProcess, type AgentProcess } from "./testing/agent-process.ts";
-import { newIdentity } from "./testing/identity.ts";
-import { startRelay, type TestRelay } from "./testing/relay.ts";
+import { createTestIdentity } from "./testing/identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/relay.ts";
 
 /** Says that it began, and ends when it is let go. */
 const tools = `
@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 async function openRelay(port: number): Promise<void> {
-  relay = await startRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
+  relay = await startTestRelay(port, { AGENT_DB_PATH: join(folder, "relay.db") });
 }
 
 /** Passes requests on to the relay, and no sockets: work comes over MCP then. */
@@ -87,7 +87,7 @@ async function startAgent(): Promise<void> {
     cwd: folder,
     env: { AGENT_SYNC_URL: relayUrl, AGENT_DATA_DIR: join(folder, "data") },
   });
-  await agent.printed(/registered at/);
+  await agent.waitForOutput(/registered at/);
 }
 
 const begun = () =>
@@ -112,21 +112,21 @@ interface Job {
 /** A paid task that the agent has begun. */
 async function begin(): Promise<Job> {
   await startAgent();
-  const found = await relay.master.discover({ query: { capability: "work" } });
+  const found = await relay.operator.discover({ query: { capability: "work" } });
   const listed = found.ok ? found.body.agents[0] : undefined;
   if (listed?.public_key == null) throw new Error("the agent is not registered");
   const { agent_id: agentId, public_key: publicKey } = listed;
-  const { agentId: payerId } = newIdentity();
-  await relay.master.deposit({ params: { agentId: payerId }, body: { amount: 10 } });
+  const { agentId: payerId } = createTestIdentity();
+  await relay.operator.deposit({ params: { agentId: payerId }, body: { amount: 10 } });
   const body = { prompt: "hello", submitted_by: payerId };
-  const submitted = await relay.master.submitTask({ params: { agentId }, body });
+  const submitted = await relay.operator.submitTask({ params: { agentId }, body });
   if (!submitted.ok) throw new Error(submitted.message);
   await until(() => begun() === 1);
   return { agentId, publicKey, payerId, taskId: submitted.body.task_id };
 }
 
 async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Promise<void> {
-  const poll = () => relay.master.getTask({ params: { agentId, taskId }, query: { wait: 10 } });
+  const poll = () => relay.operator.getTask({ params: { agentId, taskId }, query: { wait: 10 } });
   let answer = await poll();
   while (answer.ok && answer.body.receipt === null) answer = await poll();
   if (!answer.ok) throw new Error(answer.message);
@@ -135,10 +135,10 @@ async function expectPaidOnce({ agentId, publicKey, payerId, taskId }: Job): Pro
   await until(() => kept().length === 0);
 
   const params = { agentId };
-  const settled = await relay.master.listSettlements({ params, query: {} });
+  const settled = await relay.operator.listSettlements({ params, query: {} });
   expect(settled.ok && settled.body.settlements.map((one) => one.task_id)).toEqual([taskId]);
   const balances = [payerId, agentId].map(async (of) => {
-    const account = await relay.master.getBalance({ params: { agentId: of } });
+    const account = await relay.operator.getBalance({ params: { agentId: of } });
     return account.ok && account.body.balance;
   });
   expect(await Promise.all(balances)).toEqual([8, 1.9]);

@@ -14,14 +14,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { DelegateRequest } from "./execution/delegation.ts";
 import type { Identity } from "./identity.ts";
 import { silentLog } from "./log.ts";
-import { systemRuntime } from "./runtime.ts";
-import { newIdentity } from "./testing/identity.ts";
-import { startRelay, type TestRelay } from "./testing/relay.ts";
-import { startQuietAgent } from "./testing/quiet-agent.ts";
+import { createSystemRuntime } from "./runtime.ts";
+import { createTestIdentity } from "./testing/identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/relay.ts";
+import { startAgentWithoutSocket } from "./testing/quiet-agent.ts";
 import { startJoinedAgent } from "./testing/start.ts";
-import { textTool } from "./testing/tools.ts";
+import { createTextTool } from "./testing/tools.ts";
 
-const runtime = systemRuntime(silentLog);
+const runtime = createSystemRuntime(silentLog);
 const hour = 3_600_000;
 
 let relay: TestRelay;
@@ -30,14 +30,14 @@ let ran: string[] = [];
 const stops: (() => Promise<void>)[] = [];
 
 /** Does with its prompt what `context.delegate` takes. */
-const manage = textTool("manage", async (prompt, { delegate }) => {
+const manage = createTextTool("manage", async (prompt, { delegate }) => {
   const answer = await delegate?.(JSON.parse(prompt) as DelegateRequest);
   return answer ?? { ok: false, error: "no relay" };
 });
 
 beforeAll(async () => {
-  relay = await startRelay();
-  boss = newIdentity("boss");
+  relay = await startTestRelay();
+  boss = createTestIdentity("boss");
   const running = await startJoinedAgent({
     relayUrl: relay.url,
     identity: boss,
@@ -56,7 +56,7 @@ beforeEach(() => {
 });
 
 const noting = (name: string) =>
-  textTool(name, (text) => {
+  createTextTool(name, (text) => {
     ran.push(name);
     return { ok: true, data: `${name} ${text}` };
   });
@@ -67,7 +67,7 @@ const worker = {
 };
 
 async function deposit({ agentId }: Identity, amount: number): Promise<void> {
-  const answer = await relay.master.deposit({ params: { agentId }, body: { amount } });
+  const answer = await relay.operator.deposit({ params: { agentId }, body: { amount } });
   if (!answer.ok) throw new Error(answer.message);
 }
 
@@ -77,7 +77,7 @@ interface Patron extends Identity {
 
 /** Somebody without a server who pays the boss for work. */
 async function newPatron(): Promise<Patron> {
-  const identity = newIdentity("patron");
+  const identity = createTestIdentity("patron");
   const known = await bootstrapAgent({ ...runtime, ...identity, baseUrl: relay.url });
   if (!known.ok) throw new Error(known.message);
   const client = createRelayClient({ baseUrl: relay.url, identity: known.identity });
@@ -123,7 +123,7 @@ async function ask(patron: Patron, request: DelegateRequest, token?: DelegationT
   const [nested] = receipt.delegation_receipts ?? [];
   if (nested === undefined) return { receipt };
   const of = { agentId: nested.agent_id, taskId: nested.task_id };
-  return { receipt, nested, passedOn: (await finished(relay.master, of)).task };
+  return { receipt, nested, passedOn: (await finished(relay.operator, of)).task };
 }
 
 async function finished(
@@ -142,7 +142,7 @@ async function finished(
 
 const doors = [
   ["over its socket", startJoinedAgent],
-  ["over MCP", startQuietAgent],
+  ["over MCP", startAgentWithoutSocket],
 ] as const;
 
 describe.each(doors)("a token that the boss hands to a worker %s", (_, start) => {
@@ -150,7 +150,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
   let hired: Identity;
   beforeAll(async () => {
     patron = await newPatron();
-    hired = newIdentity("worker");
+    hired = createTestIdentity("worker");
     const { tools, listing } = worker;
     const { stop } = await start({
       relayUrl: relay.url,
@@ -234,7 +234,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
       { token_id: "wider", delegate_agent_id: hired.agentId, scope: "read,write" },
       boss,
     );
-    const answer = await relay.master.submitTask({
+    const answer = await relay.operator.submitTask({
       params: hired,
       body: { prompt: "it", submitted_by: boss.agentId, delegation_token: { ...wider } },
     });
@@ -245,14 +245,14 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
     const rotating = await newPatron();
     const old = tokenFor(boss, rotating);
     const { agentId, secretKey: oldSecretKey } = rotating;
-    const { secretKey: newSecretKey } = newIdentity();
+    const { secretKey: newSecretKey } = createTestIdentity();
     const succession = signSuccession({
       agent_id: agentId,
       oldSecretKey,
       newSecretKey,
       timestamp: Date.now(),
     });
-    const rotated = await relay.master.rotateKey({
+    const rotated = await relay.operator.rotateKey({
       params: { agentId },
       body: { succession: { ...succession } },
     });
@@ -266,7 +266,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
       [old, boss, agentId],
       [child, hired, boss.agentId],
     ] as const) {
-      const answer = await relay.master.submitTask({
+      const answer = await relay.operator.submitTask({
         params: target,
         body: { prompt: "it", submitted_by: by, delegation_token: { ...token } },
       });
@@ -278,7 +278,7 @@ describe.each(doors)("a token that the boss hands to a worker %s", (_, start) =>
 
 test("over three hops each token narrows, each receipt nests, and each hop is paid for itself", async () => {
   const patron = await newPatron();
-  const [middle, hired] = [newIdentity("middle"), newIdentity("worker")];
+  const [middle, hired] = [createTestIdentity("middle"), createTestIdentity("worker")];
   const priced = (capability: string, unit_cost: number) => ({
     listing: { capabilities: [capability], pricing: [{ capability, unit_cost }] },
   });
@@ -316,7 +316,7 @@ test("over three hops each token narrows, each receipt nests, and each hop is pa
   expect(passedOn?.delegation_token).toMatchObject({ scope: "manage,write", max_budget: 4 });
 
   const settled = async ({ agentId }: Identity) => {
-    const answer = await relay.master.listSettlements({ params: { agentId }, query: {} });
+    const answer = await relay.operator.listSettlements({ params: { agentId }, query: {} });
     return answer.ok
       ? answer.body.settlements.map((one) => [one.payer_id, one.amount_settled])
       : [];

@@ -10,18 +10,18 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Identity } from "./identity.ts";
 import { silentLog } from "./log.ts";
-import { systemRuntime } from "./runtime.ts";
+import { createSystemRuntime } from "./runtime.ts";
 import type { RunningAgent } from "./start-agent.ts";
-import { newIdentity } from "./testing/identity.ts";
-import { startRelay, type TestRelay } from "./testing/relay.ts";
+import { createTestIdentity } from "./testing/identity.ts";
+import { startTestRelay, type TestRelay } from "./testing/relay.ts";
 import { startJoinedAgent } from "./testing/start.ts";
-import { textTool } from "./testing/tools.ts";
+import { createTextTool } from "./testing/tools.ts";
 
 const [worker, issuer, middle, stranger] = [
-  newIdentity("worker"),
-  newIdentity("issuer"),
-  newIdentity("middle"),
-  newIdentity("stranger"),
+  createTestIdentity("worker"),
+  createTestIdentity("issuer"),
+  createTestIdentity("middle"),
+  createTestIdentity("stranger"),
 ];
 const authToken = "test-token-of-the-owner-0123456789";
 const now = Date.now();
@@ -31,17 +31,17 @@ let running: RunningAgent;
 let client: Client;
 
 const noting = (name: string) =>
-  textTool(name, (text) => {
+  createTextTool(name, (text) => {
     ran.push(name);
     return { ok: true, data: `${name} ${text}` };
   });
 
 /** A real agent at a real relay that knows every agent but the stranger. */
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
   for (const { agentId, secretKey } of [issuer, middle]) {
     const known = await bootstrapAgent({
-      ...systemRuntime(silentLog),
+      ...createSystemRuntime(silentLog),
       baseUrl: relay.url,
       agentId,
       secretKey,

@@ -6,7 +6,7 @@ import type { Runtime } from "./runtime.ts";
  * what is asked acts at once, which a watcher of the system cannot promise. While the file cannot be read,
  * what it said before stands.
  */
-export function freshFile<T>(options: {
+export function createReloadingFile<T>(options: {
   readonly path: string;
   readonly initial: T;
   /** Undefined: the text cannot be used. */
@@ -15,25 +15,25 @@ export function freshFile<T>(options: {
 }): () => T {
   const { path, parse, runtime } = options;
   let value = options.initial;
-  let seen: string | undefined;
+  let loadedVersion: string | undefined;
 
   return () => {
-    const version = versionOf(path);
-    if (version === seen) return value;
-    seen = version;
-    const read = version === undefined ? undefined : parse(textOf(path));
-    if (read === undefined) runtime.log("warn", "file.not_read_again", { path });
-    else value = read;
+    const version = getFileVersion(path);
+    if (version === loadedVersion) return value;
+    loadedVersion = version;
+    const parsed = version === undefined ? undefined : parse(readTextOrEmpty(path));
+    if (parsed === undefined) runtime.log("warn", "file.not_read_again", { path });
+    else value = parsed;
     return value;
   };
 }
 
-function versionOf(path: string): string | undefined {
+function getFileVersion(path: string): string | undefined {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat && `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}`;
 }
 
-function textOf(path: string): string {
+function readTextOrEmpty(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch {

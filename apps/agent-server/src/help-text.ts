@@ -14,8 +14,8 @@ const flags = [
 ] as const;
 
 /** What `agent-server --help` prints; the variables come from the table that reads them. */
-export function helpText(): string {
-  const rows = (entries: readonly (readonly [string, string])[]) =>
+export function formatHelp(): string {
+  const formatRows = (entries: readonly (readonly [string, string])[]) =>
     entries.map(([name, summary]) => `  ${name.padEnd(24)} ${summary}`).join("\n");
   const variables = [...settingSources, ...secretVariables].map(
     ({ variable, summary }) => [variable, summary] as const,
@@ -26,9 +26,9 @@ Usage: agent-server [--config FILE] [--tools MODULE]... [options]
        agent-server init [FOLDER]    writes a commented configuration and an example tools module
        agent-server confirm-tools    shows which tools of wrapped servers have changed, and confirms them
 
-${rows(flags)}
+${formatRows(flags)}
 
 Environment (wins over the file and the flags):
-${rows(variables)}
+${formatRows(variables)}
 `;
 }

@@ -1,4 +1,4 @@
 /** The last line of every tool result: who answered (specification, "Identity tag"). */
-export function identityTag(identity: { agentId: string; publicKey: string }): string {
+export function formatIdentityTag(identity: { agentId: string; publicKey: string }): string {
   return `[agent:${identity.agentId.slice(0, 8)} key:${identity.publicKey.slice(0, 16)}]`;
 }

@@ -1,14 +1,14 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isIdOfKey } from "@agent/crypto";
+import { isAgentIdOfKey } from "@agent/crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parseIdentityFile } from "./identity-file.ts";
 import { loadIdentity, type IdentityOptions } from "./identity.ts";
 import { silentLog } from "./log.ts";
-import { systemRuntime } from "./runtime.ts";
+import { createSystemRuntime } from "./runtime.ts";
 
-const runtime = systemRuntime(silentLog);
+const runtime = createSystemRuntime(silentLog);
 let dataDir: string;
 
 beforeEach(async () => {
@@ -44,7 +44,7 @@ async function faultOf(options: Partial<IdentityOptions> = {}) {
 describe("stored identity", () => {
   test("D1: is created on the first start with the id of its key, with mode 0600, and is the same on the next", async () => {
     const first = await identityOf();
-    expect(isIdOfKey(first.agentId, first.publicKey)).toBe(true);
+    expect(isAgentIdOfKey(first.agentId, first.publicKey)).toBe(true);
     for (const name of ["identity.key", "identity.json"]) {
       expect((await stat(join(dataDir, name))).mode & 0o777).toBe(0o600);
     }
@@ -112,7 +112,7 @@ describe("identity from AGENT_PRIVATE_KEY_HEX", () => {
   test("needs no disk: the agent id follows from the key", async () => {
     const first = await identityOf({ privateKeyHex });
     const second = await identityOf({ privateKeyHex });
-    expect(isIdOfKey(first.agentId, first.publicKey)).toBe(true);
+    expect(isAgentIdOfKey(first.agentId, first.publicKey)).toBe(true);
     expect(second.agentId).toBe(first.agentId);
     await expect(stat(dataDir)).rejects.toThrow("ENOENT");
   });

@@ -1,9 +1,9 @@
-import { agentIdOfKey, bytesToHex, publicKeyOf } from "@agent/crypto";
+import { deriveAgentId, bytesToHex, getPublicKey } from "@agent/crypto";
 import { parseSecretKeyHex, readKeyFile, writeKeyFile } from "@agent/crypto/sealed-key";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseIdentityFile, signIdentityFile, type IdentityFile } from "./identity-file.ts";
-import { prepareFolder, writePrivately } from "./private-file.ts";
+import { createPrivateFolder, writePrivateFile } from "./private-file.ts";
 import type { Runtime } from "./runtime.ts";
 
 export interface Identity {
@@ -36,18 +36,18 @@ export async function loadIdentity(
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): Promise<Result<{ identity: Identity }>> {
   try {
-    const stored = await readStored(options.dataDir);
+    const stored = await loadIdentityFile(options.dataDir);
     if (!stored.ok) return stored;
-    const key = await readKey(options, stored.file !== null, runtime);
+    const key = await loadOrCreateKey(options, stored.file !== null, runtime);
     if (!key.ok) return key;
 
-    const publicKey = bytesToHex(publicKeyOf(key.secretKey));
+    const publicKey = bytesToHex(getPublicKey(key.secretKey));
     if (stored.file !== null && stored.file.public_key !== publicKey) {
       return fault(options.dataDir, "holds the identity of another key");
     }
     const file = signIdentityFile(
       {
-        agentId: stored.file?.agent_id ?? agentIdOfKey(publicKey),
+        agentId: stored.file?.agent_id ?? deriveAgentId(publicKey),
         publicKey,
         agentType: options.agentType,
         name: options.name,
@@ -55,7 +55,8 @@ export async function loadIdentity(
       },
       key.secretKey,
     );
-    if (options.privateKeyHex === undefined) await writePrivately(filePath(options.dataDir), file);
+    if (options.privateKeyHex === undefined)
+      await writePrivateFile(identityFilePath(options.dataDir), file);
     const { agent_id: agentId, did } = file;
     return { ok: true, identity: { agentId, publicKey, did, secretKey: key.secretKey, file } };
   } catch (cause) {
@@ -63,42 +64,46 @@ export async function loadIdentity(
   }
 }
 
-async function readStored(dataDir: string): Promise<Result<{ file: IdentityFile | null }>> {
-  const text = await readIfPresent(filePath(dataDir));
+async function loadIdentityFile(dataDir: string): Promise<Result<{ file: IdentityFile | null }>> {
+  const text = await readFileIfPresent(identityFilePath(dataDir));
   if (text === undefined) return { ok: true, file: null };
   const file = parseIdentityFile(text);
   return file === null
-    ? fault(filePath(dataDir), "is not an identity file, or was changed after it was signed")
+    ? fault(
+        identityFilePath(dataDir),
+        "is not an identity file, or was changed after it was signed",
+      )
     : { ok: true, file };
 }
 
-async function readKey(
+async function loadOrCreateKey(
   options: IdentityOptions,
-  wasStored: boolean,
+  isIdentityStored: boolean,
   runtime: Pick<Runtime, "randomBytes">,
 ): Promise<Result<{ secretKey: Uint8Array }>> {
   if (options.privateKeyHex !== undefined) {
     const parsed = parseSecretKeyHex(options.privateKeyHex);
-    return parsed.ok ? parsed : fault(privateKeyVariable, keyFaults[parsed.code]);
+    return parsed.ok ? parsed : fault(PRIVATE_KEY_VARIABLE, keyFaults[parsed.code]);
   }
   const path = join(options.dataDir, "identity.key");
   const read = await readKeyFile(path, options.passphrase);
   if (!read.ok && read.code !== "key.file_missing") return fault(path, keyFaults[read.code]);
-  if (!read.ok && wasStored) return fault(path, "is missing, though its identity file is there");
+  if (!read.ok && isIdentityStored)
+    return fault(path, "is missing, though its identity file is there");
   if (read.ok && !read.needsSealing) return read;
 
   const secretKey = read.ok ? read.secretKey : runtime.randomBytes(32);
-  await prepareFolder(options.dataDir);
+  await createPrivateFolder(options.dataDir);
   await writeKeyFile(path, secretKey, options.passphrase);
   return { ok: true, secretKey };
 }
 
-const privateKeyVariable = "AGENT_PRIVATE_KEY_HEX";
+const PRIVATE_KEY_VARIABLE = "AGENT_PRIVATE_KEY_HEX";
 
 /** What is wrong with a key from the environment, known without touching the data folder. */
-export function privateKeyFault(hex: string | undefined): string | undefined {
+export function checkPrivateKey(hex: string | undefined): string | undefined {
   const parsed = hex === undefined ? undefined : parseSecretKeyHex(hex);
-  return parsed?.ok === false ? `${privateKeyVariable}: ${keyFaults[parsed.code]}` : undefined;
+  return parsed?.ok === false ? `${PRIVATE_KEY_VARIABLE}: ${keyFaults[parsed.code]}` : undefined;
 }
 
 const keyFaults = {
@@ -108,11 +113,11 @@ const keyFaults = {
   "key.passphrase_wrong": "does not open with this AGENT_PASSPHRASE",
 } as const;
 
-function filePath(dataDir: string): string {
+function identityFilePath(dataDir: string): string {
   return join(dataDir, "identity.json");
 }
 
-async function readIfPresent(path: string): Promise<string | undefined> {
+async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (cause) {

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { identityTag } from "./identity-tag.ts";
-import { startServer, token, type TestServer } from "./testing/agent.ts";
+import { formatIdentityTag } from "./identity-tag.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agent.ts";
 
 const inspector = createRequire(import.meta.url).resolve(
   "@modelcontextprotocol/inspector/clients/launcher/build/index.js",
@@ -21,7 +21,7 @@ let servers: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-inspector-"));
-  server = await startServer();
+  server = await startTestServer();
   servers = join(folder, "servers.json");
   const main = fileURLToPath(new URL("main.ts", import.meta.url));
   const agent = {
@@ -53,7 +53,7 @@ async function inspect(era: string, target: readonly string[], ...args: string[]
   return JSON.parse(stdout) as { result: Record<string, unknown> };
 }
 
-const overHttp = (bearer = token) => [
+const overHttp = (bearer = TEST_TOKEN) => [
   server.url.href,
   "--stored-auth-only",
   "--header",
@@ -75,7 +75,7 @@ describe.each(["legacy", "auto", "modern"])("the MCP Inspector in the era %s", (
     const { result } = await inspect(era, overHttp(), "--method", "tools/call", ...args);
     expect(result["content"]).toEqual([
       { type: "text", text: "HI" },
-      { type: "text", text: identityTag(server.agent.identity) },
+      { type: "text", text: formatIdentityTag(server.agent.identity) },
     ]);
   });
 });

@@ -1,12 +1,17 @@
-const comments = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
+const commentPattern = /"(?:[^"\\]|\\.)*"|\/\/[^\n]*|\/\*[^]*?\*\//g;
 // Only behind a value: "[,]" stays the mistake that it is.
-const trailingCommas = /"(?:[^"\\]|\\.)*"|(?<=[^\s[{,:]\s*),(?=\s*[}\]])/g;
+const trailingCommaPattern = /"(?:[^"\\]|\\.)*"|(?<=[^\s[{,:]\s*),(?=\s*[}\]])/g;
 
 /**
  * Reads JSON in which comments and commas behind the last member are allowed, so that a configuration can
  * explain itself; throws like `JSON.parse`, whose lines stay those of the text.
  */
 export function parseJsonc(text: string): unknown {
-  const keepStrings = (part: string) => (part.startsWith('"') ? part : part.replace(/[^\n]/g, ""));
-  return JSON.parse(text.replace(comments, keepStrings).replace(trailingCommas, keepStrings));
+  const blankUnlessString = (part: string) =>
+    part.startsWith('"') ? part : part.replace(/[^\n]/g, "");
+  return JSON.parse(
+    text
+      .replace(commentPattern, blankUnlessString)
+      .replace(trailingCommaPattern, blankUnlessString),
+  );
 }

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 
 /** What is said of a name that no setting has. */
-export const notASetting = "is not a known setting";
+export const UNKNOWN_SETTING = "is not a known setting";
 
 /** An object of settings in which a misspelt name is refused: it would silently change nothing. */
-export function knownSettings<const E extends v.ObjectEntries>(entries: E) {
+export function strictSettings<const E extends v.ObjectEntries>(entries: E) {
   return v.strictObject(entries, ({ expected, received }) => {
-    if (expected === "never") return notASetting;
+    if (expected === "never") return UNKNOWN_SETTING;
     return received === "undefined" ? "is required" : "must be an object";
   });
 }

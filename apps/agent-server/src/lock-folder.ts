@@ -1,7 +1,7 @@
 import Sqlite from "better-sqlite3";
 import { closeSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { prepareFolder } from "./private-file.ts";
+import { createPrivateFolder } from "./private-file.ts";
 
 export type FolderLock =
   | { readonly ok: true; release(): void }
@@ -13,25 +13,25 @@ export type FolderLock =
  * none is left behind. The pid beside it only tells the owner which process that is.
  */
 export async function lockFolder(path: string, pid: number): Promise<FolderLock> {
-  await prepareFolder(path);
+  await createPrivateFolder(path);
   const lockPath = join(path, "agent.lock");
   const pidPath = join(path, "agent.pid");
   // Not left to SQLite, which would let others read the file.
   closeSync(openSync(lockPath, "a", 0o600));
-  const holder = new Sqlite(lockPath, { timeout: 0 });
+  const lockDatabase = new Sqlite(lockPath, { timeout: 0 });
   try {
-    holder.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
+    lockDatabase.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (cause) {
-    holder.close();
+    lockDatabase.close();
     if (!isBusy(cause)) throw cause;
-    const fault = `${path}: is in use by another agent-server, process ${pidIn(pidPath)}`;
+    const fault = `${path}: is in use by another agent-server, process ${readPid(pidPath)}`;
     return { ok: false, fault };
   }
   writeFileSync(pidPath, `${pid}\n`, { mode: 0o600 });
-  return { ok: true, release: () => void holder.close() };
+  return { ok: true, release: () => void lockDatabase.close() };
 }
 
-function pidIn(path: string): string {
+function readPid(path: string): string {
   try {
     return readFileSync(path, "utf8").trim();
   } catch {

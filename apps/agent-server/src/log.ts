@@ -10,23 +10,23 @@ export type Log = (level: LogLevel, event: string, fields?: Record<string, unkno
  * One JSON object per line, from `threshold` upwards. `secrets` are taken out of every line, as is whatever
  * looks like a token: a tool's error may name one.
  */
-export function jsonLog(options: {
+export function createJsonLog(options: {
   threshold: LogLevel;
   now: () => number;
   write: (line: string) => void;
   secrets?: readonly string[];
 }): Log {
   const redact = createRedactor(options.secrets ?? []);
-  const clean = (name: string, value: unknown): unknown => {
+  const redactMember = (name: string, value: unknown): unknown => {
     if (isSecretName(name)) return REDACTED;
     return typeof value === "string" ? redact(value) : value;
   };
-  const lowest = logLevels.indexOf(options.threshold);
+  const thresholdIndex = logLevels.indexOf(options.threshold);
   return (level, event, fields) => {
-    if (logLevels.indexOf(level) < lowest) return;
+    if (logLevels.indexOf(level) < thresholdIndex) return;
     const ts = new Date(options.now()).toISOString();
     options.write(
-      `${JSON.stringify({ ts, level, msg: event, service: "agent", ...fields }, clean)}\n`,
+      `${JSON.stringify({ ts, level, msg: event, service: "agent", ...fields }, redactMember)}\n`,
     );
   };
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { callTextTool } from "./testing/call.ts";
-import { startRelay } from "./testing/relay.ts";
+import { startTestRelay } from "./testing/relay.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const echo = `export default [{
@@ -240,7 +240,7 @@ describe("agent-server", () => {
   });
 
   test("joins its relay, says so, and tests itself through it", async () => {
-    const relay = await startRelay();
+    const relay = await startTestRelay();
     const env = { AGENT_SYNC_URL: relay.url, LOG_LEVEL: "error" };
     const args = ["--tools", "echo.mjs", "--port", "0"];
     const tested = await start([...args, "--self-test"], env).ended;

@@ -4,48 +4,57 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { inspect } from "node:util";
 import { checkConfig } from "./check-config.ts";
-import { readFlags, type Flags } from "./command-line.ts";
+import { parseFlags, type Flags } from "./command-line.ts";
 import { confirmTools } from "./confirm-tools.ts";
 import { readConfig, type Config, type ConfigInput } from "./config.ts";
-import { secretsOf } from "./config-secrets.ts";
-import { helpText } from "./help-text.ts";
-import { followKnownAgents, readKnownAgents, type KnownAgents } from "./http/known-agents.ts";
+import { listSecrets } from "./config-secrets.ts";
+import { formatHelp } from "./help-text.ts";
+import {
+  createReloadingKnownAgents,
+  parseKnownAgents,
+  type KnownAgents,
+} from "./http/known-agents.ts";
 import { loadIdentity } from "./identity.ts";
-import { writeStarter } from "./init/write-starter.ts";
+import { writeStarterFiles } from "./init/write-starter.ts";
 import { lockFolder, type FolderLock } from "./lock-folder.ts";
-import { jsonLog } from "./log.ts";
-import { nodeFault } from "./node-version.ts";
+import { createJsonLog } from "./log.ts";
+import { checkNodeVersion } from "./node-version.ts";
 import type { JoinResult } from "./relay/join.ts";
 import { selfTest } from "./relay/self-test.ts";
-import { systemRuntime, type Runtime } from "./runtime.ts";
+import { createSystemRuntime, type Runtime } from "./runtime.ts";
 import { startAgent, type RunningAgent } from "./start-agent.ts";
-import { syntheticNames } from "./tools/index.ts";
+import { listSyntheticToolNames } from "./tools/index.ts";
 import { loadToolsModule } from "./tools/load-module.ts";
-import { collisionsOf, type RegisteredTool } from "./tools/registry.ts";
+import { findNameCollisions, type RegisteredTool } from "./tools/registry.ts";
 
 /** The exit code, or undefined while the agent runs. 1 is a fault of the configuration or the start. */
 async function main(): Promise<number | undefined> {
-  const { flags, faults } = readFlags(process.argv.slice(2));
-  if (flags.help) return print(helpText());
-  if (flags.version) return print(`${version()}\n`);
+  const { flags, faults } = parseFlags(process.argv.slice(2));
+  if (flags.help) return print(formatHelp());
+  if (flags.version) return print(`${readVersion()}\n`);
 
-  const tooOld = nodeFault(process.versions.node);
-  if (tooOld !== undefined) return fail([tooOld]);
+  const versionFault = checkNodeVersion(process.versions.node);
+  if (versionFault !== undefined) return fail([versionFault]);
 
-  if (flags.init !== undefined) return faults.length > 0 ? fail(faults) : init(flags.init, flags);
+  if (flags.init !== undefined)
+    return faults.length > 0 ? fail(faults) : runInit(flags.init, flags);
 
-  const setup = await readSetup(flags);
+  const setup = await loadSetup(flags);
   if (!setup.ok) return fail([...faults, ...setup.faults]);
   if (faults.length > 0) return fail(faults);
-  if (flags.confirmTools) return confirm(setup);
-  return flags.checkConfig ? check(setup) : run(setup);
+  if (flags.confirmTools) return runConfirmTools(setup);
+  return flags.checkConfig ? runCheckConfig(setup) : runAgent(setup);
 }
 
 /** Asks where somebody can answer; a script has said yes by calling the command. */
-async function confirm({ config }: Setup): Promise<number> {
+async function runConfirmTools({ config }: Setup): Promise<number> {
   const ask = process.stdin.isTTY ? askOnTerminal : async () => true;
-  const say = (line: string) => void print(`${line}\n`);
-  const confirmed = await confirmTools(config, { ...edgeOf(config), say, ask });
+  const printLine = (line: string) => void print(`${line}\n`);
+  const confirmed = await confirmTools(config, {
+    ...createProcessContext(config),
+    say: printLine,
+    ask,
+  });
   return confirmed.ok ? 0 : fail(confirmed.faults);
 }
 
@@ -56,31 +65,34 @@ async function askOnTerminal(question: string): Promise<boolean> {
   return /^y(es)?$/i.test(answer.trim());
 }
 
-async function init(folder: string, flags: Flags): Promise<number> {
-  const written = await writeStarter(folder);
+async function runInit(folder: string, flags: Flags): Promise<number> {
+  const written = await writeStarterFiles(folder);
   if (!written.ok) return fail(written.faults);
   const { config, tools } = written;
-  const setup = await readSetup({ ...flags, config });
-  const checked = setup.ok ? await checkConfig(setup, edgeOf(setup.config)) : setup;
+  const setup = await loadSetup({ ...flags, config });
+  const checked = setup.ok ? await checkConfig(setup, createProcessContext(setup.config)) : setup;
   return print(`wrote ${config}
 wrote ${tools}
 ${checked.ok ? checked.table : ""}start: agent-server --config ${config}
 `);
 }
 
-async function check(setup: Setup): Promise<number> {
-  const checked = await checkConfig(setup, edgeOf(setup.config));
+async function runCheckConfig(setup: Setup): Promise<number> {
+  const checked = await checkConfig(setup, createProcessContext(setup.config));
   return checked.ok ? print(`${checked.table}configuration ok\n`) : fail(checked.faults);
 }
 
 /** What only a process has: its version, its clock and the stream of its log. */
-function edgeOf(config: Config): { readonly version: string; readonly runtime: Runtime } {
+function createProcessContext(config: Config): {
+  readonly version: string;
+  readonly runtime: Runtime;
+} {
   // Standard output belongs to the protocol on stdio, so the log never goes there.
   const write = (line: string) => void process.stderr.write(line);
   const { logLevel: threshold } = config;
-  const log = jsonLog({ threshold, now: Date.now, write, secrets: secretsOf(config) });
-  const runtime = systemRuntime(log);
-  return { version: version(), runtime };
+  const log = createJsonLog({ threshold, now: Date.now, write, secrets: listSecrets(config) });
+  const runtime = createSystemRuntime(log);
+  return { version: readVersion(), runtime };
 }
 
 /** The configuration and the files that it names. */
@@ -92,44 +104,46 @@ interface Setup {
 
 type Faults = { readonly ok: false; readonly faults: readonly string[] };
 
-async function readSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) | Faults> {
-  const input = readInput(flags);
+async function loadSetup(flags: Flags): Promise<({ readonly ok: true } & Setup) | Faults> {
+  const input = loadConfigInput(flags);
   if (!input.ok) return input;
   const read = readConfig(input.input);
   if (!read.ok) return read;
   const modules = await Promise.all(read.config.tools.map(loadToolsModule));
-  const known = loadKnownAgents(read.config.knownAgents);
-  const faults = [...modules, known].flatMap((file) => (file.ok ? [] : file.faults));
+  const knownAgents = loadKnownAgents(read.config.knownAgents);
+  const faults = [...modules, knownAgents].flatMap((file) => (file.ok ? [] : file.faults));
   if (faults.length > 0) return { ok: false, faults };
   const tools = modules.flatMap((module) => (module.ok ? module.tools : []));
-  const leftOut = modules.flatMap((module) => (module.ok ? module.leftOut : []));
-  for (const line of leftOut) process.stderr.write(`${line}\n`);
+  const skipped = modules.flatMap((module) => (module.ok ? module.skipped : []));
+  for (const line of skipped) process.stderr.write(`${line}\n`);
   const { relay, listing } = read.config;
-  const names = syntheticNames({
+  const names = listSyntheticToolNames({
     hasRelay: relay !== undefined,
     hasListing: listing !== undefined,
   });
   const synthetic = names.map((name) => ({ definition: { name } }));
-  const collisions = collisionsOf([...synthetic, ...tools]);
+  const collisions = findNameCollisions([...synthetic, ...tools]);
   if (collisions.length > 0) return { ok: false, faults: collisions };
   return {
     ok: true,
     config: read.config,
     tools,
-    knownAgents: known.ok ? known.agents : new Map(),
+    knownAgents: knownAgents.ok ? knownAgents.agents : new Map(),
   };
 }
 
-function loadKnownAgents(path: string | undefined): ReturnType<typeof readKnownAgents> {
+function loadKnownAgents(path: string | undefined): ReturnType<typeof parseKnownAgents> {
   if (path === undefined) return { ok: true, agents: new Map() };
   try {
-    return readKnownAgents(readFileSync(path, "utf8"), path);
+    return parseKnownAgents(readFileSync(path, "utf8"), path);
   } catch {
     return { ok: false, faults: [`${path}: cannot be read`] };
   }
 }
 
-function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInput } | Faults {
+function loadConfigInput(
+  flags: Flags,
+): { readonly ok: true; readonly input: ConfigInput } | Faults {
   const workingDirectory = process.cwd();
   const input = { env: process.env, flags, workingDirectory };
   if (flags.config === undefined) return { ok: true, input };
@@ -141,9 +155,9 @@ function readInput(flags: Flags): { readonly ok: true; readonly input: ConfigInp
   }
 }
 
-async function run({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
-  const { runtime } = edgeOf(config);
-  const locked = await lockData(config, runtime);
+async function runAgent({ config, tools, knownAgents }: Setup): Promise<number | undefined> {
+  const { runtime } = createProcessContext(config);
+  const locked = await lockDataFolder(config, runtime);
   if (!locked.ok) return fail([locked.fault]);
   const { name, agentType } = config;
   const loaded = await loadIdentity({ ...config.identity, name, agentType }, runtime);
@@ -157,25 +171,25 @@ async function run({ config, tools, knownAgents }: Setup): Promise<number | unde
     knownAgents:
       config.knownAgents === undefined
         ? knownAgents
-        : followKnownAgents(config.knownAgents, knownAgents, runtime),
-    version: version(),
+        : createReloadingKnownAgents(config.knownAgents, knownAgents, runtime),
+    version: readVersion(),
     runtime,
     streams: { input: process.stdin, output: process.stdout },
   });
   if (!started.ok) return fail(started.faults);
   const { running } = started;
-  liveOn(runtime);
+  logUncaughtErrors(runtime);
   stopOnSignals(running);
   const { url, joined } = running;
   if (url !== undefined) print(`${name} ${identity.agentId} listening on ${url}\n`);
   if (joined === undefined) return undefined;
-  if (config.selfTest) return testItself(running, await joined, runtime, config);
+  if (config.selfTest) return runSelfTest(running, await joined, runtime, config);
   if (url !== undefined && (await joined).ok) print(`registered at ${config.relay?.url}\n`);
   return undefined;
 }
 
 /** An agent whose key comes from the environment may have no disk, and then nothing to be locked. */
-async function lockData({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
+async function lockDataFolder({ identity }: Config, { log }: Runtime): Promise<FolderLock> {
   const { dataDir, privateKeyHex } = identity;
   try {
     return await lockFolder(dataDir, process.pid);
@@ -188,7 +202,7 @@ async function lockData({ identity }: Config, { log }: Runtime): Promise<FolderL
   }
 }
 
-async function testItself(
+async function runSelfTest(
   { agent, stop }: RunningAgent,
   joined: JoinResult,
   runtime: Runtime,
@@ -211,7 +225,7 @@ async function testItself(
 }
 
 /** A tool may fail when it has answered long ago: that is no reason to leave the work of others. */
-function liveOn({ log }: Runtime): void {
+function logUncaughtErrors({ log }: Runtime): void {
   process.on("uncaughtException", (cause) => {
     log("error", "process.uncaught", { cause: inspect(cause) });
   });
@@ -235,7 +249,7 @@ function stopOnSignals(running: RunningAgent): void {
   if (running.url === undefined) process.stdin.once("end", stop);
 }
 
-function version(): string {
+function readVersion(): string {
   const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
   const { version: number } = JSON.parse(text) as { version: string };
   return number;
@@ -251,6 +265,6 @@ function fail(faults: readonly string[]): 1 {
   return 1;
 }
 
-const code = await main().catch((cause: unknown) => fail([inspect(cause)]));
+const exitCode = await main().catch((cause: unknown) => fail([inspect(cause)]));
 // What has ended is not kept alive by an idle connection or a tool's own timer.
-if (code !== undefined) process.exit(code);
+if (exitCode !== undefined) process.exit(exitCode);

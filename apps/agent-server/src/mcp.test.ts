@@ -10,8 +10,14 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseIdentityFile } from "./identity-file.ts";
-import { startServer, token, type TestServer } from "./testing/agent.ts";
-import { failing, hanging, shout, textTool, throwing } from "./testing/tools.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "./testing/agent.ts";
+import {
+  failingTool,
+  createHangingTool,
+  shoutTool,
+  createTextTool,
+  throwingTool,
+} from "./testing/tools.ts";
 
 interface ToolResult {
   readonly isError?: boolean | undefined;
@@ -27,7 +33,7 @@ interface AnyClient {
 }
 
 const info = { name: "test", version: "1" };
-const requestInit = { headers: { authorization: `Bearer ${token}` } };
+const requestInit = { headers: { authorization: `Bearer ${TEST_TOKEN}` } };
 const toolsModule = `export const tools = [{
   definition: { name: "shout", description: "", risk: 0, inputSchema: {
     type: "object", properties: { text: { type: "string" } }, required: ["text"] } },
@@ -40,10 +46,10 @@ let server: TestServer;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-mcp-"));
   await writeFile(join(folder, "tools.mjs"), toolsModule);
-  const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
-  const deploying = textTool("deploying", () => ({ ok: true, data: "" }), 3);
-  const tools = [shout, failing, throwing, hanging(), risky, deploying];
-  server = await startServer({ tools, taskTimeoutMs: 300 });
+  const risky = createTextTool("risky", () => ({ ok: true, data: "" }), 4);
+  const deploying = createTextTool("deploying", () => ({ ok: true, data: "" }), 3);
+  const tools = [shoutTool, failingTool, throwingTool, createHangingTool(), risky, deploying];
+  server = await startTestServer({ tools, taskTimeoutMs: 300 });
 });
 afterAll(async () => {
   await server.close();

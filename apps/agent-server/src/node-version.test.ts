@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { nodeFault } from "./node-version.ts";
+import { checkNodeVersion } from "./node-version.ts";
 
 test.each(["22.18.0", "22.19.1", "23.0.0", "24.1.0", "100.0.0"])(
   "Node.js %s is enough",
   (version) => {
-    expect(nodeFault(version)).toBeUndefined();
+    expect(checkNodeVersion(version)).toBeUndefined();
   },
 );
 
 test.each(["20.20.2", "22.17.9", "22.9.0"])("Node.js %s is refused by its number", (version) => {
-  expect(nodeFault(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
+  expect(checkNodeVersion(version)).toBe(`Node.js 22.18 or newer is needed, this is ${version}`);
 });
 
 test("the manifest asks for the same", () => {

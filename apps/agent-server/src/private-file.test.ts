@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, readdir, rm, stat, symlink, writeFile } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { writePrivately } from "./private-file.ts";
+import { writePrivateFile } from "./private-file.ts";
 
 let folder: string;
 let path: string;
@@ -34,7 +34,7 @@ describe("a private file", () => {
     ],
   ])("is its owner's alone, %s", async (_, prepare) => {
     await prepare();
-    await writePrivately(path, { a: 1 });
+    await writePrivateFile(path, { a: 1 });
     expect([await kept(), await modeOf(path)]).toEqual([{ a: 1 }, 0o600]);
   });
 
@@ -44,7 +44,7 @@ describe("a private file", () => {
       const elsewhere = join(folder, "elsewhere");
       await writeFile(elsewhere, "untouched");
       await symlink(elsewhere, join(folder, link));
-      await writePrivately(path, { a: 1 });
+      await writePrivateFile(path, { a: 1 });
       expect(await kept()).toEqual({ a: 1 });
       expect(await readFile(elsewhere, "utf8")).toBe("untouched");
     },
@@ -52,15 +52,15 @@ describe("a private file", () => {
 
   test("is one of those that were written, when many are at once, and leaves no draft", async () => {
     const long = "x".repeat(100_000);
-    await Promise.all(Array.from({ length: 20 }, (_, n) => writePrivately(path, { n, long })));
+    await Promise.all(Array.from({ length: 20 }, (_, n) => writePrivateFile(path, { n, long })));
     expect(await kept()).toMatchObject({ long });
     expect(await readdir(folder)).toEqual(["file.json"]);
   });
 
   test("that cannot be written leaves the old one, and no draft", async () => {
-    await writePrivately(path, "old");
-    await expect(writePrivately(path, 1n)).rejects.toThrow("BigInt");
-    await expect(writePrivately(folder, "new")).rejects.toThrow(/EISDIR|ENOTEMPTY/);
+    await writePrivateFile(path, "old");
+    await expect(writePrivateFile(path, 1n)).rejects.toThrow("BigInt");
+    await expect(writePrivateFile(folder, "new")).rejects.toThrow(/EISDIR|ENOTEMPTY/);
     expect(await kept()).toBe("old");
     expect(await readdir(folder)).toEqual(["file.json"]);
   });

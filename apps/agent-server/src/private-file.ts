@@ -3,19 +3,19 @@ import { mkdir, open, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 /** Makes a folder of the agent's own; it ignores itself, so that no key slips into a repository. */
-export async function prepareFolder(path: string): Promise<void> {
+export async function createPrivateFolder(path: string): Promise<void> {
   await mkdir(path, { recursive: true, mode: 0o700 });
   await writeFile(join(path, ".gitignore"), "*\n", { mode: 0o600 });
 }
 
 /** Puts JSON in a file whole or not at all, for its owner only; it is on the disk when this resolves. */
-export async function writePrivately(path: string, value: unknown): Promise<void> {
-  const draft = `${path}.${randomUUID()}.tmp`;
+export async function writePrivateFile(path: string, value: unknown): Promise<void> {
+  const temporaryPath = `${path}.${randomUUID()}.tmp`;
   try {
-    await writeDurably(draft, `${JSON.stringify(value, null, 2)}\n`);
-    await rename(draft, path);
+    await writeDurably(temporaryPath, `${JSON.stringify(value, null, 2)}\n`);
+    await rename(temporaryPath, path);
   } catch (cause) {
-    await rm(draft, { force: true });
+    await rm(temporaryPath, { force: true });
     throw cause;
   }
   await syncFolder(dirname(path));

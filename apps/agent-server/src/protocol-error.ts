@@ -10,6 +10,6 @@ const codes: Readonly<Record<FailureKind, ProtocolErrorCode>> = {
 };
 
 /** For resources and prompts: unlike a tool's result, theirs has no place for a failure. */
-export function protocolErrorOf({ kind, error }: CallAnswer & { ok: false }): ProtocolError {
+export function toProtocolError({ kind, error }: CallAnswer & { ok: false }): ProtocolError {
   return new ProtocolError(codes[kind], error);
 }

@@ -2,26 +2,29 @@ import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { owner } from "./caller.ts";
 import { parseIdentityFile } from "./identity-file.ts";
-import { callText, connectClient, type Era } from "./testing/call.ts";
-import { startServer, type TestServer } from "./testing/agent.ts";
-import { failing, shout } from "./testing/tools.ts";
+import { callText, connectClient, type ProtocolEra } from "./testing/call.ts";
+import { startTestServer, type TestServer } from "./testing/agent.ts";
+import { failingTool, shoutTool } from "./testing/tools.ts";
 
 let server: TestServer;
 
 /** Who calls stands in the token; a name that begins with "blocked" is blocked. */
 beforeAll(async () => {
-  server = await startServer({ tools: [shout, failing], description: "Shouts" }, async (name) => ({
-    ok: true,
-    caller: {
-      kind: "agent",
-      agentId: name,
-      trust: name.startsWith("blocked") ? "blocked" : "trusted",
-    },
-  }));
+  server = await startTestServer(
+    { tools: [shoutTool, failingTool], description: "Shouts" },
+    async (name) => ({
+      ok: true,
+      caller: {
+        kind: "agent",
+        agentId: name,
+        trust: name.startsWith("blocked") ? "blocked" : "trusted",
+      },
+    }),
+  );
 });
 afterAll(() => server.close());
 
-const connect = (name: string, mode: Era = "auto") =>
+const connect = (name: string, mode: ProtocolEra = "auto") =>
   connectClient(server.url, `agent:${name}`, mode);
 
 async function call(client: Client, name: string, args: Record<string, unknown>) {

@@ -2,39 +2,39 @@ import type { Config } from "./config.ts";
 import { chooseEmbedder } from "./memory/choose-embedder.ts";
 import type { Memory } from "./memory/memory.ts";
 import { openMemory } from "./memory/open-memory.ts";
-import { openAudit, type Audit } from "./policy/audit.ts";
+import { openAuditLog, type AuditLog } from "./policy/audit.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** What an agent writes down while it runs. */
 export interface Records {
-  readonly audit: Audit;
+  readonly audit: AuditLog;
   readonly memory: Memory;
   close(): void;
 }
 
-export type OpenedRecords =
+export type OpenRecordsResult =
   | { readonly ok: true; readonly records: Records }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 export function openRecords(
   { auditLog, memory: { path, embeddings } }: Pick<Config, "auditLog" | "memory">,
   runtime: Runtime,
-): OpenedRecords {
-  const audit = openAudit(auditLog, runtime);
-  if (!audit.ok) return audit;
-  const memory = openMemory({ path, embedder: chooseEmbedder(embeddings, runtime), runtime });
-  if (!memory.ok) {
-    audit.audit.close();
-    return { ok: false, faults: [memory.fault] };
+): OpenRecordsResult {
+  const openedAudit = openAuditLog(auditLog, runtime);
+  if (!openedAudit.ok) return openedAudit;
+  const openedMemory = openMemory({ path, embedder: chooseEmbedder(embeddings, runtime), runtime });
+  if (!openedMemory.ok) {
+    openedAudit.audit.close();
+    return { ok: false, faults: [openedMemory.fault] };
   }
   return {
     ok: true,
     records: {
-      audit: audit.audit,
-      memory: memory.memory,
+      audit: openedAudit.audit,
+      memory: openedMemory.memory,
       close() {
-        audit.audit.close();
-        memory.memory.close();
+        openedAudit.audit.close();
+        openedMemory.memory.close();
       },
     },
   };

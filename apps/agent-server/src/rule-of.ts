@@ -1,7 +1,7 @@
 import type { BaseIssue } from "valibot";
 
 /** What a value has to be, without quoting it: where a schema has no text of its own, the library's would. */
-export function ruleOf({ message, expected, received }: BaseIssue<unknown>): string {
+export function formatRule({ message, expected, received }: BaseIssue<unknown>): string {
   if (!/^Invalid \w+: /.test(message)) return message;
   if (received === "undefined") return "is required";
   if (expected === null) return "is not allowed";

@@ -14,7 +14,7 @@ export interface Runtime {
 }
 
 /** The runtime of a real process. */
-export function systemRuntime(log: Log): Runtime {
+export function createSystemRuntime(log: Log): Runtime {
   return {
     now: Date.now,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),

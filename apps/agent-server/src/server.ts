@@ -8,8 +8,8 @@ import {
 import type { Caller } from "./caller.ts";
 import { withDeadline } from "./execution/deadline.ts";
 import { CallCancelled } from "./execution/withdrawn.ts";
-import { promptService } from "./prompts/serve.ts";
-import { resourceService } from "./resources/serve.ts";
+import { createPromptHandlers } from "./prompts/serve.ts";
+import { createResourceHandlers } from "./resources/serve.ts";
 import type { Runtime } from "./runtime.ts";
 import type { CallAnswer, CallTool } from "./tools/call-tool.ts";
 import type { ToolContext, ToolDefinition } from "./tools/definition.ts";
@@ -18,13 +18,13 @@ export interface McpServerParts {
   readonly name: string;
   readonly version: string;
   readonly description: string;
-  readonly tag: string;
+  readonly identityTag: string;
   readonly definitions: () => readonly ToolDefinition[];
   readonly callTool: CallTool;
   readonly resources: readonly ToolDefinition[];
   readonly prompts: readonly ToolDefinition[];
   /** Reaches resources and prompts as `callTool` reaches tools. */
-  readonly callReading: CallTool;
+  readonly callReadable: CallTool;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
@@ -44,10 +44,10 @@ export interface McpServers {
 
 /** Their own `tools/*` handlers see every call, so that each result, refusal and validation error ends with the tag. */
 export function createMcpServers(parts: McpServerParts): McpServers {
-  const { callTool, callReading, taskTimeoutMs, runtime } = parts;
-  const serveResources = resourceService(parts.resources);
-  const servePrompts = promptService(parts.prompts);
-  const tagBlock = { type: "text" as const, text: parts.tag };
+  const { callTool, callReadable, taskTimeoutMs, runtime } = parts;
+  const serveResources = createResourceHandlers(parts.resources);
+  const servePrompts = createPromptHandlers(parts.prompts);
+  const tagBlock = { type: "text" as const, text: parts.identityTag };
   const listTools = () =>
     parts.definitions().map(({ risk: _risk, inputSchema, outputSchema, ...rest }) => ({
       ...rest,
@@ -68,15 +68,15 @@ export function createMcpServers(parts: McpServerParts): McpServers {
   }
 
   async function call(
-    reach: CallTool,
+    callWith: CallTool,
     { name, arguments: args }: { name: string; arguments?: unknown },
-    given: Omit<ToolContext, "signal">,
+    contextParts: Omit<ToolContext, "signal">,
     cancel: AbortSignal,
   ) {
     // agent_task has its own limit, and needs a moment beyond it to sign what became of the task.
     const ms = name === "agent_task" ? taskTimeoutMs + 10_000 : taskTimeoutMs;
     const timed = await withDeadline({ runtime, ms, cancel }, (signal) =>
-      reach(name, args, { ...given, signal }),
+      callWith(name, args, { ...contextParts, signal }),
     );
     if (timed.ok) return timed.value;
     const error = timed.reason === "timeout" ? `did not finish within ${ms} ms` : "was cancelled";
@@ -96,20 +96,23 @@ export function createMcpServers(parts: McpServerParts): McpServers {
     );
     server.setRequestHandler("tools/list", () => ({ tools: listTools() }));
     server.setRequestHandler("tools/call", async ({ params }, context) => {
-      const given = { caller: callerOf(context), ...progressTo(context, runtime) };
+      const contextParts = {
+        caller: callerOf(context),
+        ...createProgressContext(context, runtime),
+      };
       const { signal } = context.mcpReq;
-      const cancel = params.name === "agent_task" ? cancellation(signal, context) : signal;
-      return toResult(await call(callTool, params, given, cancel));
+      const cancel = params.name === "agent_task" ? createCancelSignal(signal, context) : signal;
+      return toResult(await call(callTool, params, contextParts, cancel));
     });
-    const read = (name: string, args: unknown, context: BaseContext) =>
+    const callReadableFor = (name: string, args: unknown, context: BaseContext) =>
       call(
-        callReading,
+        callReadable,
         { name, arguments: args },
         { caller: callerOf(context) },
         context.mcpReq.signal,
       );
-    serveResources(server, (uri, context) => read(uri, {}, context));
-    servePrompts(server, read);
+    serveResources(server, (uri, context) => callReadableFor(uri, {}, context));
+    servePrompts(server, callReadableFor);
     return server;
   }
 
@@ -120,7 +123,7 @@ export function createMcpServers(parts: McpServerParts): McpServers {
  * Tells the cancellation of a call from the end of its session. Where there are no sessions, MCP makes a
  * closed request its cancellation.
  */
-function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
+function createCancelSignal(signal: AbortSignal, { sessionId }: BaseContext): AbortSignal {
   const controller = new AbortController();
   signal.addEventListener(
     "abort",
@@ -128,8 +131,8 @@ function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSig
       const reason: unknown = signal.reason;
       const byClosing =
         reason instanceof SdkError && reason.code === (SdkErrorCode.ConnectionClosed as string);
-      const isSessionsEnd = byClosing && sessionId !== undefined;
-      controller.abort(isSessionsEnd ? reason : new CallCancelled({ byClosing }));
+      const isSessionEnd = byClosing && sessionId !== undefined;
+      controller.abort(isSessionEnd ? reason : new CallCancelled({ byClosing }));
     },
     { once: true },
   );
@@ -137,7 +140,7 @@ function cancellation(signal: AbortSignal, { sessionId }: BaseContext): AbortSig
 }
 
 /** Only a client that sent a progress token wants to hear of it. */
-function progressTo(
+function createProgressContext(
   { mcpReq }: BaseContext,
   { log }: Pick<Runtime, "log">,
 ): Pick<ToolContext, "progress"> {

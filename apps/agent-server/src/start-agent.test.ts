@@ -1,10 +1,10 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, test } from "vitest";
-import { startAlone, startTestAgent } from "./testing/start.ts";
-import { textTool } from "./testing/tools.ts";
-import { syntheticNames } from "./tools/index.ts";
+import { startStandaloneAgent, startTestAgent } from "./testing/start.ts";
+import { createTextTool } from "./testing/tools.ts";
+import { listSyntheticToolNames } from "./tools/index.ts";
 
-const slow = textTool("slow", async (text) => {
+const slow = createTextTool("slow", async (text) => {
   await new Promise((resolve) => setTimeout(resolve, 200));
   return { ok: true, data: text };
 });
@@ -45,7 +45,7 @@ test.each([
 ])(
   "an agent with a relay (%s) and a listing (%s) has the synthetic tools of that",
   async (hasRelay, hasListing) => {
-    const started = await startAlone({
+    const started = await startStandaloneAgent({
       file: hasListing ? { listing: { capabilities: ["shout"], pricing: [] } } : {},
       env: {
         AGENT_AUTH_TOKEN: "secret",
@@ -56,7 +56,7 @@ test.each([
     const client = await connect(started.running.url, "auto");
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual([
-      ...syntheticNames({ hasRelay, hasListing }),
+      ...listSyntheticToolNames({ hasRelay, hasListing }),
       "shout",
     ]);
     await client.close();

@@ -4,33 +4,33 @@ import { createAgent, type Agent } from "./agent.ts";
 import { owner } from "./caller.ts";
 import type { Config } from "./config.ts";
 import { chooseExecutor } from "./execution/choose-executor.ts";
-import { agentCard } from "./http/agent-card.ts";
+import { buildAgentCard } from "./http/agent-card.ts";
 import { createHttpApp } from "./http/app.ts";
-import { createAuthenticate } from "./http/authenticate.ts";
-import { callerOf } from "./http/caller-info.ts";
-import { allowedHostnames } from "./http/hosts.ts";
-import { findKnown, type KnownAgents } from "./http/known-agents.ts";
-import { listen } from "./http/listen.ts";
-import { createSignedTokenCheck, firstSigner } from "./http/signed-token.ts";
+import { createAuthenticator } from "./http/authenticate.ts";
+import { getCaller } from "./http/caller-info.ts";
+import { listAllowedHostnames } from "./http/hosts.ts";
+import { createKnownSignerLookup, type KnownAgents } from "./http/known-agents.ts";
+import { startListener } from "./http/listen.ts";
+import { createSignedTokenCheck, combineSignerLookups } from "./http/signed-token.ts";
 import type { Identity } from "./identity.ts";
-import { configuredOffer } from "./offer/configured-offer.ts";
-import { announcedCapabilities, type Offer } from "./offer/offer.ts";
-import { endpointUrl } from "./relay/endpoint.ts";
+import { decideConfiguredOffer } from "./offer/configured-offer.ts";
+import { listPublishedCapabilities, type Offer } from "./offer/offer.ts";
+import { buildEndpointUrl } from "./relay/endpoint.ts";
 import { openApprovalsFile } from "./policy/approvals-file.ts";
 import { openRecords, type Records } from "./records.ts";
-import { confirmedToolsPath } from "./confirm-tools.ts";
-import { faultOfConfirmed, openConfirmedTools } from "./proxy/confirmed-tools.ts";
+import { buildConfirmedToolsPath } from "./confirm-tools.ts";
+import { checkConfirmedTools, openConfirmedTools } from "./proxy/confirmed-tools.ts";
 import { connectServers } from "./proxy/connect-servers.ts";
-import { openHome, type Home, type HomeOptions } from "./relay/home.ts";
+import { connectToRelay, type RelayLink, type RelayLinkOptions } from "./relay/home.ts";
 import type { JoinResult } from "./relay/join.ts";
 import type { Runtime } from "./runtime.ts";
-import { serveStreams } from "./stdio.ts";
+import { serveStdioStreams } from "./stdio.ts";
 import type { RegisteredTool } from "./tools/registry.ts";
 
 /** What a stopped agent is given to finish its work, then to hand its receipts over and to answer. */
-const graceMs = 5_000;
-const deliveryGraceMs = 2_000;
-const answerGraceMs = 1_000;
+const WORK_GRACE_MS = 5_000;
+const DELIVERY_GRACE_MS = 2_000;
+const ANSWER_GRACE_MS = 1_000;
 
 export interface StartOptions {
   readonly config: Config;
@@ -46,7 +46,7 @@ export interface StartOptions {
 
 export interface RunningAgent {
   readonly agent: Agent;
-  readonly home: Home | undefined;
+  readonly relayLink: RelayLink | undefined;
   /** How the first attempt to join the relay ended; it is tried again if it failed. */
   readonly joined: Promise<JoinResult> | undefined;
   /** Where MCP is served over HTTP; absent on stdio. */
@@ -64,25 +64,29 @@ export async function startAgent(options: StartOptions): Promise<StartResult> {
   const opened = openRecords(config, runtime);
   if (!opened.ok) return opened;
   const { records } = opened;
-  const path = confirmedToolsPath(config);
+  const path = buildConfirmedToolsPath(config);
   // Else every tool would count as new, and what has changed as confirmed.
-  const wraps = Object.keys(config.mcpServers).length > 0;
-  const fault = wraps ? faultOfConfirmed(path) : undefined;
+  const hasWrappedServers = Object.keys(config.mcpServers).length > 0;
+  const fault = hasWrappedServers ? checkConfirmedTools(path) : undefined;
   if (fault !== undefined) {
     records.close();
     return { ok: false, faults: [fault] };
   }
-  const confirmed = openConfirmedTools(path, runtime);
-  const servers = await connectServers(config.mcpServers, { version, runtime, confirmed });
+  const confirmedTools = openConfirmedTools(path, runtime);
+  const servers = await connectServers(config.mcpServers, {
+    version,
+    runtime,
+    confirmed: confirmedTools,
+  });
   if (!servers.ok) {
     records.close();
     return servers;
   }
   const tools = [...options.tools, ...servers.tools];
-  const decided = configuredOffer(config, tools);
-  const started = decided.ok
-    ? await startWithTools({ ...options, tools }, records, decided.offer)
-    : decided;
+  const resolvedOffer = decideConfiguredOffer(config, tools);
+  const started = resolvedOffer.ok
+    ? await startWithTools({ ...options, tools }, records, resolvedOffer.offer)
+    : resolvedOffer;
   if (!started.ok) {
     await servers.close();
     records.close();
@@ -116,8 +120,9 @@ async function startWithTools(
     join(config.identity.dataDir, "approvals.json"),
     runtime,
   );
-  const home =
-    config.relay && (await openHome(homeOptions(config.relay, options, { offer, approvalsFile })));
+  const relayLink =
+    config.relay &&
+    (await connectToRelay(buildRelayLinkOptions(config.relay, options, { offer, approvalsFile })));
   const created = createAgent({
     identity,
     name: config.name,
@@ -132,44 +137,45 @@ async function startWithTools(
     listing: config.listing,
     offer,
     taskTimeoutMs: config.taskTimeoutMs,
-    ...(home !== undefined && { home }),
+    ...(relayLink !== undefined && { relay: relayLink }),
     runtime,
   });
   if (!created.ok) return created;
   const { agent } = created;
 
-  const door = await openDoor(agent, home, options, offer);
-  if (!door.ok) return door;
-  const joined = home?.start({
+  const endpoint = await openEndpoint(agent, relayLink, options, offer);
+  if (!endpoint.ok) return endpoint;
+  const joined = relayLink?.start({
     work: agent.work,
     counts: agent.counts,
-    endpointUrl: endpointUrl(config.server.publicUrl, door.url),
+    endpointUrl: buildEndpointUrl(config.server.publicUrl, endpoint.url),
   });
   return {
     ok: true,
     running: {
       agent,
-      home,
+      relayLink,
       joined,
-      url: door.url,
+      url: endpoint.url,
       async stop() {
-        await agent.work.stop(graceMs);
-        await home?.stop(deliveryGraceMs);
-        await door.close();
+        await agent.work.stop(WORK_GRACE_MS);
+        await relayLink?.stop(DELIVERY_GRACE_MS);
+        await endpoint.close();
       },
     },
   };
 }
 
-function homeOptions(
+function buildRelayLinkOptions(
   relay: NonNullable<Config["relay"]>,
   { config, identity, runtime }: StartOptions,
-  { offer, approvalsFile }: Pick<HomeOptions, "approvalsFile"> & { readonly offer: Offer },
-): HomeOptions {
+  { offer, approvalsFile }: Pick<RelayLinkOptions, "approvalsFile"> & { readonly offer: Offer },
+): RelayLinkOptions {
   const { name, description, agentType, listing, taskTimeoutMs } = config;
-  const capabilities = announcedCapabilities(offer, listing);
-  const leftOut = offer.capabilities.size - capabilities.length;
-  if (leftOut > 0) runtime.log("warn", "offer.too_many", { not_announced: leftOut });
+  const capabilities = listPublishedCapabilities(offer, listing);
+  const unpublishedCount = offer.capabilities.size - capabilities.length;
+  if (unpublishedCount > 0)
+    runtime.log("warn", "offer.too_many", { not_announced: unpublishedCount });
   return {
     ...relay,
     taskTimeoutMs,
@@ -182,26 +188,29 @@ function homeOptions(
   };
 }
 
-type Door =
+type Endpoint =
   | { readonly ok: true; readonly url: string | undefined; close(): Promise<void> }
   | { readonly ok: false; readonly faults: readonly string[] };
 
-async function openDoor(
+async function openEndpoint(
   agent: Agent,
-  home: Home | undefined,
+  relayLink: RelayLink | undefined,
   { config, streams, tools, version, knownAgents = new Map(), runtime }: StartOptions,
   offer: Offer,
-): Promise<Door> {
+): Promise<Endpoint> {
   const { server } = config;
   if (server.transport === "stdio") {
     if (streams === undefined) throw new Error("the stdio transport needs its streams");
-    const connection = serveStreams({ ...streams, newServer: () => agent.newServer(() => owner) });
+    const connection = serveStdioStreams({
+      ...streams,
+      newServer: () => agent.newServer(() => owner),
+    });
     return { ok: true, url: undefined, close: () => connection.close() };
   }
   const { name, description, listing } = config;
-  let listening: string | undefined;
-  const card = () =>
-    agentCard({
+  let listeningUrl: string | undefined;
+  const buildCard = () =>
+    buildAgentCard({
       identity: agent.identity,
       name,
       description,
@@ -209,37 +218,39 @@ async function openDoor(
       tools: tools.map((tool) => tool.definition),
       offer,
       listing,
-      mcpUrl: endpointUrl(server.publicUrl, listening) ?? "",
-      secured: !server.allowAnonymous,
+      mcpUrl: buildEndpointUrl(server.publicUrl, listeningUrl) ?? "",
+      requiresAuth: !server.allowAnonymous,
     });
   const app = createHttpApp({
     agentId: agent.identity.agentId,
-    allowedHostnames: allowedHostnames(server),
-    authenticate: createAuthenticate({
+    allowedHostnames: listAllowedHostnames(server),
+    authenticate: createAuthenticator({
       ...server,
       checkSigned: createSignedTokenCheck({
         identity: agent.identity,
-        findSigner: firstSigner(
-          findKnown(typeof knownAgents === "function" ? knownAgents : () => knownAgents),
-          ...(home === undefined ? [] : [home.findSigner]),
+        findSigner: combineSignerLookups(
+          createKnownSignerLookup(
+            typeof knownAgents === "function" ? knownAgents : () => knownAgents,
+          ),
+          ...(relayLink === undefined ? [] : [relayLink.findSigner]),
         ),
         runtime,
       }),
     }),
-    newServer: () => agent.newServer(callerOf),
+    newServer: () => agent.newServer(getCaller),
     answerCall: agent.answerCall,
     approvals: agent.approvals,
-    card,
+    card: buildCard,
     runtime,
   });
   try {
-    const listener = await listen(app, server, runtime);
-    listening = `${listener.url}/mcp`;
+    const listener = await startListener(app, server, runtime);
+    listeningUrl = `${listener.url}/mcp`;
     return {
       ok: true,
-      url: listening,
+      url: listeningUrl,
       async close() {
-        await listener.close(answerGraceMs);
+        await listener.close(ANSWER_GRACE_MS);
         await app.close();
       },
     };

@@ -7,7 +7,7 @@ import {
 import type { Readable, Writable } from "node:stream";
 
 /** Serves one client over a pair of streams, in whichever protocol era it opens with. */
-export function serveStreams(options: {
+export function serveStdioStreams(options: {
   newServer: () => Server;
   input: Readable;
   output: Writable;

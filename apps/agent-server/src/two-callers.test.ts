@@ -4,16 +4,16 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KnownAgents } from "./http/known-agents.ts";
 import type { Identity } from "./identity.ts";
 import type { RunningAgent } from "./start-agent.ts";
-import { callText, connectClient, type Era } from "./testing/call.ts";
-import { newIdentity } from "./testing/identity.ts";
-import { startAlone } from "./testing/start.ts";
-import { textTool } from "./testing/tools.ts";
+import { callText, connectClient, type ProtocolEra } from "./testing/call.ts";
+import { createTestIdentity } from "./testing/identity.ts";
+import { startStandaloneAgent } from "./testing/start.ts";
+import { createTextTool } from "./testing/tools.ts";
 
-const alice = newIdentity("alice");
-const bob = newIdentity("bob");
+const alice = createTestIdentity("alice");
+const bob = createTestIdentity("bob");
 
 /** Answers late and out of order, so that calls of both callers are under way at any moment. */
-const whoami = textTool("whoami", async (text, { caller }) => {
+const whoami = createTextTool("whoami", async (text, { caller }) => {
   await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
   return { ok: true, data: caller.kind === "agent" ? `${caller.agentId} ${text}` : caller.kind };
 });
@@ -34,10 +34,10 @@ beforeAll(async () => {
       { publicKey, caller: { kind: "agent", agentId, trust: "verified" } },
     ]),
   );
-  const started = await startAlone({ tools: [whoami], knownAgents });
+  const started = await startStandaloneAgent({ tools: [whoami], knownAgents });
   if (!started.ok) throw new Error(started.faults.join("; "));
   ({ running } = started);
-  const connect = async (self: Identity, other: Identity, era: Era): Promise<Connected> => {
+  const connect = async (self: Identity, other: Identity, era: ProtocolEra): Promise<Connected> => {
     const client = await connectClient(running.url, `agent:${await tokenOf(self)}`, era);
     return { self, other, client };
   };

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { all } from "./check.ts";
+import { allHold } from "./check.ts";
 
 test.each([
   [[true, true], true],
   [[true, false], false],
   [[], false],
 ])("of %j, all hold: %j", (held, expected) => {
-  expect(all(held)).toBe(expected);
+  expect(allHold(held)).toBe(expected);
 });

@@ -1,10 +1,10 @@
 /** Something that has to hold for the demo to succeed. */
-export interface Check {
+export interface DemoCheck {
   readonly claim: string;
-  readonly held: boolean;
+  readonly passed: boolean;
 }
 
 /** Nothing can be said of none of them, so that is not enough. */
-export function all(held: readonly boolean[]): boolean {
+export function allHold(held: readonly boolean[]): boolean {
   return held.length > 0 && held.every(Boolean);
 }

@@ -1,24 +1,30 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { deposit, readBalances } from "./balances.ts";
-import { bodyOf } from "./body-of.ts";
-import type { Check } from "./check.ts";
-import { hire } from "./hire.ts";
+import { depositFunds, getBalances } from "./balances.ts";
+import { unwrapBody } from "./body-of.ts";
+import type { DemoCheck } from "./check.ts";
+import { delegateReport } from "./hire.ts";
 import { checkMoney } from "./money-checks.ts";
-import { judgeOffline } from "./offline.ts";
+import { verifyOffline } from "./offline.ts";
 import { checkProof } from "./proof-checks.ts";
-import { castLines, moneyLines, proofLines, routingLines, workLines } from "./report.ts";
-import type { Surroundings } from "./run-to-end.ts";
-import { setStage } from "./stage.ts";
+import {
+  formatParticipants,
+  formatMoney,
+  formatProof,
+  formatRouting,
+  formatWork,
+} from "./report.ts";
+import type { DemoContext } from "./run-to-end.ts";
+import { startParticipants } from "./stage.ts";
 
-export interface Settings {
+export interface DemoSettings {
   /** What the editor wants to have counted. */
   readonly textPath: string;
   /** Where the receipt is left. */
   readonly outputDir: string;
 }
 
-export type DemoOptions = Settings & Surroundings;
+export type DemoOptions = DemoSettings & DemoContext;
 
 /** One paid delegation from the deposit to the proof; what has to be true of it is answered. */
 export async function runDemo({
@@ -28,42 +34,42 @@ export async function runDemo({
   processes,
   print,
   signal,
-}: DemoOptions): Promise<Check[]> {
+}: DemoOptions): Promise<DemoCheck[]> {
   const prompt = await readFile(textPath, "utf8");
-  const stage = await setStage(processes, dataDir);
-  print(castLines(stage));
+  const participants = await startParticipants(processes, dataDir);
+  print(formatParticipants(participants));
 
-  await deposit(stage);
-  const before = await readBalances(stage);
+  await depositFunds(participants);
+  const before = await getBalances(participants);
   const startedAt = performance.now();
-  const hired = await hire(stage, prompt, signal);
-  print(workLines(textPath, hired, Math.round(performance.now() - startedAt)));
-  print(routingLines(hired));
+  const delegation = await delegateReport(participants, prompt, signal);
+  print(formatWork(textPath, delegation, Math.round(performance.now() - startedAt)));
+  print(formatRouting(delegation));
 
-  const after = await readBalances(stage);
-  const reconciliation = bodyOf(await stage.operator.reconcile());
-  print(moneyLines(hired, before, after));
+  const after = await getBalances(participants);
+  const reconciliation = unwrapBody(await participants.operator.reconcile());
+  print(formatMoney(delegation, before, after));
 
   const receiptPath = join(outputDir, "receipt.json");
   await mkdir(outputDir, { recursive: true });
-  await writeFile(receiptPath, `${JSON.stringify(hired.receipt, null, 2)}\n`);
+  await writeFile(receiptPath, `${JSON.stringify(delegation.receipt, null, 2)}\n`);
   await processes.stop();
-  const left = processes.alive();
+  const runningNames = processes.listRunning();
 
-  const { relay, research, linguist } = stage;
-  const verdicts = judgeOffline(
+  const { relay, research, linguist } = participants;
+  const verdicts = verifyOffline(
     {
       receiptText: await readFile(receiptPath, "utf8"),
       keys: new Map([research, linguist].map(({ agentId, publicKey }) => [agentId, publicKey])),
-      taskId: hired.outer.task.task_id,
+      taskId: delegation.outer.task.task_id,
       prompt,
     },
-    hired.receipt.result,
+    delegation.receipt.result,
   );
-  print(proofLines(receiptPath, hired, verdicts));
+  print(formatProof(receiptPath, delegation, verdicts));
   return [
-    ...checkMoney({ hired, before, after, reconciliation, feeRate: relay.fee_rate }),
-    ...checkProof({ hired, prompt, verdicts, relayKey: relay.public_key }),
-    { claim: "No process is left", held: left.length === 0 },
+    ...checkMoney({ hired: delegation, before, after, reconciliation, feeRate: relay.fee_rate }),
+    ...checkProof({ hired: delegation, prompt, verdicts, relayKey: relay.public_key }),
+    { claim: "No process is left", passed: runningNames.length === 0 },
   ];
 }

@@ -1,62 +1,67 @@
 import { delegate, type RelayClient } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { ListedTask, Received, Settlement } from "@agent/wire";
-import { bodyOf } from "./body-of.ts";
-import type { Member, Stage, Worker } from "./stage.ts";
+import { unwrapBody } from "./body-of.ts";
+import type { Member, Participants, Worker } from "./stage.ts";
 
 /** One task that was paid for, as the relay tells it. */
-export interface Job {
+export interface PaidTask {
   readonly payer: Member;
   readonly worker: Worker;
   readonly task: Received<typeof ListedTask>;
   readonly settlement: Received<typeof Settlement>;
 }
 
-export interface Hired {
+export interface PaidDelegation {
   /** The editor's with research, and within it that of research with the linguist. */
-  readonly outer: Job;
-  readonly inner: Job;
+  readonly outer: PaidTask;
+  readonly inner: PaidTask;
   /** The receipt of the outer job, in which the inner one's is nested. */
   readonly receipt: ExecutionReceipt;
 }
 
 /** The most that the report may cost the editor, in USD. */
-const budget = 3;
-const patienceMs = 30_000;
+const MAX_BUDGET = 3;
+const TIMEOUT_MS = 30_000;
 
 /** Lets the editor hire whoever the relay finds best for the work, and waits for the receipt. */
-export async function hire(stage: Stage, prompt: string, signal: AbortSignal): Promise<Hired> {
-  const { operator, editor, research, linguist } = stage;
+export async function delegateReport(
+  participants: Participants,
+  prompt: string,
+  signal: AbortSignal,
+): Promise<PaidDelegation> {
+  const { operator, editor, research, linguist } = participants;
   const { capability } = research;
-  const { agents } = bodyOf(await editor.client.discover({ query: { capability } }));
+  const { agents } = unwrapBody(await editor.client.discover({ query: { capability } }));
   const [offer] = agents;
   if (offer === undefined) throw new Error(`nobody offers ${capability}`);
-  const done = await delegate(editor.client, {
+  const delegated = await delegate(editor.client, {
     agentId: offer.agent_id,
     requiredCapabilities: [capability],
     prompt,
-    maxBudget: budget,
-    timeoutMs: patienceMs,
+    maxBudget: MAX_BUDGET,
+    timeoutMs: TIMEOUT_MS,
     signal,
   });
-  if (!done.ok) throw new Error(`the delegation failed: ${done.message} (${done.code})`);
-  const { task, receipt } = done;
+  if (!delegated.ok)
+    throw new Error(`the delegation failed: ${delegated.message} (${delegated.code})`);
+  const { task, receipt } = delegated;
   if (receipt.status !== "completed")
     throw new Error(`the work ${receipt.status}: ${receipt.result}`);
-  const inner = await onlyTaskOf(operator, research);
+  const inner = await findOnlyTask(operator, research);
   return {
-    outer: await jobOf(operator, { payer: editor, worker: research, task }),
-    inner: await jobOf(operator, { payer: research, worker: linguist, task: inner }),
+    outer: await withSettlement(operator, { payer: editor, worker: research, task }),
+    inner: await withSettlement(operator, { payer: research, worker: linguist, task: inner }),
     receipt,
   };
 }
 
-async function onlyTaskOf(
+async function findOnlyTask(
   operator: RelayClient,
   { agentId, name }: Member,
 ): Promise<Received<typeof ListedTask>> {
   const request = { params: { agentId }, query: { submitted_by: "me" } } as const;
-  const { tasks } = bodyOf(await operator.listTasks(request));
+  const { tasks } = unwrapBody(await operator.listTasks(request));
   const [task] = tasks;
   if (task === undefined || tasks.length > 1) {
     throw new Error(`${name} submitted ${tasks.length} tasks instead of one`);
@@ -64,9 +69,12 @@ async function onlyTaskOf(
   return task;
 }
 
-async function jobOf(operator: RelayClient, job: Omit<Job, "settlement">): Promise<Job> {
+async function withSettlement(
+  operator: RelayClient,
+  job: Omit<PaidTask, "settlement">,
+): Promise<PaidTask> {
   const { agentId } = job.payer;
-  const { settlements } = bodyOf(await operator.listSettlements({ params: { agentId } }));
+  const { settlements } = unwrapBody(await operator.listSettlements({ params: { agentId } }));
   const settlement = settlements.find(({ task_id }) => task_id === job.task.task_id);
   if (settlement === undefined) throw new Error(`the task of ${job.payer.name} was not settled`);
   return { ...job, settlement };

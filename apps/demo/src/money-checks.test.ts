@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { Balance } from "./balances.ts";
-import type { Job } from "./hire.ts";
-import { checkMoney, type Books } from "./money-checks.ts";
-import { hiredWith } from "./testing/hired.ts";
+import type { PaidTask } from "./hire.ts";
+import { checkMoney, type MoneyEvidence } from "./money-checks.ts";
+import { buildDelegation } from "./testing/hired.ts";
 
-const { outer, inner } = hiredWith();
-const right: Books = {
+const { outer, inner } = buildDelegation();
+const right: MoneyEvidence = {
   hired: { outer, inner },
   before: balances(10, 1, 0, 0),
   after: balances(8, 2.5, 0.38, 0.12),
@@ -21,7 +21,10 @@ function balances(...amounts: [number, number, number, number]): Balance[] {
   }));
 }
 
-function innerWith(part: { task?: Partial<Job["task"]>; settlement?: Partial<Job["settlement"]> }) {
+function innerWith(part: {
+  task?: Partial<PaidTask["task"]>;
+  settlement?: Partial<PaidTask["settlement"]>;
+}) {
   const changed = {
     ...inner,
     task: { ...inner.task, ...part.task },
@@ -30,16 +33,16 @@ function innerWith(part: { task?: Partial<Job["task"]>; settlement?: Partial<Job
   return { hired: { outer, inner: changed } };
 }
 
-const failed = (books: Books) =>
+const failed = (books: MoneyEvidence) =>
   checkMoney(books)
-    .filter(({ held }) => !held)
+    .filter(({ passed: held }) => !held)
     .map(({ claim }) => claim);
 
 test("of money that went where it should, everything holds", () => {
   expect(failed(right)).toEqual([]);
 });
 
-test.each<[string, Partial<Books>, RegExp]>([
+test.each<[string, Partial<MoneyEvidence>, RegExp]>([
   ["a task that was not scored", innerWith({ task: { routing_choice: null } }), /^Scored/],
   ["a hold of the bare price", innerWith({ task: { amount_locked: 0.4 } }), /^Each hold/],
   ["another price", innerWith({ task: { estimated_cost: 0.41 } }), /^Each hold/],

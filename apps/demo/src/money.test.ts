@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { change, dollars, micro, percent } from "./money.ts";
+import { formatChange, formatDollars, toMicro, formatPercent } from "./money.ts";
 
 test.each([
   [0, "0.00"],
@@ -8,7 +8,7 @@ test.each([
   [0.000001, "0.000001"],
   [0.0375, "0.037500"],
 ])("%d USD read %s", (amount, text) => {
-  expect(dollars(amount)).toBe(text);
+  expect(formatDollars(amount)).toBe(text);
 });
 
 test.each([
@@ -16,13 +16,17 @@ test.each([
   [10, 8, "-2.00"],
   [0.3, 0.3, "0.00"],
 ])("from %d to %d the change reads %s", (before, after, text) => {
-  expect(change(before, after)).toBe(text);
+  expect(formatChange(before, after)).toBe(text);
 });
 
 test("sums of amounts are exact in micro-units", () => {
-  expect(micro(0.1) + micro(0.2)).toBe(micro(0.3));
+  expect(toMicro(0.1) + toMicro(0.2)).toBe(toMicro(0.3));
 });
 
 test("a rate reads as a percentage", () => {
-  expect([percent(0.05), percent(0.0725), percent(0)]).toEqual(["5 %", "7.25 %", "0 %"]);
+  expect([formatPercent(0.05), formatPercent(0.0725), formatPercent(0)]).toEqual([
+    "5 %",
+    "7.25 %",
+    "0 %",
+  ]);
 });

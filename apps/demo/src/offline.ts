@@ -1,8 +1,8 @@
 import { verifyReceipt, type ReceiptVerdict } from "@agent/receipts";
-import { changeOneByte, type Tampered } from "./tamper.ts";
+import { changeOneByte, type TamperedText } from "./tamper.ts";
 
 /** What somebody needs who was not there: the text of the receipt, and whose keys count. */
-export interface Handover {
+export interface OfflineInput {
   readonly receiptText: string;
   /** The public keys from the relay's registry, by agent id. */
   readonly keys: ReadonlyMap<string, string>;
@@ -12,26 +12,26 @@ export interface Handover {
 
 export interface OfflineVerdicts {
   readonly asSigned: ReceiptVerdict;
-  readonly tampered: Tampered & { readonly verdict: ReceiptVerdict };
+  readonly tampered: TamperedText & { readonly verdict: ReceiptVerdict };
 }
 
 /** Judges the receipt, and again with one byte of its result changed; asks nobody. */
-export function judgeOffline(handover: Handover, result: string): OfflineVerdicts {
-  const { receiptText, keys, taskId, prompt } = handover;
-  const judge = (text: string) =>
+export function verifyOffline(input: OfflineInput, result: string): OfflineVerdicts {
+  const { receiptText, keys, taskId, prompt } = input;
+  const verifyText = (text: string) =>
     verifyReceipt(text, {
       taskId,
       prompt,
-      keyOf: ({ agent_id }) => keys.get(agent_id) ?? [],
+      findKeys: ({ agent_id }) => keys.get(agent_id) ?? [],
     });
   const tampered = changeOneByte(receiptText, result);
   return {
-    asSigned: judge(receiptText),
-    tampered: { ...tampered, verdict: judge(tampered.text) },
+    asSigned: verifyText(receiptText),
+    tampered: { ...tampered, verdict: verifyText(tampered.text) },
   };
 }
 
 /** The rung of the ladder at which a receipt was refused. */
-export function refusedAt({ checks }: ReceiptVerdict): string | undefined {
+export function findFailedCheck({ checks }: ReceiptVerdict): string | undefined {
   return checks.find(({ ok }) => !ok)?.name;
 }

@@ -27,17 +27,17 @@ test.each([
 ])("a program %s is gone after stop", async (_, source, signal) => {
   const processes = createProcesses(200);
   const running = processes.start(await program("idle", source));
-  expect(await running.seen(ready)).toBe("7");
-  expect(processes.alive()).toEqual(["idle"]);
+  expect(await running.waitForLine(ready)).toBe("7");
+  expect(processes.listRunning()).toEqual(["idle"]);
   await processes.stop();
-  expect(processes.alive()).toEqual([]);
+  expect(processes.listRunning()).toEqual([]);
   expect(processes.lastLines(1)).toEqual([`idle: ended with ${signal}`]);
 });
 
 test("a program has the environment that it was given, and nothing else", async () => {
   const processes = createProcesses();
   const source = "console.log(Object.keys(process.env).join());";
-  const names = processes.start(await program("names", source)).seen((line) => line);
+  const names = processes.start(await program("names", source)).waitForLine((line) => line);
   expect(await names).toBe("GREETING");
   await processes.stop();
 });
@@ -58,5 +58,5 @@ test("nothing is started once the stop has begun", async () => {
   const late = await program("late", idle);
   await processes.stop();
   expect(() => processes.start(late)).toThrow("late was not started");
-  expect(processes.alive()).toEqual([]);
+  expect(processes.listRunning()).toEqual([]);
 });

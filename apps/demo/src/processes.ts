@@ -9,15 +9,15 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>;
 }
 
-export interface Running {
+export interface RunningProcess {
   /** What `find` makes of the first line of output that it knows. */
-  seen<T>(find: (line: string) => T | undefined): Promise<T>;
+  waitForLine<T>(find: (line: string) => T | undefined): Promise<T>;
   /** Ends it without a warning, as a crash would; resolves when it is gone. */
   crash(): Promise<void>;
 }
 
 export interface Processes {
-  start(program: Program): Running;
+  start(program: Program): RunningProcess;
   /** Rejects when one of them ends before it is asked to. */
   readonly failed: Promise<never>;
   /** Asks all of them to end and ends those that do not; resolves when none is left. */
@@ -25,7 +25,7 @@ export interface Processes {
   /** For the last moment of this process, when nothing can be waited for. */
   kill(): void;
   /** The names of those that the operating system still knows. */
-  alive(): string[];
+  listRunning(): string[];
   /** The end of what each of them wrote, for whoever has to find out what went wrong. */
   lastLines(count: number): string[];
 }
@@ -57,13 +57,13 @@ export function createProcesses(graceMs = 4_000): Processes {
         env,
         stdio: ["ignore", "pipe", "pipe"],
       });
-      const entry = record(name, child);
+      const entry = trackProcess(name, child);
       entries.push(entry);
       void entry.ended.then((how) => {
         if (!stopped && !entry.mayEnd) fail(new Error(`${name} ${how}`));
       });
       return {
-        seen: (find) => seen(entry, find),
+        waitForLine: (find) => waitForLine(entry, find),
         async crash() {
           entry.mayEnd = true;
           child.kill("SIGKILL");
@@ -82,18 +82,18 @@ export function createProcesses(graceMs = 4_000): Processes {
 
     failed,
     kill,
-    alive: () => alive().map(({ name }) => name),
+    listRunning: () => alive().map(({ name }) => name),
     lastLines: (count) =>
       entries.flatMap(({ name, lines }) => lines.slice(-count).map((line) => `${name}: ${line}`)),
   };
 }
 
-function record(name: string, child: ChildProcess): Entry {
+function trackProcess(name: string, child: ChildProcess): Entry {
   const lines: string[] = [];
   const watchers = new Set<() => void>();
   const add = (line: string) => {
     if (line !== "") lines.push(line);
-    for (const look of watchers) look();
+    for (const notify of watchers) notify();
   };
   for (const input of [child.stdout, child.stderr]) {
     if (input !== null) createInterface({ input }).on("line", add);
@@ -106,19 +106,22 @@ function record(name: string, child: ChildProcess): Entry {
   return { name, child, ended, mayEnd: false, lines, watchers };
 }
 
-function seen<T>({ lines, watchers }: Entry, find: (line: string) => T | undefined): Promise<T> {
+function waitForLine<T>(
+  { lines, watchers }: Entry,
+  find: (line: string) => T | undefined,
+): Promise<T> {
   return new Promise((resolve) => {
     let next = 0;
-    const look = () => {
+    const scanLines = () => {
       while (next < lines.length) {
         const found = find(lines[next++] ?? "");
         if (found === undefined) continue;
-        watchers.delete(look);
+        watchers.delete(scanLines);
         return resolve(found);
       }
     };
-    watchers.add(look);
-    look();
+    watchers.add(scanLines);
+    scanLines();
   });
 }
 

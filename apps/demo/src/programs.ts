@@ -5,32 +5,33 @@ import type { Program } from "./processes.ts";
 
 /** Where Node.js keeps what it compiled, if somebody said so: the tests do. */
 const { NODE_COMPILE_CACHE } = process.env;
-const compiled: Program["env"] = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
+const compileCacheEnv: Program["env"] =
+  NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 
 /** On the loopback, without a wallet. */
 const relayEnv: Program["env"] = {
-  ...compiled,
+  ...compileCacheEnv,
   X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
   AGENT_HOST: "127.0.0.1",
 };
 
 /** A relay on any free port that keeps its database in `dataDir`. */
-export function relayProgram(masterToken: string, dataDir: string): Program {
+export function buildRelayProgram(masterToken: string, dataDir: string): Program {
   return {
     name: "relay",
-    main: mainOf("@agent/relay"),
+    main: resolveMain("@agent/relay"),
     env: {
       ...relayEnv,
       AGENT_API_TOKEN: masterToken,
       PORT: "0",
       AGENT_DB_PATH: join(dataDir, "relay.db"),
-      AGENT_RELAY_KEY_PASSPHRASE: newSecret(),
+      AGENT_RELAY_KEY_PASSPHRASE: createSecret(),
     },
   };
 }
 
 /** One of several relays that know each other, on a port of its own, with a database that stays. */
-export function peerRelayProgram({
+export function buildPeerRelayProgram({
   name,
   port,
   masterToken,
@@ -43,7 +44,7 @@ export function peerRelayProgram({
 }): Program {
   return {
     name,
-    main: mainOf("@agent/relay"),
+    main: resolveMain("@agent/relay"),
     env: {
       ...relayEnv,
       AGENT_API_TOKEN: masterToken,
@@ -63,27 +64,27 @@ export function peerRelayProgram({
  * An agent server on any free port; its tools and prices are in `agents/<name>.json`. It makes its own
  * key and registers with it, so it is not given the master token.
  */
-export function agentProgram(name: string, relayUrl: string, dataDir: string): Program {
+export function buildAgentProgram(name: string, relayUrl: string, dataDir: string): Program {
   return {
     name,
-    main: mainOf("@agent/agent-server"),
+    main: resolveMain("@agent/agent-server"),
     args: ["--config", fileURLToPath(new URL(`../agents/${name}.json`, import.meta.url))],
     env: {
-      ...compiled,
+      ...compileCacheEnv,
       AGENT_SYNC_URL: relayUrl,
       AGENT_PORT: "0",
       AGENT_DATA_DIR: join(dataDir, name),
-      AGENT_PASSPHRASE: newSecret(),
+      AGENT_PASSPHRASE: createSecret(),
     },
   };
 }
 
 /** For this run only. */
-export function newSecret(): string {
+export function createSecret(): string {
   return randomBytes(32).toString("hex");
 }
 
 /** The program beside a package's entry. */
-function mainOf(packageName: string): string {
+function resolveMain(packageName: string): string {
   return fileURLToPath(new URL("main.ts", import.meta.resolve(packageName)));
 }

@@ -1,33 +1,36 @@
 import { expect, test } from "vitest";
-import { judgeOffline, refusedAt } from "./offline.ts";
-import { checkProof, type Proof } from "./proof-checks.ts";
-import { hiredWith, keys, prompt, relayKey } from "./testing/hired.ts";
+import { verifyOffline, findFailedCheck } from "./offline.ts";
+import { checkProof, type ProofInput } from "./proof-checks.ts";
+import { buildDelegation, keys, PROMPT, relayKey } from "./testing/hired.ts";
 
-const hired = hiredWith();
+const hired = buildDelegation();
 
 function verdictsOn({ receipt } = hired, known: ReadonlyMap<string, string> = keys) {
   const receiptText = JSON.stringify(receipt);
-  return judgeOffline({ receiptText, keys: known, taskId: "task-outer", prompt }, receipt.result);
+  return verifyOffline(
+    { receiptText, keys: known, taskId: "task-outer", prompt: PROMPT },
+    receipt.result,
+  );
 }
 
-const right: Proof = { hired, prompt, verdicts: verdictsOn(), relayKey };
+const right: ProofInput = { hired, prompt: PROMPT, verdicts: verdictsOn(), relayKey };
 
-const failed = (proof: Proof) =>
+const failed = (proof: ProofInput) =>
   checkProof(proof)
-    .filter(({ held }) => !held)
+    .filter(({ passed: held }) => !held)
     .map(({ claim }) => claim);
 
 test("of work that is proven, everything holds", () => {
   expect(failed(right)).toEqual([]);
-  expect(refusedAt(right.verdicts.asSigned)).toBeUndefined();
+  expect(findFailedCheck(right.verdicts.asSigned)).toBeUndefined();
 });
 
 const strangers = new Map([...keys].map(([agentId]) => [agentId, relayKey]));
 const { asSigned } = right.verdicts;
-const miscounted = hiredWith({ outer: '{"words":1}' });
-const misspelt = hiredWith({ inner: "agentt" });
+const miscounted = buildDelegation({ outer: '{"words":1}' });
+const misspelt = buildDelegation({ inner: "agentt" });
 
-test.each<[string, Partial<Proof>, RegExp]>([
+test.each<[string, Partial<ProofInput>, RegExp]>([
   ["a settlement by another relay", { relayKey: "00".repeat(32) }, /^The relay signed/],
   [
     "a settlement of another receipt",

@@ -2,39 +2,43 @@ import { basename, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ReceiptVerdict } from "@agent/receipts";
 import type { Balance } from "./balances.ts";
-import type { Check } from "./check.ts";
-import type { Hired } from "./hire.ts";
-import { change, dollars, percent } from "./money.ts";
-import { refusedAt, type OfflineVerdicts } from "./offline.ts";
-import type { Stage, Worker } from "./stage.ts";
+import type { DemoCheck } from "./check.ts";
+import type { PaidDelegation } from "./hire.ts";
+import { formatChange, formatDollars, formatPercent } from "./money.ts";
+import { findFailedCheck, type OfflineVerdicts } from "./offline.ts";
+import type { Participants, Worker } from "./stage.ts";
 import type { TermReport } from "./terms.ts";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const repositoryRoot = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** Who takes part. */
-export function castLines(stage: Stage): string[] {
+export function formatParticipants(stage: Participants): string[] {
   const { relay, relayUrl, editor, research, linguist, professor } = stage;
-  const sells = ({ name, agentId, capability, price }: Worker) => [
+  const describeWorker = ({ name, agentId, capability, price }: Worker) => [
     name,
-    shortId(agentId),
-    `sells ${capability} for $${dollars(price)}`,
+    shortenId(agentId),
+    `sells ${capability} for $${formatDollars(price)}`,
   ];
   return [
-    ...columns([
+    ...formatColumns([
       [
         "relay",
-        shortId(relay.relay_id),
-        `keeps ${percent(relay.fee_rate)} of a price, at ${relayUrl}`,
+        shortenId(relay.relay_id),
+        `keeps ${formatPercent(relay.fee_rate)} of a price, at ${relayUrl}`,
       ],
-      ["editor", shortId(editor.agentId), `wants a ${research.capability}`],
-      ...[research, linguist, professor].map(sells),
+      ["editor", shortenId(editor.agentId), `wants a ${research.capability}`],
+      ...[research, linguist, professor].map(describeWorker),
     ]),
     "",
   ];
 }
 
 /** What was done. */
-export function workLines(textPath: string, { receipt }: Hired, elapsedMs: number): string[] {
+export function formatWork(
+  textPath: string,
+  { receipt }: PaidDelegation,
+  elapsedMs: number,
+): string[] {
   const { words, terms, top } = JSON.parse(receipt.result) as TermReport;
   const frequent = top.slice(0, 6).map(([term, count]) => `${term} ${count}`);
   return [
@@ -45,7 +49,7 @@ export function workLines(textPath: string, { receipt }: Hired, elapsedMs: numbe
 }
 
 /** How the relay chose who works. */
-export function routingLines({ outer, inner }: Hired): string[] {
+export function formatRouting({ outer, inner }: PaidDelegation): string[] {
   const scores = [outer, inner].map(({ payer, worker, task: { routing_choice: choice } }) => [
     payer.name,
     worker.name,
@@ -55,12 +59,12 @@ export function routingLines({ outer, inner }: Hired): string[] {
     ),
   ]);
   const names = Object.keys(outer.task.routing_choice?.sub_scores ?? {});
-  return [...columns([["hires", "chosen", "others", "score", ...names], ...scores], 2), ""];
+  return [...formatColumns([["hires", "chosen", "others", "score", ...names], ...scores], 2), ""];
 }
 
 /** Where the money went, in USD. */
-export function moneyLines(
-  { outer, inner }: Hired,
+export function formatMoney(
+  { outer, inner }: PaidDelegation,
   before: readonly Balance[],
   after: readonly Balance[],
 ): string[] {
@@ -73,53 +77,56 @@ export function moneyLines(
       settlement.amount_settled,
       settlement.fee,
       settlement.net,
-    ].map(dollars),
+    ].map(formatDollars),
   ]);
   const accounts = before.map(({ name, balance }, index) => {
     const now = after[index]?.balance ?? Number.NaN;
-    return [name, dollars(balance), dollars(now), change(balance, now)];
+    return [name, formatDollars(balance), formatDollars(now), formatChange(balance, now)];
   });
   return [
-    ...columns([["pays", "works", "price", "hold", "settled", "fee", "earned"], ...jobs], 2),
+    ...formatColumns([["pays", "works", "price", "hold", "settled", "fee", "earned"], ...jobs], 2),
     "",
-    ...columns([["account", "before", "after", "change"], ...accounts], 1),
+    ...formatColumns([["account", "before", "after", "change"], ...accounts], 1),
     "",
   ];
 }
 
 /** What the receipt alone says, after everybody has gone. */
-export function proofLines(
+export function formatProof(
   path: string,
-  { outer, inner }: Hired,
+  { outer, inner }: PaidDelegation,
   { asSigned, tampered }: OfflineVerdicts,
 ): string[] {
   const nested = asSigned.nested.map((verdict) => [
     `${inner.worker.name}'s, nested in it`,
-    judgement(verdict),
+    formatVerdict(verdict),
   ]);
   return [
-    `All processes have ended. By ${relative(root, path)} alone:`,
-    ...columns([
-      [`${outer.worker.name}'s receipt`, judgement(asSigned)],
+    `All processes have ended. By ${relative(repositoryRoot, path)} alone:`,
+    ...formatColumns([
+      [`${outer.worker.name}'s receipt`, formatVerdict(asSigned)],
       ...nested,
-      [`its result with ${tampered.after} for a ${tampered.before}`, judgement(tampered.verdict)],
+      [
+        `its result with ${tampered.after} for a ${tampered.before}`,
+        formatVerdict(tampered.verdict),
+      ],
     ]),
     "",
   ];
 }
 
-function judgement(verdict: ReceiptVerdict): string {
-  if (!verdict.valid) return `refused at the ${refusedAt(verdict)} (${verdict.code})`;
+function formatVerdict(verdict: ReceiptVerdict): string {
+  if (!verdict.valid) return `refused at the ${findFailedCheck(verdict)} (${verdict.code})`;
   const passed = verdict.checks.filter(({ ok }) => ok).length;
   return `valid, ${passed} of ${verdict.checks.length} checks passed`;
 }
 
-export function checkLines(checks: readonly Check[]): string[] {
-  return checks.map(({ claim, held }) => `  ${held ? "ok" : "NO"}  ${claim}`);
+export function formatChecks(checks: readonly DemoCheck[]): string[] {
+  return checks.map(({ claim, passed }) => `  ${passed ? "ok" : "NO"}  ${claim}`);
 }
 
 /** Pads each column to its widest cell; from column `numbers` on to the left, as figures are. */
-export function columns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
+export function formatColumns(rows: readonly (readonly string[])[], numbers = Infinity): string[] {
   const widths = rows.reduce<number[]>(
     (widest, row) => row.map((cell, index) => Math.max(cell.length, widest[index] ?? 0)),
     [],
@@ -134,6 +141,6 @@ export function columns(rows: readonly (readonly string[])[], numbers = Infinity
 }
 
 /** The start of a UUID of version 7 is its time, so the end tells agents apart. */
-export function shortId(id: string): string {
+export function shortenId(id: string): string {
   return `...${id.slice(-8)}`;
 }

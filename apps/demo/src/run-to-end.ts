@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Check } from "./check.ts";
+import type { DemoCheck } from "./check.ts";
 import { createProcesses, type Processes } from "./processes.ts";
-import { checkLines } from "./report.ts";
+import { formatChecks } from "./report.ts";
 
 /** What a demo has to itself while it runs. */
-export interface Surroundings {
+export interface DemoContext {
   /** Where relays and agents keep what they store. */
   readonly dataDir: string;
   readonly processes: Processes;
@@ -16,13 +16,13 @@ export interface Surroundings {
 }
 
 /** Ends the demo from outside: by a signal, or because it takes too long. */
-function interruption(limitMs: number): {
+function createInterruption(limitMs: number): {
   readonly signal: AbortSignal;
-  readonly happened: Promise<never>;
+  readonly interrupted: Promise<never>;
 } {
   const controller = new AbortController();
-  const { promise: happened, reject } = Promise.withResolvers<never>();
-  happened.catch(() => {});
+  const { promise: interrupted, reject } = Promise.withResolvers<never>();
+  interrupted.catch(() => {});
   const end = (reason: string) => {
     controller.abort();
     reject(new Error(reason));
@@ -31,29 +31,29 @@ function interruption(limitMs: number): {
     process.on(name, () => end(`stopped by ${name}`));
   }
   setTimeout(() => end(`not over after ${limitMs / 1_000} seconds`), limitMs).unref();
-  return { signal: controller.signal, happened };
+  return { signal: controller.signal, interrupted };
 }
 
-function print(lines: readonly string[]): void {
+function printLines(lines: readonly string[]): void {
   for (const line of lines) process.stdout.write(`${line}\n`);
 }
 
 /** Runs a demo, tells what held of what it claims, and leaves no process and no folder behind. */
-export async function runToEnd(
+export async function runToCompletion(
   limitMs: number,
-  demo: (surroundings: Surroundings) => Promise<readonly Check[]>,
+  demo: (surroundings: DemoContext) => Promise<readonly DemoCheck[]>,
 ): Promise<0 | 1> {
   const startedAt = performance.now();
   const processes = createProcesses();
   process.on("exit", () => processes.kill());
-  const { signal, happened } = interruption(limitMs);
+  const { signal, interrupted } = createInterruption(limitMs);
   const dataDir = await mkdtemp(join(tmpdir(), "agent-demo-"));
   let failures: string[];
   try {
-    const running = demo({ dataDir, processes, print, signal });
-    const checks = await Promise.race([running, happened, processes.failed]);
-    print(checkLines(checks));
-    failures = checks.filter(({ held }) => !held).map(({ claim }) => claim);
+    const running = demo({ dataDir, processes, print: printLines, signal });
+    const checks = await Promise.race([running, interrupted, processes.failed]);
+    printLines(formatChecks(checks));
+    failures = checks.filter(({ passed }) => !passed).map(({ claim }) => claim);
   } catch (error) {
     failures = [error instanceof Error ? error.message : String(error)];
   } finally {
@@ -61,10 +61,10 @@ export async function runToEnd(
     await rm(dataDir, { recursive: true, force: true });
   }
   if (failures.length > 0) {
-    print(["", ...processes.lastLines(8), "", ...failures.map((what) => `FAILED: ${what}`)]);
+    printLines(["", ...processes.lastLines(8), "", ...failures.map((what) => `FAILED: ${what}`)]);
     return 1;
   }
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
-  print(["", `All of it held, in ${seconds} s.`]);
+  printLines(["", `All of it held, in ${seconds} s.`]);
   return 0;
 }

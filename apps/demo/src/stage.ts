@@ -1,9 +1,9 @@
 import { bootstrapAgent, createRelayClient, type RelayClient } from "@agent/client";
-import { bytesToHex, generateKeyPair, publicKeyOf } from "@agent/crypto";
+import { bytesToHex, generateKeyPair, getPublicKey } from "@agent/crypto";
 import type { Operations, Result } from "@agent/wire";
-import { bodyOf } from "./body-of.ts";
+import { unwrapBody } from "./body-of.ts";
 import type { Processes } from "./processes.ts";
-import { agentProgram, newSecret, relayProgram } from "./programs.ts";
+import { buildAgentProgram, createSecret, buildRelayProgram } from "./programs.ts";
 
 /** An agent as the registry of the relay shows it. */
 export interface Member {
@@ -20,17 +20,17 @@ export interface Worker extends Member {
 }
 
 /** An agent without a server. */
-export interface Client extends Member {
+export interface ClientAgent extends Member {
   readonly client: RelayClient;
 }
 
 /** Everybody who takes part, up and running. */
-export interface Stage {
+export interface Participants {
   readonly relayUrl: string;
   readonly relay: Result<Operations["relayInfo"]>;
   /** Acts with the master token. */
   readonly operator: RelayClient;
-  readonly editor: Client;
+  readonly editor: ClientAgent;
   readonly research: Worker;
   readonly linguist: Worker;
   /** Does the same as the linguist, for more. */
@@ -38,16 +38,19 @@ export interface Stage {
 }
 
 /** Starts a relay and the agent servers that work at it, all of them on ports that happen to be free. */
-export async function setStage(processes: Processes, dataDir: string): Promise<Stage> {
-  const masterToken = newSecret();
+export async function startParticipants(
+  processes: Processes,
+  dataDir: string,
+): Promise<Participants> {
+  const masterToken = createSecret();
   const relayUrl = await startRelay(processes, masterToken, dataDir);
   const operator = createRelayClient({ baseUrl: relayUrl, identity: { masterToken } });
   const worker = async (name: string) => {
     const agentId = await startAgent(processes, name, relayUrl, dataDir);
-    return readWorker(operator, name, agentId);
+    return getWorker(operator, name, agentId);
   };
   const [relay, editor, research, linguist, professor] = await Promise.all([
-    operator.relayInfo().then(bodyOf),
+    operator.relayInfo().then(unwrapBody),
     joinAsEditor(relayUrl),
     worker("research"),
     worker("linguist"),
@@ -58,8 +61,8 @@ export async function setStage(processes: Processes, dataDir: string): Promise<S
 
 /** Both say in their output where they listen, and the agent also that the relay knows it. */
 async function startRelay(processes: Processes, masterToken: string, dataDir: string) {
-  const relay = processes.start(relayProgram(masterToken, dataDir));
-  const port = await relay.seen(
+  const relay = processes.start(buildRelayProgram(masterToken, dataDir));
+  const port = await relay.waitForLine(
     (line) => /"msg":"relay\.listening".*"port":(?<port>\d+)/.exec(line)?.groups?.["port"],
   );
   return `http://127.0.0.1:${port}`;
@@ -71,20 +74,20 @@ export async function startAgent(
   relayUrl: string,
   dataDir: string,
 ) {
-  const agent = processes.start(agentProgram(name, relayUrl, dataDir));
-  const agentId = await agent.seen(
+  const agent = processes.start(buildAgentProgram(name, relayUrl, dataDir));
+  const agentId = await agent.waitForLine(
     (line) => /^\S+ (?<id>[0-9a-f-]{36}) listening on /.exec(line)?.groups?.["id"],
   );
-  await agent.seen((line) => line.startsWith("registered at ") || undefined);
+  await agent.waitForLine((line) => line.startsWith("registered at ") || undefined);
   return agentId;
 }
 
-export async function readWorker(
+export async function getWorker(
   operator: RelayClient,
   name: string,
   agentId: string,
 ): Promise<Worker> {
-  const entry = bodyOf(await operator.getAgent({ params: { agentId } }));
+  const entry = unwrapBody(await operator.getAgent({ params: { agentId } }));
   const [offer] = entry.pricing;
   if (offer === undefined || entry.public_key === null) throw new Error(`${name} has no price`);
   const { capability, unit_cost: price } = offer;
@@ -92,11 +95,11 @@ export async function readWorker(
 }
 
 /** The editor has no server: it acts through the client, with a key of its own. */
-function joinAsEditor(relayUrl: string): Promise<Client> {
+function joinAsEditor(relayUrl: string): Promise<ClientAgent> {
   return joinAsClient("editor", relayUrl);
 }
 
-export async function joinAsClient(name: string, relayUrl: string): Promise<Client> {
+export async function joinAsClient(name: string, relayUrl: string): Promise<ClientAgent> {
   const { secretKey } = generateKeyPair();
   const joined = await bootstrapAgent({ baseUrl: relayUrl, secretKey });
   if (!joined.ok) throw new Error(`${name} was refused: ${joined.message} (${joined.code})`);
@@ -104,7 +107,7 @@ export async function joinAsClient(name: string, relayUrl: string): Promise<Clie
   return {
     name,
     agentId: identity.agentId,
-    publicKey: bytesToHex(publicKeyOf(secretKey)),
+    publicKey: bytesToHex(getPublicKey(secretKey)),
     client: createRelayClient({ baseUrl: relayUrl, identity }),
   };
 }

@@ -1,11 +1,11 @@
-export interface Tampered {
+export interface TamperedText {
   readonly text: string;
   readonly before: string;
   readonly after: string;
 }
 
 /** Changes one digit inside the receipt's `result`, so that the text stays JSON of the same shape. */
-export function changeOneByte(receiptText: string, result: string): Tampered {
+export function changeOneByte(receiptText: string, result: string): TamperedText {
   const quoted = JSON.stringify(result);
   const start = receiptText.indexOf(quoted);
   const digit = quoted.search(/\d/);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { reportOf, stem, vocabularyOf, wordsOf } from "./terms.ts";
+import { buildTermReport, stemWord, buildVocabulary, extractWords } from "./terms.ts";
 
 test("words are lower case, three letters or more, and none that every text has", () => {
-  expect(wordsOf("The Relay: it signs 12 receipts, and AI verifies über-receipts.")).toEqual([
+  expect(extractWords("The Relay: it signs 12 receipts, and AI verifies über-receipts.")).toEqual([
     "relay",
     "signs",
     "receipts",
@@ -11,11 +11,11 @@ test("words are lower case, three letters or more, and none that every text has"
     "über",
     "receipts",
   ]);
-  expect(wordsOf("")).toEqual([]);
+  expect(extractWords("")).toEqual([]);
 });
 
 test("the vocabulary has each word once, in order", () => {
-  expect(vocabularyOf(["relay", "agent", "relay"])).toEqual(["agent", "relay"]);
+  expect(buildVocabulary(["relay", "agent", "relay"])).toEqual(["agent", "relay"]);
 });
 
 test.each([
@@ -30,13 +30,13 @@ test.each([
   ["apis", "apis"],
   ["agent", "agent"],
 ])("the stem of %s is %s", (word, expected) => {
-  expect(stem(word)).toBe(expected);
+  expect(stemWord(word)).toBe(expected);
 });
 
 test("a report counts by stem, the most frequent first, then alphabetically", () => {
   const words = ["relays", "agent", "relay", "task", "agents", "relay"];
-  const vocabulary = vocabularyOf(words);
-  expect(reportOf(words, vocabulary, vocabulary.map(stem))).toEqual({
+  const vocabulary = buildVocabulary(words);
+  expect(buildTermReport(words, vocabulary, vocabulary.map(stemWord))).toEqual({
     words: 6,
     terms: 3,
     top: [
@@ -51,8 +51,8 @@ test("of a text with few terms every word is counted, once", () => {
   const word = fc.constantFrom("agent", "agents", "hashes", "relay", "relays", "task", "tasks");
   fc.assert(
     fc.property(fc.array(word), (words) => {
-      const vocabulary = vocabularyOf(words);
-      const { top, terms } = reportOf(words, vocabulary, vocabulary.map(stem));
+      const vocabulary = buildVocabulary(words);
+      const { top, terms } = buildTermReport(words, vocabulary, vocabulary.map(stemWord));
       expect(top).toHaveLength(terms);
       expect(top.reduce((sum, [, count]) => sum + count, 0)).toBe(words.length);
     }),

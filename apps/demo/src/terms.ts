@@ -6,7 +6,7 @@ export interface TermReport {
   readonly top: readonly (readonly [term: string, count: number])[];
 }
 
-const topLength = 20;
+const TOP_LENGTH = 20;
 
 const stopWords = new Set(
   (
@@ -19,13 +19,13 @@ const stopWords = new Set(
 );
 
 /** In reading order, in lower case, three letters or more. */
-export function wordsOf(text: string): string[] {
+export function extractWords(text: string): string[] {
   const words = text.toLowerCase().match(/\p{L}{3,}/gu) ?? [];
   return words.filter((word) => !stopWords.has(word));
 }
 
 /** Each word once, in code unit order. */
-export function vocabularyOf(words: readonly string[]): string[] {
+export function buildVocabulary(words: readonly string[]): string[] {
   return [...new Set(words)].toSorted();
 }
 
@@ -37,14 +37,14 @@ const pluralRules: readonly (readonly [ending: RegExp, singular: string])[] = [
 ];
 
 /** A plural's singular by its ending; short words stay as they are. */
-export function stem(word: string): string {
+export function stemWord(word: string): string {
   if (word.length < 5) return word;
   const [ending, singular] = pluralRules.find(([rule]) => rule.test(word)) ?? [];
   return ending === undefined || singular === undefined ? word : word.replace(ending, singular);
 }
 
 /** `stems` holds one stem for each word of `vocabulary`, in its order. */
-export function reportOf(
+export function buildTermReport(
   words: readonly string[],
   vocabulary: readonly string[],
   stems: readonly string[],
@@ -58,5 +58,5 @@ export function reportOf(
   const ranked = [...counts].toSorted(
     ([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1),
   );
-  return { words: words.length, terms: counts.size, top: ranked.slice(0, topLength) };
+  return { words: words.length, terms: counts.size, top: ranked.slice(0, TOP_LENGTH) };
 }

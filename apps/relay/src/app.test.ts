@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { receiptOf } from "@agent/testkit";
-import { buyer, delegate, seller } from "../test/market.ts";
+import { createReceipt } from "@agent/testkit";
+import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
 import { startTestRelay, type TestRelay } from "../test/test-relay.ts";
 
 let t: TestRelay;
@@ -18,12 +18,12 @@ describe("a relay that shuts down", () => {
   });
 
   test("takes no request any more, and says when to come back", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
     t.relay.drain();
     const refused = await Promise.all([
       t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" }),
-      t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task)),
+      t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task)),
       t.as(boss, "GET", task.path),
       t.request("GET", "/health"),
       t.request("GET", `/ws/v1/agents/${boss.agentId}`),

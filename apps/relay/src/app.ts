@@ -1,4 +1,4 @@
-import { federationPrefix } from "@agent/wire";
+import { FEDERATION_PREFIX } from "@agent/wire";
 import { Hono, type Context } from "hono";
 import { a2aHandlers } from "./a2a/routes.ts";
 import { systemHandlers } from "./admin/routes.ts";
@@ -10,9 +10,9 @@ import { credentialHandlers } from "./credentials/routes.ts";
 import { federationHandlers } from "./federation/routes.ts";
 import type { FederationWork } from "./federation/work.ts";
 import { createAuthenticator } from "./http/authenticate.ts";
-import { createClientIp } from "./http/client-ip.ts";
+import { createClientIpResolver } from "./http/client-ip.ts";
 import { createIdempotency } from "./http/idempotency.ts";
-import { mount, type Handlers } from "./http/mount.ts";
+import { mountOperations, type Handlers } from "./http/mount.ts";
 import { createRateLimiter } from "./http/rate-limit.ts";
 import { createJobs } from "./jobs.ts";
 import { spendToken } from "./identity/spend-token.ts";
@@ -39,22 +39,22 @@ export interface Relay {
   drain(): void;
 }
 
-const rateLimitEntries = 100_000;
+const MAX_RATE_LIMIT_ENTRIES = 100_000;
 
-export function createRelay(services: Services, work?: FederationWork): Relay {
+export function createRelay(services: Services, federationWork?: FederationWork): Relay {
   const { config, runtime, clock, log, tokens, connections, waiters, router } = services;
   const { operatorTokens } = services;
   let draining = false;
   const isDraining = () => draining;
 
   const authenticate = createAuthenticator(operatorTokens, tokens);
-  const clientIpOf = createClientIp(config.server.trustedProxies);
+  const clientIpOf = createClientIpResolver(config.server.trustedProxies);
   const clientIp = (c: Context) =>
-    clientIpOf(socketAddress(c.env), c.req.header("x-forwarded-for"));
+    clientIpOf(getSocketAddress(c.env), c.req.header("x-forwarded-for"));
   const limiter = createRateLimiter({
     scale: config.server.rateLimitScale,
     now: clock.elapsed,
-    maxEntries: rateLimitEntries,
+    maxEntries: MAX_RATE_LIMIT_ENTRIES,
   });
 
   const idempotency = createIdempotency(services);
@@ -62,7 +62,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
   const handlers: Handlers = {
     ...systemHandlers(services, isDraining),
     ...clockHandlers(services),
-    ...agentHandlers(services, router.bringWaiting),
+    ...agentHandlers(services, router.retryPendingFor),
     ...pairingHandlers(services),
     ...approvalHandlers(services),
     ...taskHandlers(services),
@@ -81,7 +81,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
 
   const app = new Hono();
   mountSockets(app, { ...services, authenticate }, { draining: isDraining, clientIp, limiter });
-  mount(app, {
+  mountOperations(app, {
     handlers,
     authenticate,
     limiter,
@@ -92,19 +92,20 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
     runtime,
     elapsed: clock.elapsed,
     log,
-    draining: isDraining,
-    served: services.metrics.served,
-    frozen: () => services.freezer.frozen() !== undefined,
-    isOff: (path) => services.federation === undefined && path.startsWith(federationPrefix),
+    isDraining,
+    recordRequest: services.metrics.recordRequest,
+    isFrozen: () => services.freezer.frozen() !== undefined,
+    isPathDisabled: (path) =>
+      services.federation === undefined && path.startsWith(FEDERATION_PREFIX),
   });
 
   return {
     fetch: app.fetch,
-    ...createJobs(services, work),
+    ...createJobs(services, federationWork),
     drain() {
       draining = true;
       router.stop();
-      work?.stop();
+      federationWork?.stop();
       waiters.releaseAll();
       for (const connection of connections.all()) {
         connection.send({ type: "draining" });
@@ -115,7 +116,7 @@ export function createRelay(services: Services, work?: FederationWork): Relay {
 }
 
 /** What the Node adapter hands on of the connection; absent when a request is made in process. */
-function socketAddress(env: unknown): string | undefined {
+function getSocketAddress(env: unknown): string | undefined {
   const incoming = (env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined)
     ?.incoming;
   return incoming?.socket?.remoteAddress;

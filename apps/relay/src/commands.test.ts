@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createRelayClient } from "@agent/client";
 import Sqlite from "better-sqlite3";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { endRelays, plainEnv, startRelay } from "../test/relay-process.ts";
-import { masterToken, startTestRelay } from "../test/test-relay.ts";
-import { buyer, delegate, seller } from "../test/market.ts";
-import { commands, type Outcome } from "./commands.ts";
+import { endRelays, minimalEnv, startRelay } from "../test/relay-process.ts";
+import { OPERATOR_TOKEN, startTestRelay } from "../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../test/market.ts";
+import { commands, type CommandResult } from "./commands.ts";
 import { migrate } from "./storage/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
 
@@ -29,7 +29,7 @@ beforeEach(() => {
   copy = join(folder, `copy-${count}.db`);
 });
 
-async function run(name: string, argument?: string, at = path): Promise<Outcome> {
+async function run(name: string, argument?: string, at = path): Promise<CommandResult> {
   const call = {
     arguments: argument === undefined ? [] : [argument],
     status: false,
@@ -49,18 +49,18 @@ const status = (at = path) =>
     path: at,
     now,
     randomBytes: (length) => new Uint8Array(length),
-  }) as Promise<Outcome>;
+  }) as Promise<CommandResult>;
 
 /** A database with a hold of 2.4, of a relay that was closed. */
 async function filled(): Promise<void> {
   const t = await startTestRelay({ AGENT_DB_PATH: path });
-  await delegate(t, await buyer(t, 10), await seller(t, 2));
+  await submitAcceptedTask(t, await createBuyer(t, 10), await createSeller(t, 2));
   await t.close();
 }
 
 /** Moves money through a relay until `ended`, and says how often. */
 async function load(baseUrl: string, ended: () => boolean): Promise<number> {
-  const client = createRelayClient({ baseUrl, identity: { masterToken } });
+  const client = createRelayClient({ baseUrl, identity: { masterToken: OPERATOR_TOKEN } });
   const agents = Array.from({ length: 4 }, () => crypto.randomUUID());
   let moved = 0;
   await Promise.all(
@@ -78,12 +78,12 @@ async function load(baseUrl: string, ended: () => boolean): Promise<number> {
 
 describe("a backup", () => {
   test("that is taken under load is a consistent relay, with all that was acknowledged before", async () => {
-    const relay = startRelay({ ...plainEnv, AGENT_DB_PATH: path });
+    const relay = startRelay({ ...minimalEnv, AGENT_DB_PATH: path });
     const baseUrl = await relay.baseUrl;
     let done = false;
     const loading = load(baseUrl, () => done);
     await new Promise((resolve) => setTimeout(resolve, 300));
-    const before = startRelay({ ...plainEnv, AGENT_DB_PATH: path }, { args: ["backup", copy] });
+    const before = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: ["backup", copy] });
     expect(await before.ended).toEqual({ code: 0, signal: null });
     done = true;
     expect(await loading).toBeGreaterThan(5);
@@ -96,10 +96,10 @@ describe("a backup", () => {
     const books = JSON.parse(text) as { consistent: boolean; totals: { deposits: number } };
     expect([ok, books.consistent]).toEqual([true, true]);
     expect(books.totals.deposits).toBeGreaterThan(0);
-    const restored = startRelay({ ...plainEnv, AGENT_DB_PATH: place });
+    const restored = startRelay({ ...minimalEnv, AGENT_DB_PATH: place });
     const client = createRelayClient({
       baseUrl: await restored.baseUrl,
-      identity: { masterToken },
+      identity: { masterToken: OPERATOR_TOKEN },
     });
     expect(await client.reconcile()).toMatchObject({ ok: true, body: { consistent: true } });
   });
@@ -140,7 +140,7 @@ describe("restoring", () => {
     expect(await run("restore", copy)).toMatchObject({ ok: true });
     expect(readFileSync(copy).equals(bytes)).toBe(true);
     const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
-    const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
     expect(body).toMatchObject({ consistent: true, totals: { deposits: 10, holds: 2.4 } });
     await t.close();
   });
@@ -178,10 +178,10 @@ describe("restoring", () => {
     expect((await status()).text).not.toContain("pending");
     const t = await startTestRelay({ AGENT_DB_PATH: path }, 2);
     expect((await t.request("GET", "/health")).body["incarnation"]).toBe(now / 1_000);
-    expect(t.logged("relay.restored")).toHaveLength(1);
-    const refused = await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    expect(t.listLogged("relay.restored")).toHaveLength(1);
+    const refused = await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(refused).toMatchObject({ status: 400 });
-    expect(await t.asMaster("POST", "/api/v1/admin/unfreeze", { restored: true })).toMatchObject({
+    expect(await t.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true })).toMatchObject({
       status: 200,
     });
     await t.close();
@@ -247,10 +247,10 @@ describe("the other commands", () => {
   });
 
   test("as a process: an unknown one, or none without a database, exits 1 and says why", async () => {
-    const unknown = startRelay({ ...plainEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
+    const unknown = startRelay({ ...minimalEnv, AGENT_DB_PATH: path }, { args: ["bake"] });
     expect(await unknown.ended).toEqual({ code: 1, signal: null });
     expect(unknown.stderr()).toContain('there is no command "bake"');
-    const placeless = startRelay(plainEnv, { args: ["check"] });
+    const placeless = startRelay(minimalEnv, { args: ["check"] });
     expect(await placeless.ended).toEqual({ code: 1, signal: null });
     expect(placeless.stderr()).toContain("AGENT_DB_PATH");
   });

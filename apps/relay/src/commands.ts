@@ -1,20 +1,20 @@
 import { checkBooks } from "./admin/reconcile.ts";
 import { rotateRelayKey } from "./identity/rotate-relay-key.ts";
-import { backupDatabase, requireDatabase, restoreDatabase } from "./storage/backup.ts";
+import { backupDatabase, checkDatabase, restoreDatabase } from "./storage/backup.ts";
 import type { DatabaseRefusal } from "./storage/database-refusal.ts";
 import { inspectDatabase } from "./storage/inspect-database.ts";
-import { migrationStatus } from "./storage/migrate.ts";
+import { toMigrationStatus } from "./storage/migrate.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage } from "./storage/open.ts";
 import { readDatabase } from "./storage/read-database.ts";
 
 /** What a command says, and whether it went well. */
-export interface Outcome {
+export interface CommandResult {
   readonly ok: boolean;
   readonly text: string;
 }
 
-export interface Call {
+export interface CommandInput {
   readonly arguments: readonly string[];
   /** `--status` was given. */
   readonly status: boolean;
@@ -32,7 +32,7 @@ export interface Call {
 interface Command {
   readonly usage: string;
   readonly purpose: string;
-  readonly run: (call: Call) => Outcome | Promise<Outcome>;
+  readonly run: (call: CommandInput) => CommandResult | Promise<CommandResult>;
 }
 
 /** What an operator does to the database of AGENT_DB_PATH, beside running the relay. */
@@ -41,28 +41,30 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: "backup FILE",
     purpose: "write the database into a new file, also while the relay runs",
     run: ({ arguments: [file], path }) =>
-      named(file, (to) => said(backupDatabase(path, to, migrations), `${path} is in ${to}`)),
+      withFile(file, (to) =>
+        toCommandResult(backupDatabase(path, to, migrations), `${path} is in ${to}`),
+      ),
   },
   restore: {
     usage: "restore FILE",
     purpose: "put a backup where no database is; the relay then starts frozen",
     run: ({ arguments: [file], path, now }) =>
-      named(file, (from) =>
-        said(restoreDatabase(from, path, migrations, now), `${path} is restored`),
+      withFile(file, (from) =>
+        toCommandResult(restoreDatabase(from, path, migrations, now), `${path} is restored`),
       ),
   },
   check: {
     usage: "check",
     purpose: "compare every page and index of the database",
-    run: ({ path }) => said(requireDatabase(path, migrations), `${path} is whole`),
+    run: ({ path }) => toCommandResult(checkDatabase(path, migrations), `${path} is whole`),
   },
   reconcile: {
     usage: "reconcile",
     purpose: "check that money, holds and records agree",
     async run({ path, now }) {
-      const known = requireDatabase(path, migrations);
-      if (!known.ok) return said(known, "");
-      const state = await statusOf(path);
+      const known = checkDatabase(path, migrations);
+      if (!known.ok) return toCommandResult(known, "");
+      const state = await readMigrationStatus(path);
       if (!state.ok || state.pending > 0) return { ok: false, text: "migrate the database first" };
       const books = await readDatabase(path, (read) =>
         checkBooks({ snapshot: (work) => work(read), now, since: 0 }),
@@ -74,10 +76,10 @@ export const commands: Readonly<Record<string, Command>> = {
     usage: "rotate-key [--reason TEXT]",
     purpose: "give the stopped relay a new key under its id; both keys sign the step",
     async run({ path, now, randomBytes, passphrase, reason }) {
-      const known = requireDatabase(path, migrations);
-      if (!known.ok) return said(known, "");
+      const known = checkDatabase(path, migrations);
+      if (!known.ok) return toCommandResult(known, "");
       const opened = await openStorage({ path, migrations });
-      if (!opened.ok) return said(opened, "");
+      if (!opened.ok) return toCommandResult(opened, "");
       try {
         const given = {
           ...(passphrase !== undefined && { passphrase }),
@@ -99,11 +101,11 @@ export const commands: Readonly<Record<string, Command>> = {
     purpose: "bring the schema up to date, or show what is missing",
     async run({ path, status }) {
       if (status) {
-        const state = await statusOf(path);
+        const state = await readMigrationStatus(path);
         return state.ok ? { ok: true, text: state.text } : state;
       }
       const opened = await openStorage({ path, migrations });
-      if (!opened.ok) return said(opened, "");
+      if (!opened.ok) return toCommandResult(opened, "");
       await opened.storage.close();
       const count = opened.migrated.length;
       return { ok: true, text: count === 0 ? "nothing to do" : opened.migrated.join("\n") };
@@ -111,12 +113,12 @@ export const commands: Readonly<Record<string, Command>> = {
   },
 };
 
-async function statusOf(
+async function readMigrationStatus(
   path: string,
-): Promise<{ ok: true; pending: number; text: string } | (Outcome & { ok: false })> {
+): Promise<{ ok: true; pending: number; text: string } | (CommandResult & { ok: false })> {
   const inspected = inspectDatabase({ path, migrations });
-  if (!inspected.ok) return { ...said(inspected, ""), ok: false };
-  const rows = migrationStatus(inspected.applied, migrations);
+  if (!inspected.ok) return { ...toCommandResult(inspected, ""), ok: false };
+  const rows = toMigrationStatus(inspected.applied, migrations);
   return {
     ok: true,
     pending: rows.filter(({ applied }) => !applied).length,
@@ -124,11 +126,14 @@ async function statusOf(
   };
 }
 
-function named(file: string | undefined, run: (file: string) => Outcome): Outcome {
+function withFile(file: string | undefined, run: (file: string) => CommandResult): CommandResult {
   return file === undefined ? { ok: false, text: "name a file" } : run(file);
 }
 
-function said(result: { readonly ok: true } | DatabaseRefusal, success: string): Outcome {
+function toCommandResult(
+  result: { readonly ok: true } | DatabaseRefusal,
+  success: string,
+): CommandResult {
   return result.ok
     ? { ok: true, text: success }
     : { ok: false, text: `${result.code}: ${result.detail}` };

@@ -5,9 +5,9 @@ import {
   bearerToken,
   cidrs,
   corsOrigins,
-  decimal,
+  decimalBetween,
   evmNetwork,
-  flag,
+  booleanFlag,
   listenAddress,
   oneOf,
   operatorTokens,
@@ -16,7 +16,7 @@ import {
   relayIds,
   unsupported,
   wallet,
-  whole,
+  integerBetween,
 } from "./config-values.ts";
 
 interface Variable<T> {
@@ -54,7 +54,7 @@ export const variables = {
   AGENT_HOST: { purpose: "Address to listen on", kind: listenAddress, default: "0.0.0.0" },
   PORT: {
     purpose: "Port to listen on; 0 takes a free one",
-    kind: whole(0, 65_535),
+    kind: integerBetween(0, 65_535),
     default: "3000",
   },
   AGENT_BASE_URL: {
@@ -70,7 +70,7 @@ export const variables = {
   },
   AGENT_RATE_LIMIT_SCALE: {
     purpose: "Multiplies every rate limit; 0 turns them off",
-    kind: decimal(0, 1_000_000),
+    kind: decimalBetween(0, 1_000_000),
     default: "1",
   },
   LOG_LEVEL: {
@@ -87,12 +87,12 @@ export const variables = {
   },
   AGENT_RETENTION_DAYS: {
     purpose: "Days for which finished tasks can be polled; 0 keeps them for ever",
-    kind: whole(0, 36_500),
+    kind: integerBetween(0, 36_500),
     default: "30",
   },
   AGENT_RECONCILE_INTERVAL_MS: {
     purpose: "Milliseconds between checks of the books",
-    kind: whole(1, DAY_MS),
+    kind: integerBetween(1, DAY_MS),
     default: "3600000",
   },
   AGENT_RELAY_NAME: {
@@ -108,32 +108,32 @@ export const variables = {
   },
   AGENT_RELAY_ISSUE_CREDENTIALS: {
     purpose: "Whether the relay issues credentials",
-    kind: flag,
+    kind: booleanFlag,
     default: "false",
   },
   AGENT_REQUIRE_BOOTSTRAP_PROOF: {
     purpose: "Whether bootstrap needs a signature of the new key",
-    kind: flag,
+    kind: booleanFlag,
     default: "false",
   },
   AGENT_PAIRING_TTL_MS: {
     purpose: "Life of a pairing code in milliseconds",
-    kind: whole(1, DAY_MS),
+    kind: integerBetween(1, DAY_MS),
     default: String(limits.pairingTtlMs),
   },
   AGENT_TASK_TTL_MS: {
     purpose: "Life of an unfinished task in milliseconds",
-    kind: whole(1, 7 * DAY_MS),
+    kind: integerBetween(1, 7 * DAY_MS),
     default: String(limits.taskTtlMs),
   },
   AGENT_TASK_TTL_MAX_MS: {
     purpose: "Longest life in milliseconds that a submission may ask for (ttl_ms)",
-    kind: whole(limits.taskTtlMinMs, 7 * DAY_MS),
+    kind: integerBetween(limits.minTaskTtlMs, 7 * DAY_MS),
     default: String(7 * DAY_MS),
   },
   AGENT_REQUIRE_MAX_BUDGET: {
     purpose: "Whether a submission that costs something must name its max_budget",
-    kind: flag,
+    kind: booleanFlag,
     default: "false",
   },
   AGENT_PRIVATE_ENDPOINTS: {
@@ -145,7 +145,7 @@ export const variables = {
   AGENT_PLATFORM_FEE_RATE: {
     purpose: "Share of a charge that the relay keeps",
     // A worker always earns something: the split knows no rate of 1.
-    kind: decimal(0, 0.999999),
+    kind: decimalBetween(0, 0.999999),
     default: "0.05",
   },
   PAYMENT_SECRET_KEY: {
@@ -162,7 +162,7 @@ export const variables = {
   },
   AGENT_CARD_HOLD_MS: {
     purpose: "How long money from a card cannot be withdrawn, in milliseconds",
-    kind: whole(0, 365 * DAY_MS),
+    kind: integerBetween(0, 365 * DAY_MS),
     default: String(limits.cardHoldMs),
   },
   PAYMENT_API_BASE: {
@@ -202,7 +202,7 @@ export const variables = {
   },
   AGENT_FEDERATION_MAX_PEERS: {
     purpose: "Most peers at a time",
-    kind: whole(0, 10_000),
+    kind: integerBetween(0, 10_000),
     default: "50",
   },
   AGENT_FEDERATION_ALLOWED_PEERS: {
@@ -217,46 +217,46 @@ export const variables = {
   },
   AGENT_FEDERATION_AUTO_ACCEPT_PEERS: {
     purpose: "Whether every admitted peer gets the default credit limit",
-    kind: flag,
+    kind: booleanFlag,
     default: "false",
   },
   AGENT_FEDERATION_CREDIT_LIMIT: {
     purpose: "Most that a trusted peer may owe, in USD",
-    kind: decimal(0, 1_000_000_000),
+    kind: decimalBetween(0, 1_000_000_000),
     default: "1000",
   },
   AGENT_FEDERATION_HEARTBEAT_INTERVAL_MS: {
     purpose: "Milliseconds between heartbeats",
-    kind: whole(1, DAY_MS),
+    kind: integerBetween(1, DAY_MS),
     default: "60000",
   },
   AGENT_FEDERATION_MAX_HOPS: {
     purpose: "Most relays that a forwarded query passes",
-    kind: whole(1, 3),
+    kind: integerBetween(1, 3),
     default: "3",
   },
   AGENT_FEDERATION_RETRY_SCALE: {
     purpose: "Multiplies the settlement retry schedule",
-    kind: decimal(0.000001, 1_000),
+    kind: decimalBetween(0.000001, 1_000),
     default: "1",
   },
 } as const satisfies Record<string, Variable<unknown>>;
 
 export type VariableName = keyof typeof variables;
 
-type Read<V> = V extends { readonly kind: ValueKind<infer T> } ? T : never;
+type ValueOf<V> = V extends { readonly kind: ValueKind<infer T> } ? T : never;
 
 /** The value of every variable; undefined is possible only without `required` and `default`. */
-export type Values = {
+export type VariableValues = {
   readonly [Name in VariableName]:
-    | Read<(typeof variables)[Name]>
+    | ValueOf<(typeof variables)[Name]>
     | ((typeof variables)[Name] extends { required: true } | { default: string }
         ? never
         : undefined);
 };
 
 /** The variables as text for `--help`: what an unset one means, its purpose and its rule. */
-export function describeVariables(): string {
+export function formatVariables(): string {
   const rows: readonly (readonly [string, Variable<unknown>])[] = Object.entries(variables);
   return rows
     .map(([name, { purpose, kind, required, default: fallback, unset }]) => {
@@ -271,7 +271,7 @@ export function describeVariables(): string {
 }
 
 /** The same as rows of a Markdown table, for docs/deployment.md. */
-export function variableRows(): string[] {
+export function formatVariableRows(): string[] {
   const rows: readonly (readonly [string, Variable<unknown>])[] = Object.entries(variables);
   return rows.map(([name, { purpose, kind, required, default: fallback, unset }]) => {
     const whenUnset = required ? "required" : fallback ? `\`${fallback}\`` : unset;

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { type Config, readConfig, secretValues } from "./config.ts";
+import { type Config, readConfig, listSecrets } from "./config.ts";
 import {
-  describeVariables,
+  formatVariables,
   type VariableName,
-  variableRows,
+  formatVariableRows,
   variables,
 } from "./config-variables.ts";
 
@@ -244,7 +244,7 @@ describe("readConfig", () => {
         ok: true,
         config: { apiTokens: tokens, apiTokenFile: AGENT_API_TOKEN_FILE },
       });
-      expect(read.ok && secretValues(read.config)).toEqual(tokens);
+      expect(read.ok && listSecrets(read.config)).toEqual(tokens);
     });
 
     test.each(["", "old,", "same,same", "a,b,c", "a b"])(
@@ -298,8 +298,8 @@ test("the secret values are those of the variables marked secret", () => {
     PAYMENT_SECRET_KEY: "three",
     PAYMENT_WEBHOOK_SECRET: "four",
   };
-  expect(secretValues(configOf(secrets))).toEqual(["one", "two", "three", "four"]);
-  expect(secretValues(configOf({}))).toEqual(["master-token"]);
+  expect(listSecrets(configOf(secrets))).toEqual(["one", "two", "three", "four"]);
+  expect(listSecrets(configOf({}))).toEqual(["master-token"]);
   const marked = Object.entries(variables).filter(([, variable]) => "secret" in variable);
   expect(marked.map(([name]) => name).toSorted()).toEqual(
     // No configuration with a database address is accepted, so it holds none to hide.
@@ -313,11 +313,11 @@ test("the table of docs/deployment.md is made of the variables", () => {
   const begin = rows.indexOf("## The relay's variables");
   const end = rows.indexOf("## The agent server's variables");
   const shown = rows.slice(begin, end).filter((row) => row.startsWith("| `"));
-  expect(shown).toEqual(variableRows());
+  expect(shown).toEqual(formatVariableRows());
 });
 
 test("the help text has every variable with its rule and what an unset one means", () => {
-  const help = describeVariables();
+  const help = formatVariables();
   for (const [name, variable] of Object.entries(variables)) {
     expect.soft(help).toContain(`${name} (`);
     expect.soft(help).toContain(`${variable.purpose}. Must be ${variable.kind.rule}.`);

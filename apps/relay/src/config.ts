@@ -1,4 +1,4 @@
-import type { Values, VariableName } from "./config-variables.ts";
+import type { VariableValues, VariableName } from "./config-variables.ts";
 import { variables } from "./config-variables.ts";
 import { operatorTokens, type ValueKind } from "./config-values.ts";
 import { readTokenFile } from "./read-token-file.ts";
@@ -94,50 +94,50 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Reads the whole environment and names every fault at once; no message quotes a value. */
 export function readConfig(env: Environment): ConfigResult {
-  const faults = [...contradictions(env)];
+  const faults = [...findContradictions(env)];
   const values: Partial<Record<VariableName, unknown>> = {};
   for (const name of Object.keys(variables) as VariableName[]) {
     if (faults.some((fault) => fault.variable === name)) continue;
     const variable: { kind: ValueKind<unknown>; required?: true; default?: string } =
       variables[name];
-    const text = given(env, name) ?? variable.default;
+    const text = readVariable(env, name) ?? variable.default;
     if (text === undefined) {
       if (variable.required) faults.push({ variable: name, message: `${name} is required` });
       continue;
     }
-    const value = variable.kind.read(text);
+    const value = variable.kind.parse(text);
     if (value === undefined) {
       faults.push({ variable: name, message: `${name} must be ${variable.kind.rule}` });
     }
     values[name] = value;
   }
-  const apiTokens = tokensOf(values, faults);
+  const apiTokens = resolveTokens(values, faults);
   return faults.length > 0
     ? { ok: false, faults }
-    : { ok: true, config: group(values as Values, apiTokens) };
+    : { ok: true, config: buildConfig(values as VariableValues, apiTokens) };
 }
 
 /** The operator's tokens from the environment or the file that it names; a fault when neither has any. */
-function tokensOf(
+function resolveTokens(
   values: Partial<Record<VariableName, unknown>>,
   faults: ConfigFault[],
 ): readonly string[] {
-  const { AGENT_API_TOKEN: tokens, AGENT_API_TOKEN_FILE: file } = values as Partial<Values>;
-  const refuse = (variable: VariableName, message: string) => {
+  const { AGENT_API_TOKEN: tokens, AGENT_API_TOKEN_FILE: file } = values as Partial<VariableValues>;
+  const addFault = (variable: VariableName, message: string) => {
     const isNamed = faults.some((fault) => fault.variable.startsWith("AGENT_API_TOKEN"));
     if (!isNamed) faults.unshift({ variable, message: `${variable} ${message}` });
     return [];
   };
   if (tokens !== undefined) return tokens;
   if (file === undefined) {
-    return refuse("AGENT_API_TOKEN", "is required, unless AGENT_API_TOKEN_FILE is set");
+    return addFault("AGENT_API_TOKEN", "is required, unless AGENT_API_TOKEN_FILE is set");
   }
   const message = `must name a readable file that holds ${operatorTokens.rule}`;
-  return readTokenFile(file) ?? refuse("AGENT_API_TOKEN_FILE", message);
+  return readTokenFile(file) ?? addFault("AGENT_API_TOKEN_FILE", message);
 }
 
 /** The values that must never leave the process in a log line or an answer. */
-export function secretValues(config: Config): readonly string[] {
+export function listSecrets(config: Config): readonly string[] {
   const { apiTokens, identity, payments } = config;
   const { cardSecretKey, cardWebhookSecret } = payments;
   return [...apiTokens, identity.keyPassphrase, cardSecretKey, cardWebhookSecret].filter(
@@ -146,36 +146,40 @@ export function secretValues(config: Config): readonly string[] {
 }
 
 /** A blank value counts as unset. Only a passphrase keeps its outer blanks. */
-function given(env: Environment, name: VariableName): string | undefined {
+function readVariable(env: Environment, name: VariableName): string | undefined {
   const text = env[name];
   if (text === undefined || text.trim() === "") return undefined;
   return name === "AGENT_RELAY_KEY_PASSPHRASE" ? text : text.trim();
 }
 
-function* contradictions(env: Environment): Iterable<ConfigFault> {
-  if (given(env, "AGENT_DB_PATH") && given(env, "AGENT_DATABASE_URL")) {
+function* findContradictions(env: Environment): Iterable<ConfigFault> {
+  if (readVariable(env, "AGENT_DB_PATH") && readVariable(env, "AGENT_DATABASE_URL")) {
     yield {
       variable: "AGENT_DATABASE_URL",
       message: "AGENT_DATABASE_URL and AGENT_DB_PATH must not be set together",
     };
   }
-  if (given(env, "AGENT_API_TOKEN") && given(env, "AGENT_API_TOKEN_FILE")) {
+  if (readVariable(env, "AGENT_API_TOKEN") && readVariable(env, "AGENT_API_TOKEN_FILE")) {
     yield {
       variable: "AGENT_API_TOKEN_FILE",
       message: "AGENT_API_TOKEN_FILE and AGENT_API_TOKEN must not be set together",
     };
   }
-  const [life, longest] = (["AGENT_TASK_TTL_MS", "AGENT_TASK_TTL_MAX_MS"] as const).map((name) =>
-    variables[name].kind.read(given(env, name) ?? ""),
+  const [ttlMs, maxTtlMs] = (["AGENT_TASK_TTL_MS", "AGENT_TASK_TTL_MAX_MS"] as const).map((name) =>
+    variables[name].kind.parse(readVariable(env, name) ?? ""),
   );
-  if (life !== undefined && longest !== undefined && life > longest) {
+  if (ttlMs !== undefined && maxTtlMs !== undefined && ttlMs > maxTtlMs) {
     yield {
       variable: "AGENT_TASK_TTL_MAX_MS",
       message: "AGENT_TASK_TTL_MAX_MS must not be below AGENT_TASK_TTL_MS",
     };
   }
-  const allowed = idsIn(given(env, "AGENT_FEDERATION_ALLOWED_PEERS"));
-  if (idsIn(given(env, "AGENT_FEDERATION_BLOCKED_PEERS")).some((id) => allowed.includes(id))) {
+  const allowed = parseRelayIds(readVariable(env, "AGENT_FEDERATION_ALLOWED_PEERS"));
+  if (
+    parseRelayIds(readVariable(env, "AGENT_FEDERATION_BLOCKED_PEERS")).some((id) =>
+      allowed.includes(id),
+    )
+  ) {
     yield {
       variable: "AGENT_FEDERATION_BLOCKED_PEERS",
       message:
@@ -184,10 +188,10 @@ function* contradictions(env: Environment): Iterable<ConfigFault> {
   }
 }
 
-const idsIn = (text: string | undefined): readonly string[] =>
-  text === undefined ? [] : (variables.AGENT_FEDERATION_ALLOWED_PEERS.kind.read(text) ?? []);
+const parseRelayIds = (text: string | undefined): readonly string[] =>
+  text === undefined ? [] : (variables.AGENT_FEDERATION_ALLOWED_PEERS.kind.parse(text) ?? []);
 
-function group(values: Values, apiTokens: readonly string[]): Config {
+function buildConfig(values: VariableValues, apiTokens: readonly string[]): Config {
   return {
     apiTokens,
     apiTokenFile: values.AGENT_API_TOKEN_FILE,

@@ -2,16 +2,22 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
-import { call, drive, missing, openLoad, type Load } from "../test/load.ts";
+import {
+  requestJson,
+  runLoad,
+  listMissing,
+  createLoadAgents,
+  type LoadAgents,
+} from "../test/load.ts";
 import {
   builtMain,
   endRelays,
   isBuilt,
-  linesOf,
-  plainEnv,
+  parseLogLines,
+  minimalEnv,
   startRelay,
 } from "../test/relay-process.ts";
-import { masterToken } from "../test/test-relay.ts";
+import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -23,12 +29,12 @@ if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm bu
 const options = isBuilt ? { main: builtMain } : {};
 
 test("MN13 RC2 after kill -9 under load every acknowledged task, receipt and posting is there again", async () => {
-  const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
+  const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
   let relay = startRelay(env, options);
-  const load = await openLoad(await relay.baseUrl);
+  const load = await createLoadAgents(await relay.baseUrl);
   const relayIds = new Set<unknown>();
   for (let round = 1; round <= 2; round += 1) {
-    const driven = drive(await relay.baseUrl, load, () => false);
+    const driven = runLoad(await relay.baseUrl, load, () => false);
     await vi.waitFor(() => expect(load.acknowledged.receipts.size).toBeGreaterThan(round * 150), {
       timeout: 20_000,
       interval: 5,
@@ -36,31 +42,31 @@ test("MN13 RC2 after kill -9 under load every acknowledged task, receipt and pos
     relay.kill("SIGKILL");
     expect(await relay.ended).toEqual({ code: null, signal: "SIGKILL" });
     await driven;
-    relayIds.add(linesOf(relay.stdout())[0]?.["relay_id"]);
+    relayIds.add(parseLogLines(relay.stdout())[0]?.["relay_id"]);
 
     relay = startRelay(env, options);
-    expect(await missing(await relay.baseUrl, load)).toEqual([]);
+    expect(await listMissing(await relay.baseUrl, load)).toEqual([]);
   }
-  relayIds.add(linesOf(relay.stdout())[0]?.["relay_id"]);
+  relayIds.add(parseLogLines(relay.stdout())[0]?.["relay_id"]);
   expect(relayIds.size).toBe(1);
   await expectRepeatsToBeKnown(await relay.baseUrl, load);
-  expect(await missing(await relay.baseUrl, load)).toEqual([]);
+  expect(await listMissing(await relay.baseUrl, load)).toEqual([]);
   expect(load.acknowledged.receipts.size).toBeGreaterThan(300);
 });
 
 /** What was answered before the crash and is sent once more moves nothing. */
-async function expectRepeatsToBeKnown(baseUrl: string, load: Load): Promise<void> {
+async function expectRepeatsToBeKnown(baseUrl: string, load: LoadAgents): Promise<void> {
   const { payer, worker, acknowledged } = load;
   const [reference] = acknowledged.deposits;
   const account = `${baseUrl}/api/v1/agents/${payer.agentId}/deposit`;
   const again = { amount: 10, reference };
-  expect(await call(account, masterToken, "POST", again)).toMatchObject({
+  expect(await requestJson(account, OPERATOR_TOKEN, "POST", again)).toMatchObject({
     status: 200,
     body: { idempotent: true, transaction_id: null },
   });
   for (const [taskId, receipt] of [...acknowledged.receipts].slice(0, 3)) {
     const result = `${baseUrl}/agent/${worker.agentId}/task/${taskId}/result`;
-    expect(await call(result, masterToken, "POST", receipt)).toEqual({
+    expect(await requestJson(result, OPERATOR_TOKEN, "POST", receipt)).toEqual({
       status: 200,
       body: { status: "completed" },
     });

@@ -2,4 +2,4 @@ export { readConfig, type Config } from "./config.ts";
 export { createLog, type Log } from "./http/log.ts";
 export { openRelay, type OpenRelay, type StartRefusal } from "./open-relay.ts";
 export type { Runtime } from "./runtime.ts";
-export { serve, type Serving } from "./serve.ts";
+export { serve, type RunningServer } from "./serve.ts";

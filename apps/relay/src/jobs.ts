@@ -1,62 +1,62 @@
 import { recordTime } from "./clock/record-time.ts";
-import { forgetOldForwards } from "./federation/retention.ts";
+import { purgeOldForwards } from "./federation/retention.ts";
 import type { FederationWork } from "./federation/work.ts";
-import { forgetOldKeys } from "./http/idempotency.ts";
-import { forgetSpentTokens } from "./identity/spend-token.ts";
-import { forgetOldPairings } from "./pairing/forget-pairings.ts";
-import { meetFacilitator } from "./payments/meet-facilitator.ts";
+import { purgeIdempotencyKeys } from "./http/idempotency.ts";
+import { purgeSpentTokens } from "./identity/spend-token.ts";
+import { purgePairings } from "./pairing/forget-pairings.ts";
+import { connectFacilitator } from "./payments/meet-facilitator.ts";
 import { finishPayments } from "./payments/x402-settle.ts";
-import { forgetOldDecisions } from "./routing/decision.ts";
+import { purgeOldDecisions } from "./routing/decision.ts";
 import type { Services } from "./services.ts";
 import { expireTasks } from "./tasks/expire.ts";
-import { lapseLeases, renewLeases } from "./tasks/leases.ts";
+import { expireLeases, renewLeases } from "./tasks/leases.ts";
 import { deliverWebhooks } from "./webhooks/deliver.ts";
-import { forgetEndedBudgets, forgetOldTasks } from "./tasks/retention.ts";
+import { purgeEndedBudgets, purgeOldTasks } from "./tasks/retention.ts";
 
 interface Job {
   readonly name: string;
   readonly everyMs: number;
   /** Nobody waits for it. */
-  readonly asksOthers?: true;
+  readonly runsDetached?: true;
   /** Writes nothing while the relay is frozen, and is expected by others even then. */
   readonly whileFrozen?: true;
   run(services: Services): Promise<void>;
 }
 
-const ownJobs: readonly Job[] = [
+const localJobs: readonly Job[] = [
   { name: "record-time", everyMs: 15_000, run: recordTime },
-  { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.bringAllWaiting() },
+  { name: "route-waiting", everyMs: Infinity, run: ({ router }) => router.retryAllPending() },
   { name: "expire-tasks", everyMs: 1_000, run: expireTasks },
   { name: "renew-leases", everyMs: 15_000, run: renewLeases },
-  { name: "meet-facilitator", everyMs: 30_000, run: meetFacilitator },
-  { name: "finish-payments", everyMs: 30_000, asksOthers: true, run: finishPayments },
-  { name: "deliver-webhooks", everyMs: 1_000, asksOthers: true, run: deliverWebhooks },
-  { name: "lapse-leases", everyMs: 5_000, run: lapseLeases },
-  { name: "forget-old-tasks", everyMs: 60_000, run: forgetOldTasks },
-  { name: "forget-ended-budgets", everyMs: 60_000, run: forgetEndedBudgets },
-  { name: "forget-old-keys", everyMs: 60_000, run: forgetOldKeys },
-  { name: "forget-spent-tokens", everyMs: 60_000, run: forgetSpentTokens },
-  { name: "forget-old-decisions", everyMs: 600_000, run: forgetOldDecisions },
-  { name: "forget-old-pairings", everyMs: 60_000, run: forgetOldPairings },
+  { name: "meet-facilitator", everyMs: 30_000, run: connectFacilitator },
+  { name: "finish-payments", everyMs: 30_000, runsDetached: true, run: finishPayments },
+  { name: "deliver-webhooks", everyMs: 1_000, runsDetached: true, run: deliverWebhooks },
+  { name: "lapse-leases", everyMs: 5_000, run: expireLeases },
+  { name: "forget-old-tasks", everyMs: 60_000, run: purgeOldTasks },
+  { name: "forget-ended-budgets", everyMs: 60_000, run: purgeEndedBudgets },
+  { name: "forget-old-keys", everyMs: 60_000, run: purgeIdempotencyKeys },
+  { name: "forget-spent-tokens", everyMs: 60_000, run: purgeSpentTokens },
+  { name: "forget-old-decisions", everyMs: 600_000, run: purgeOldDecisions },
+  { name: "forget-old-pairings", everyMs: 60_000, run: purgePairings },
 ];
 
-const bookJob = ({ config }: Services): Job => ({
+const reconcileJob = ({ config }: Services): Job => ({
   name: "reconcile",
   everyMs: config.books.reconcileIntervalMs,
   // Large books take long, and no other job waits for them.
-  asksOthers: true,
+  runsDetached: true,
   run: ({ reconciler }) => reconciler.checkRecent(),
 });
 
-const federationJobs = ({ config }: Services, work: FederationWork): readonly Job[] => [
-  { name: "deliver-to-peers", everyMs: 0, run: () => work.deliver() },
+const federationJobs = ({ config }: Services, federationWork: FederationWork): readonly Job[] => [
+  { name: "deliver-to-peers", everyMs: 0, run: () => federationWork.deliver() },
   {
     name: "heartbeat",
     everyMs: config.federation.heartbeatIntervalMs,
     whileFrozen: true,
-    run: async () => work.heartbeat(),
+    run: async () => federationWork.heartbeat(),
   },
-  { name: "forget-old-forwards", everyMs: 60_000, run: forgetOldForwards },
+  { name: "forget-old-forwards", everyMs: 60_000, run: purgeOldForwards },
 ];
 
 /** The background jobs of a relay. */
@@ -71,21 +71,21 @@ export interface Jobs {
  * Runs every background job that is due; one that fails is logged and due again next time. While the
  * relay is frozen only those run that say so. What asks others waits for them by itself, so that it holds up no other.
  */
-export function createJobs(services: Services, work?: FederationWork): Jobs {
+export function createJobs(services: Services, federationWork?: FederationWork): Jobs {
   const jobs = [
-    ...ownJobs,
-    bookJob(services),
-    ...(work === undefined ? [] : federationJobs(services, work)),
+    ...localJobs,
+    reconcileJob(services),
+    ...(federationWork === undefined ? [] : federationJobs(services, federationWork)),
   ];
   const lastRun = new Map<string, number>();
   const running = new Map<string, Promise<void>>();
 
-  async function attempt(job: Job): Promise<void> {
+  async function runJob(job: Job): Promise<void> {
     try {
       await job.run(services);
-      services.jobBoard.ran(job, true);
+      services.jobMonitor.recordRun(job, true);
     } catch (error) {
-      services.jobBoard.ran(job, false);
+      services.jobMonitor.recordRun(job, false);
       services.log.error("job.failed", { job: job.name, error: String(error) });
     }
   }
@@ -99,8 +99,8 @@ export function createJobs(services: Services, work?: FederationWork): Jobs {
         const { name, everyMs } = job;
         if (now - (lastRun.get(name) ?? -Infinity) < everyMs || running.has(name)) continue;
         lastRun.set(name, now);
-        const run = attempt(job);
-        if (!job.asksOthers) await run;
+        const run = runJob(job);
+        if (!job.runsDetached) await run;
         else
           running.set(
             name,

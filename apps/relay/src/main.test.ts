@@ -15,8 +15,8 @@ import {
   builtMain,
   endRelays,
   isBuilt,
-  linesOf,
-  plainEnv,
+  parseLogLines,
+  minimalEnv,
   startRelay,
   type RelayProcess,
 } from "../test/relay-process.ts";
@@ -44,19 +44,19 @@ async function refusedStart(env: Record<string, string>, args: readonly string[]
   const relay = startRelay(env, { args });
   expect(await relay.ended).toEqual({ code: 1, signal: null });
   expect(relay.stdout()).toBe("");
-  return linesOf(relay.stderr());
+  return parseLogLines(relay.stderr());
 }
 
 describe("a relay that starts from its environment alone", () => {
   async function expectReadyAndStopped(main?: string): Promise<void> {
-    const relay = startRelay(plainEnv, main === undefined ? {} : { main });
+    const relay = startRelay(minimalEnv, main === undefined ? {} : { main });
     const url = await relay.baseUrl;
     for (const probe of ["/health", "/health/live", "/health/ready"]) {
       expect((await fetch(url + probe)).status).toBe(200);
     }
     await stop(relay);
     expect(relay.stderr()).toBe("");
-    expect(linesOf(relay.stdout()).map(({ msg }) => msg)).toEqual([
+    expect(parseLogLines(relay.stdout()).map(({ msg }) => msg)).toEqual([
       "relay.listening",
       "relay.draining",
       "relay.stopped",
@@ -93,13 +93,13 @@ describe("the command", () => {
 
   test("--check-config says whether the configuration is valid, and starts nothing", async () => {
     const path = join(folder, "never.db");
-    const checked = await output(["--check-config"], { ...plainEnv, AGENT_DB_PATH: path });
+    const checked = await output(["--check-config"], { ...minimalEnv, AGENT_DB_PATH: path });
     expect(checked).toEqual({ code: 0, stdout: "configuration is valid\n", stderr: "" });
     expect(readdirSync(folder)).not.toContain("never.db");
   });
 
   test("refuses an argument that it does not know, and says how it is used", async () => {
-    const { code, stderr } = await output(["--listen"], plainEnv);
+    const { code, stderr } = await output(["--listen"], minimalEnv);
     expect(code).toBe(1);
     expect(stderr).toContain("Usage: agent-relay");
   });
@@ -132,7 +132,7 @@ describe("HO14 a start is refused", () => {
     const taken = createServer().listen(0, "127.0.0.1");
     await new Promise((listening) => taken.once("listening", listening));
     const { port } = taken.address() as { port: number };
-    const lines = await refusedStart({ ...plainEnv, PORT: String(port) });
+    const lines = await refusedStart({ ...minimalEnv, PORT: String(port) });
     expect(lines).toMatchObject([{ level: "error", msg: "relay.listen_failed" }]);
     taken.close();
   });
@@ -148,14 +148,14 @@ describe("HO14 a start is refused", () => {
   ])("with a database %s, and its file stays as it was", async (_, code, make) => {
     const path = await make();
     const before = bytesOf(path);
-    const lines = await refusedStart({ ...plainEnv, AGENT_DB_PATH: path });
+    const lines = await refusedStart({ ...minimalEnv, AGENT_DB_PATH: path });
     expect(lines).toMatchObject([{ level: "error", msg: "relay.start_refused", code }]);
     expect(lines[0]?.["detail"]).toContain(path);
     expect(bytesOf(path)).toEqual(before);
   });
 
   test("with the database of a relay that runs", async () => {
-    const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "shared.db") };
+    const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "shared.db") };
     const first = startRelay(env);
     const url = await first.baseUrl;
     expect(await refusedStart(env)).toMatchObject([
@@ -182,7 +182,7 @@ describe("HO13 the relay's key", () => {
 
   async function relayIdOf(relay: RelayProcess): Promise<unknown> {
     await stop(relay);
-    return linesOf(relay.stdout())[0]?.["relay_id"];
+    return parseLogLines(relay.stdout())[0]?.["relay_id"];
   }
 
   async function storedKey(path: string): Promise<string> {
@@ -200,7 +200,7 @@ describe("HO13 the relay's key", () => {
 
   test("is private, is kept, is sealed once there is a passphrase, and no longer in the file", async () => {
     const path = join(folder, "sealed.db");
-    const plain = { ...plainEnv, AGENT_DB_PATH: path };
+    const plain = { ...minimalEnv, AGENT_DB_PATH: path };
     const first = startRelay(plain);
     await first.baseUrl;
     expectPrivate(filesOf("sealed.db"));
@@ -236,7 +236,7 @@ describe("D9: the operator's tokens in a file", () => {
   test("D9: SIGHUP reads the file again, and a file with a fault leaves the tokens in force", async () => {
     const file = join(folder, "operator-tokens");
     writeFileSync(file, `${tokens.old}\n`);
-    const { AGENT_API_TOKEN: _, ...env } = plainEnv;
+    const { AGENT_API_TOKEN: _, ...env } = minimalEnv;
     const relay = startRelay({ ...env, AGENT_API_TOKEN_FILE: file });
     const url = await relay.baseUrl;
     const statusOf = async (token: string) => {
@@ -244,11 +244,11 @@ describe("D9: the operator's tokens in a file", () => {
       return (await fetch(`${url}/api/v1/admin/accounts`, { headers })).status;
     };
     const reload = async (text: string, msg: string) => {
-      const before = linesOf(relay.stdout() + relay.stderr()).length;
+      const before = parseLogLines(relay.stdout() + relay.stderr()).length;
       writeFileSync(file, text);
       relay.kill("SIGHUP");
       await vi.waitFor(() => {
-        const lines = linesOf(relay.stdout() + relay.stderr());
+        const lines = parseLogLines(relay.stdout() + relay.stderr());
         expect(lines.length).toBe(before + 1);
         expect(lines.map((line) => line["msg"])).toContain(msg);
       });

@@ -3,18 +3,18 @@ import { parseArgs } from "node:util";
 import { collectDefaultMetrics } from "prom-client";
 import { createRelayClock } from "./clock/relay-clock.ts";
 import { commands } from "./commands.ts";
-import { describeVariables } from "./config-variables.ts";
-import { readConfig, secretValues, type Config } from "./config.ts";
-import { bufferedWriter } from "./http/buffered-writer.ts";
+import { formatVariables } from "./config-variables.ts";
+import { readConfig, listSecrets, type Config } from "./config.ts";
+import { createBufferedWriter } from "./http/buffered-writer.ts";
 import { createLog, type LogLevel, type RootLog } from "./http/log.ts";
 import { openRelay, type OpenRelay } from "./open-relay.ts";
-import { randomPool } from "./random-pool.ts";
+import { createRandomPool } from "./random-pool.ts";
 import { readTokenFile } from "./read-token-file.ts";
 import type { Runtime } from "./runtime.ts";
-import { serve, type Serving } from "./serve.ts";
+import { serve, type RunningServer } from "./serve.ts";
 import { version } from "./version.ts";
 
-const usage = `agent-relay ${version}
+const USAGE = `agent-relay ${version}
 
 Usage: agent-relay [--check-config | --help | --version]
        agent-relay <command>
@@ -27,37 +27,37 @@ ${Object.values(commands)
 
 Everything is configured by environment:
 
-${describeVariables()}`;
+${formatVariables()}`;
 
-const graceMs = 8_000;
+const SHUTDOWN_GRACE_MS = 8_000;
 
 const clock = createRelayClock({ wall: Date.now, monotonic: () => performance.now() });
 
 const runtime: Runtime = {
   now: clock.now,
   clock,
-  randomBytes: randomPool(),
+  randomBytes: createRandomPool(),
   schedule(ms, task) {
     const timer = setTimeout(task, ms);
     return () => clearTimeout(timer);
   },
 };
 
-const out = bufferedWriter(process.stdout, setImmediate);
-const err = bufferedWriter(process.stderr, setImmediate);
+const stdoutWriter = createBufferedWriter(process.stdout, setImmediate);
+const stderrWriter = createBufferedWriter(process.stderr, setImmediate);
 
 // Who read the log may go away; to log that would only fail again, without end.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 
 function flush(): void {
-  out.flush();
-  err.flush();
+  stdoutWriter.flush();
+  stderrWriter.flush();
 }
 
-function logAt(level: LogLevel, secrets: readonly string[]) {
+function createProcessLog(level: LogLevel, secrets: readonly string[]) {
   return createLog({
     level,
-    write: { stdout: out.write, stderr: err.write },
+    write: { stdout: stdoutWriter.write, stderr: stderrWriter.write },
     now: runtime.now,
     secrets,
   });
@@ -70,8 +70,8 @@ function exit(code: number): void {
   setTimeout(() => process.exit(), 100).unref();
 }
 
-async function run(config: Config): Promise<void> {
-  const log = logAt(config.server.logLevel, secretValues(config));
+async function runRelay(config: Config): Promise<void> {
+  const log = createProcessLog(config.server.logLevel, listSecrets(config));
   process.on("uncaughtException", (error) => {
     log.error("process.uncaught", { error: error.stack ?? error.message });
   });
@@ -79,7 +79,7 @@ async function run(config: Config): Promise<void> {
     log.error("process.unhandled", { error: String(reason) });
   });
   try {
-    await open(config, log);
+    await startRelay(config, log);
   } catch (error) {
     log.error("relay.start_failed", {
       error: error instanceof Error ? error.stack : String(error),
@@ -88,13 +88,13 @@ async function run(config: Config): Promise<void> {
   }
 }
 
-async function open(config: Config, log: RootLog): Promise<void> {
+async function startRelay(config: Config, log: RootLog): Promise<void> {
   const relay = await openRelay(config, runtime, log);
   if (!relay.ok) {
     log.error("relay.start_refused", { code: relay.code, detail: relay.detail });
     return exit(1);
   }
-  let serving: Serving;
+  let serving: RunningServer;
   try {
     serving = await serve(relay, runtime, config.server);
   } catch (error) {
@@ -113,7 +113,7 @@ async function open(config: Config, log: RootLog): Promise<void> {
     stopping = true;
     log.info("relay.draining", { signal });
     try {
-      await serving.stop(graceMs);
+      await serving.stop(SHUTDOWN_GRACE_MS);
       log.info("relay.stopped", {});
       exit(0);
     } catch (error) {
@@ -133,13 +133,13 @@ function reloadTokens(file: string, { operatorTokens }: OpenRelay, log: RootLog)
   if (tokens === undefined) {
     return log.error("config.reload_refused", { variable: "AGENT_API_TOKEN_FILE" });
   }
-  log.hide(tokens);
+  log.addSecrets(tokens);
   operatorTokens.replace(tokens);
   log.info("config.reloaded", { variable: "AGENT_API_TOKEN_FILE", count: tokens.length });
 }
 
 /** A command of the operator; only the place of the database, and its passphrase, must be configured. */
-async function command(
+async function runCommand(
   name: string,
   rest: readonly string[],
   { status, reason }: { readonly status: boolean; readonly reason: string | undefined },
@@ -149,7 +149,7 @@ async function command(
   const path = process.env["AGENT_DB_PATH"]?.trim() ?? "";
   const { ok, text } =
     known === undefined
-      ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${usage}` }
+      ? { ok: false, text: `there is no command ${JSON.stringify(name)}\n\n${USAGE}` }
       : path === ""
         ? { ok: false, text: "AGENT_DB_PATH has to name the database" }
         : await known.run({
@@ -165,11 +165,11 @@ async function command(
   return exit(ok ? 0 : 1);
 }
 
-function start(): Promise<void> | void {
+function main(): Promise<void> | void {
   let flags;
-  let words;
+  let positionals;
   try {
-    ({ values: flags, positionals: words } = parseArgs({
+    ({ values: flags, positionals } = parseArgs({
       allowPositionals: true,
       options: {
         help: { type: "boolean", short: "h" },
@@ -180,20 +180,20 @@ function start(): Promise<void> | void {
       },
     }));
   } catch (error) {
-    process.stderr.write(`${error instanceof Error ? error.message : ""}\n\n${usage}\n`);
+    process.stderr.write(`${error instanceof Error ? error.message : ""}\n\n${USAGE}\n`);
     return exit(1);
   }
-  if (flags.help === true) return void process.stdout.write(`${usage}\n`);
+  if (flags.help === true) return void process.stdout.write(`${USAGE}\n`);
   if (flags.version === true) return void process.stdout.write(`${version}\n`);
 
-  const [name, ...rest] = words;
+  const [name, ...rest] = positionals;
   if (name !== undefined) {
-    return command(name, rest, { status: flags.status === true, reason: flags.reason });
+    return runCommand(name, rest, { status: flags.status === true, reason: flags.reason });
   }
 
   const read = readConfig(process.env);
   if (!read.ok) {
-    const log = logAt("error", []);
+    const log = createProcessLog("error", []);
     for (const { variable, message } of read.faults) {
       log.error("config.invalid", { variable, detail: message });
     }
@@ -202,7 +202,7 @@ function start(): Promise<void> | void {
   if (flags["check-config"] === true) {
     return void process.stdout.write("configuration is valid\n");
   }
-  return run(read.config);
+  return runRelay(read.config);
 }
 
-await start();
+await main();

@@ -1,20 +1,20 @@
-import { openFreezer } from "./admin/freeze.ts";
-import { createJobBoard } from "./admin/job-board.ts";
+import { loadFreezer } from "./admin/freeze.ts";
+import { createJobMonitor } from "./admin/job-board.ts";
 import { createMetrics, type RequestMetrics } from "./admin/metrics.ts";
 import { createReconciler } from "./admin/reconciler.ts";
 import { reportRestore } from "./admin/report-restore.ts";
 import { createRelay, type Relay } from "./app.ts";
-import { beginClock } from "./clock/begin-clock.ts";
-import { trustedClock } from "./clock/relay-clock.ts";
+import { resumeClock } from "./clock/begin-clock.ts";
+import { createTrustedClock } from "./clock/relay-clock.ts";
 import type { Config } from "./config.ts";
 import { createFederation } from "./federation/federation.ts";
 import { startFederationWork } from "./federation/work.ts";
 import { createEgress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import { loadRelayIdentity } from "./identity/relay-identity.ts";
-import { proveByToken } from "./agents/prove-by-signature.ts";
+import { recordProofByToken } from "./agents/prove-by-signature.ts";
 import { createOperatorTokens, type OperatorTokens } from "./identity/operator-tokens.ts";
-import { createTokenChecker, type TokenChecker } from "./identity/tokens.ts";
+import { createTokenVerifier, type TokenVerifier } from "./identity/tokens.ts";
 import { createFacilitator } from "./payments/x402-facilitator.ts";
 import { createConnections } from "./realtime/connections.ts";
 import { createRouter } from "./delivery/router.ts";
@@ -46,13 +46,13 @@ export async function openRelay(
   config: Config,
   runtime: Runtime,
   log: Log,
-  open = openStorage,
+  openDatabase = openStorage,
 ): Promise<OpenRelay | StartRefusal> {
-  const opened = await open({ path: config.storage.databasePath, migrations });
+  const opened = await openDatabase({ path: config.storage.databasePath, migrations });
   if (!opened.ok) return opened;
-  const clock = runtime.clock ?? trustedClock(runtime.now);
-  await beginClock(clock, opened.storage.read, log);
-  const freezer = await openFreezer(opened.storage, runtime);
+  const clock = runtime.clock ?? createTrustedClock(runtime.now);
+  await resumeClock(clock, opened.storage.read, log);
+  const freezer = await loadFreezer(opened.storage, runtime);
   const { storage } = freezer;
   const loaded = await loadRelayIdentity(opened.storage, runtime, config.identity.keyPassphrase);
   if (!loaded.ok) {
@@ -67,21 +67,21 @@ export async function openRelay(
     randomBytes: runtime.randomBytes,
   });
   const connections = createConnections();
-  const tokens: TokenChecker = createTokenChecker({
+  const tokens: TokenVerifier = createTokenVerifier({
     read: storage.read,
     audience: identity.did,
     now: runtime.now,
-    prove: (key, caller) =>
-      proveByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
+    recordProof: (key, caller) =>
+      recordProofByToken({ storage, freezer, runtime, tokens, connections }, key, caller),
   });
   const reconciler = createReconciler({ freezer, runtime, elapsed: clock.elapsed, log });
-  const parts = {
+  const baseServices = {
     config,
     runtime,
     clock,
     log,
     metrics: createMetrics(),
-    jobBoard: createJobBoard(clock.elapsed),
+    jobMonitor: createJobMonitor(clock.elapsed),
     storage,
     freezer,
     reconciler,
@@ -96,23 +96,23 @@ export async function openRelay(
     trustGraph: await loadTrustGraph(storage.read),
     federation: createFederation(config.federation, runtime, log),
   };
-  const router = createRouter(parts);
-  const services = { ...parts, router };
-  const work = startFederationWork(services);
-  const relay = createRelay(services, work);
+  const router = createRouter(baseServices);
+  const services = { ...baseServices, router };
+  const federationWork = startFederationWork(services);
+  const relay = createRelay(services, federationWork);
   await reportRestore(services);
   return {
     ok: true,
     ...relay,
     relayId: identity.relayId,
-    metrics: parts.metrics.registry,
-    operatorTokens: parts.operatorTokens,
+    metrics: baseServices.metrics.registry,
+    operatorTokens: baseServices.operatorTokens,
     async close() {
       relay.drain();
       reconciler.stop();
       await router.close();
       await egress.close();
-      await work?.idle();
+      await federationWork?.idle();
       await relay.idle();
       await storage.close();
     },

@@ -1,18 +1,18 @@
 import { randomFillSync } from "node:crypto";
 
-const poolBytes = 8_192;
+const POOL_BYTES = 8_192;
 
 /** Random bytes out of a pool that is filled at once: ids need few at a time, and a call is dear. */
-export function randomPool(): (length: number) => Uint8Array {
-  const pool = new Uint8Array(poolBytes);
-  let taken = poolBytes;
+export function createRandomPool(): (length: number) => Uint8Array {
+  const pool = new Uint8Array(POOL_BYTES);
+  let offset = POOL_BYTES;
   return (length) => {
-    if (length > poolBytes) return randomFillSync(new Uint8Array(length));
-    if (taken + length > poolBytes) {
+    if (length > POOL_BYTES) return randomFillSync(new Uint8Array(length));
+    if (offset + length > POOL_BYTES) {
       randomFillSync(pool);
-      taken = 0;
+      offset = 0;
     }
-    taken += length;
-    return pool.slice(taken - length, taken);
+    offset += length;
+    return pool.slice(offset - length, offset);
   };
 }

@@ -4,17 +4,23 @@ import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSealedKey } from "@agent/crypto/sealed-key";
-import { hostileVectors, receiptOf, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import {
+  loadHostileVectors,
+  createReceipt,
+  createTestAgent,
+  createToken,
+  type TestAgent,
+} from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
 import {
   endRelays,
-  linesOf,
-  plainEnv,
+  parseLogLines,
+  minimalEnv,
   startRelay,
   type RelayProcess,
 } from "../test/relay-process.ts";
-import { masterToken } from "../test/test-relay.ts";
+import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 import { findIdentity } from "./identity/store.ts";
 import { migrations } from "./storage/migrations/index.ts";
 import { openStorage } from "./storage/open.ts";
@@ -26,7 +32,7 @@ const passphrase = "correct horse battery staple";
 const folder = mkdtempSync(join(tmpdir(), "relay-secrets-"));
 const path = join(folder, "relay.db");
 const env = {
-  ...plainEnv,
+  ...minimalEnv,
   AGENT_DB_PATH: path,
   AGENT_RELAY_KEY_PASSPHRASE: passphrase,
   LOG_LEVEL: "debug",
@@ -69,7 +75,7 @@ async function tell(
 
 let tokens = 0;
 async function tokenFor(agent: TestAgent, audience: string): Promise<string> {
-  const token = await tokenOf(agent, audience, world);
+  const token = await createToken(agent, audience, world);
   secrets.set(`token ${(tokens += 1)}`, token);
   return token;
 }
@@ -90,7 +96,7 @@ function listenCarelessly(): Promise<string> {
 }
 
 async function bootstrapped(name: string): Promise<TestAgent> {
-  const agent = testAgent(world);
+  const agent = createTestAgent(world);
   keepSecretKey(`key of ${name}`, agent.secretKey);
   const keys = { agent_id: agent.agentId, public_key: agent.publicKey };
   const { body } = await tell("POST", "/api/v1/agents/bootstrap", undefined, keys);
@@ -99,7 +105,7 @@ async function bootstrapped(name: string): Promise<TestAgent> {
 
 /** A day in the life of a relay, its bad moments included. */
 beforeAll(async () => {
-  secrets.set("master token", masterToken);
+  secrets.set("master token", OPERATOR_TOKEN);
   secrets.set("passphrase", passphrase);
   relay = startRelay(env);
   baseUrl = await relay.baseUrl;
@@ -107,7 +113,7 @@ beforeAll(async () => {
   const [boss, worker] = [await bootstrapped("boss"), await bootstrapped("worker")];
   const [ofBoss, ofWorker] = [await tokenFor(boss, did), await tokenFor(worker, did)];
 
-  await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, masterToken, { amount: 10 });
+  await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, { amount: 10 });
   await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, ofBoss, { amount: 10 });
   const endpoint_url = await listenCarelessly();
   const registration = { agent_id: worker.agentId, endpoint_url, capabilities: ["work"] };
@@ -124,7 +130,7 @@ beforeAll(async () => {
   const { body: task } = await tell("POST", tasks, ofBoss, { prompt });
   await vi.waitUntil(() => relay.stdout().includes("mcp.forward_failed"), 10_000);
   const result = `${tasks}/${String(task["task_id"])}/result`;
-  const receipt = receiptOf(worker, {
+  const receipt = createReceipt(worker, {
     task_id: task["task_id"] as string,
     prompt,
     submitted_at: Date.now(),
@@ -138,8 +144,8 @@ beforeAll(async () => {
 
   const hex = Buffer.from(boss.secretKey).toString("hex");
   const wrong = [
-    `${masterToken}x`,
-    masterToken.toUpperCase(),
+    `${OPERATOR_TOKEN}x`,
+    OPERATOR_TOKEN.toUpperCase(),
     hex,
     passphrase.replaceAll(" ", "-"),
     await tokenFor(boss, worker.did),
@@ -151,16 +157,16 @@ beforeAll(async () => {
     await tell("POST", tasks, token, { prompt });
     await tell("GET", `/api/v1/agents/${boss.agentId}/balance?token=${token}`, token);
   }
-  const carrying = JSON.stringify({ prompt, token: masterToken, key: hex, bearer: ofBoss });
+  const carrying = JSON.stringify({ prompt, token: OPERATOR_TOKEN, key: hex, bearer: ofBoss });
   for (const broken of [carrying.slice(0, -1), `[${carrying}]`, `{"prompt": ${carrying}}`]) {
     await tell("POST", tasks, ofBoss, broken);
     await tell("POST", result, ofWorker, broken);
-    await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, masterToken, broken);
+    await tell("POST", `/api/v1/agents/${boss.agentId}/deposit`, OPERATOR_TOKEN, broken);
     await tell("POST", "/api/v1/agents/bootstrap", undefined, broken);
-    await tell("POST", `/no/such/path?token=${masterToken}`, masterToken, broken);
-    await tell("PUT", tasks, masterToken, broken);
+    await tell("POST", `/no/such/path?token=${OPERATOR_TOKEN}`, OPERATOR_TOKEN, broken);
+    await tell("PUT", tasks, OPERATOR_TOKEN, broken);
   }
-  for (const { bytes } of hostileVectors().bodies) {
+  for (const { bytes } of loadHostileVectors().bodies) {
     const body = new Uint8Array(bytes);
     await tell("POST", tasks, ofBoss, body);
     await tell("POST", result, ofWorker, body);
@@ -168,7 +174,7 @@ beforeAll(async () => {
   }
   await converse(worker, ofWorker);
   await converse(worker, ofBoss);
-  await converse(worker, `${masterToken}x`);
+  await converse(worker, `${OPERATOR_TOKEN}x`);
 });
 afterAll(async () => {
   endpoint.close();
@@ -197,7 +203,7 @@ const foundIn = (text: string) =>
 describe("IN8 over a whole run", () => {
   test("no answer holds the master token, a private key, the passphrase or a token", () => {
     expect(answers.length).toBeGreaterThan(100);
-    expect(foundIn(`...${masterToken}...`)).toEqual(["master token"]);
+    expect(foundIn(`...${OPERATOR_TOKEN}...`)).toEqual(["master token"]);
     expect(foundIn(answers.join("\n"))).toEqual([]);
   });
 
@@ -229,7 +235,7 @@ describe("IN8 over a whole run", () => {
   });
 
   test("IN7 every line of the log is one JSON object, whatever stood in prompts and ids", () => {
-    const lines = linesOf(relay.stdout() + relay.stderr());
+    const lines = parseLogLines(relay.stdout() + relay.stderr());
     expect(lines.length).toBeGreaterThan(5);
     for (const line of lines) expect(line).toMatchObject({ service: "relay" });
   });

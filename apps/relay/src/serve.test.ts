@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { connect } from "node:net";
-import { seededRandom } from "@agent/testkit";
+import { createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { masterToken, startTestRelay, type TestRelay } from "../test/test-relay.ts";
-import { patience, serve, type Serving } from "./serve.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../test/test-relay.ts";
+import { SERVER_TIMEOUTS, serve, type RunningServer } from "./serve.ts";
 
 /** The clients of these tests are as slow as real ones, the relay is less patient. */
 const impatient = {
@@ -16,15 +16,15 @@ const impatient = {
 const longest = 3_000;
 
 let t: TestRelay;
-let serving: Serving;
+let serving: RunningServer;
 beforeEach(async () => {
   t = await startTestRelay();
-  const runtime = { ...t.clock, ...seededRandom(2) };
+  const runtime = { ...t.clock, ...createSeededRandom(2) };
   serving = await serve(t.relay, runtime, { host: "127.0.0.1", port: 0 }, impatient);
 });
 afterEach(async () => {
   await serving.stop(0);
-  const failed = t.logged("request.failed");
+  const failed = t.listLogged("request.failed");
   if (failed.length > 0) throw new Error(JSON.stringify(failed));
 });
 
@@ -59,7 +59,7 @@ const post = (headers: readonly string[], path = "/agent/nobody/task") =>
   [
     `POST ${path} HTTP/1.1`,
     "Host: relay",
-    `Authorization: Bearer ${masterToken}`,
+    `Authorization: Bearer ${OPERATOR_TOKEN}`,
     "Content-Type: application/json",
     ...headers,
     "",
@@ -81,7 +81,7 @@ const bodyIn = ({ answer }: Said) =>
 const task = '{"prompt": "work"}';
 
 test("clients have 10 s for headers, 30 s for a request, 60 s between two; looked at every second", () => {
-  expect(patience).toEqual({
+  expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 60_000,
@@ -128,10 +128,10 @@ describe("IN5 a slow client is closed and told why", () => {
   });
 
   test("but a long poll is no slow client", async () => {
-    const open = await t.asMaster("POST", "/agent/nobody/task", { prompt: "work" });
+    const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
     const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
     const polled = fetch(`http://127.0.0.1:${serving.port}${path}?wait=60`, {
-      headers: { authorization: `Bearer ${masterToken}` },
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
     });
     await new Promise((later) => setTimeout(later, 2 * impatient.requestTimeout));
     await t.clock.advance(60_000);
@@ -151,7 +151,7 @@ describe("IN6 an odd request", () => {
     const path = "/agent/excess/task";
     const said = await say([post([`Content-Length: ${task.length - 1}`], path) + task]);
     expect(statusesIn(said)).toEqual([400]);
-    expect((await t.asMaster("GET", "/agent/excess/tasks")).body).toMatchObject({ tasks: [] });
+    expect((await t.asOperator("GET", "/agent/excess/tasks")).body).toMatchObject({ tasks: [] });
   });
 
   test("that expects 100 is told to go on", async () => {
@@ -205,12 +205,12 @@ describe("IN9 a client that goes away", () => {
   });
 
   test("during a long poll leaves no timer behind", async () => {
-    const open = await t.asMaster("POST", "/agent/nobody/task", { prompt: "work" });
+    const open = await t.asOperator("POST", "/agent/nobody/task", { prompt: "work" });
     const path = `/agent/nobody/task/${String(open.body["task_id"])}`;
     const before = t.clock.pending();
     const socket = connect(serving.port, "127.0.0.1");
     socket.write(
-      `GET ${path}?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${masterToken}\r\n\r\n`,
+      `GET ${path}?wait=60 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${OPERATOR_TOKEN}\r\n\r\n`,
     );
     await vi.waitFor(() => expect(t.clock.pending()).toContain(60_000), { interval: 5 });
     socket.destroy();

@@ -14,14 +14,14 @@ import {
 } from "@hono/node-server";
 import { limits, refuse } from "@agent/wire";
 import { WebSocketServer } from "ws";
-import { answerBrokenRequests } from "./http/broken-request.ts";
-import { prepareClosing } from "./http/closing.ts";
-import { refusalResponse } from "./http/refusal-response.ts";
-import { answeringUpgrades, isWebSocketUpgrade } from "./http/refused-upgrade.ts";
+import { answerMalformedRequests } from "./http/broken-request.ts";
+import { createGracefulClose } from "./http/closing.ts";
+import { createRefusalResponse } from "./http/refusal-response.ts";
+import { withUpgradeAnswers, isWebSocketUpgrade } from "./http/refused-upgrade.ts";
 import type { OpenRelay } from "./open-relay.ts";
 import { newId, type Runtime } from "./runtime.ts";
 
-export interface Serving {
+export interface RunningServer {
   readonly host: string;
   readonly port: number;
   /** Stops taking requests, lets the running ones finish for up to `graceMs`, then closes. */
@@ -29,32 +29,32 @@ export interface Serving {
 }
 
 /** How long a client may take; who takes longer is found out at the checking interval. */
-export type Patience = Required<
+export type ServerTimeouts = Required<
   Pick<
     ServerOptions,
     "headersTimeout" | "requestTimeout" | "keepAliveTimeout" | "connectionsCheckingInterval"
   >
 >;
 
-export const patience: Patience = {
+export const SERVER_TIMEOUTS: ServerTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 1_000,
 };
 
-const tickMs = 1_000;
+const TICK_INTERVAL_MS = 1_000;
 
 /** Listens for HTTP and WebSocket, and runs the background jobs. */
 export async function serve(
   relay: OpenRelay,
   runtime: Runtime,
   address: { readonly host: string; readonly port: number },
-  serverOptions: Patience = patience,
-): Promise<Serving> {
+  serverOptions: ServerTimeouts = SERVER_TIMEOUTS,
+): Promise<RunningServer> {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.socketFrameBytes });
   const { promise, resolve, reject } = Promise.withResolvers<AddressInfo>();
-  const fetch = answeringUpgrades(relay.fetch);
+  const fetch = withUpgradeAnswers(relay.fetch);
   const listener = createListener(fetch, runtime, address.host);
   const server = serveHono(
     {
@@ -75,20 +75,20 @@ export async function serve(
   server.once("error", reject);
   // What somebody expects beyond `100-continue` is no reason to refuse.
   server.on("checkExpectation", (...exchange) => server.emit("request", ...exchange));
-  answerBrokenRequests(server, () => newId(runtime));
-  const close = prepareClosing(server, sockets, runtime);
+  answerMalformedRequests(server, () => newId(runtime));
+  const close = createGracefulClose(server, sockets, runtime);
   const { port } = await promise;
-  const ticking = startTicking(relay, runtime);
-  await ticking.round();
+  const ticking = startJobTicker(relay, runtime);
+  await ticking.waitForRound();
 
   return {
     host: address.host,
     port,
     async stop(graceMs) {
-      ticking.end();
+      ticking.stop();
       relay.drain();
       await close(graceMs);
-      await ticking.round();
+      await ticking.waitForRound();
       await relay.close();
     },
   };
@@ -103,47 +103,50 @@ function createListener(
   runtime: Runtime,
   hostname: string,
 ): RequestListener {
-  const unaddressed = () =>
-    refusalResponse(refuse("request.invalid", "address or Host is malformed"), newId(runtime));
+  const answerMalformedAddress = () =>
+    createRefusalResponse(
+      refuse("request.invalid", "address or Host is malformed"),
+      newId(runtime),
+    );
   const listener = getRequestListener(fetch, {
     hostname,
     errorHandler: (error) =>
       error instanceof RequestError
-        ? unaddressed()
-        : refusalResponse(refuse("server.failed"), newId(runtime)),
+        ? answerMalformedAddress()
+        : createRefusalResponse(refuse("server.failed"), newId(runtime)),
   });
-  const refusing = getRequestListener(unaddressed, { hostname });
+  const refusingListener = getRequestListener(answerMalformedAddress, { hostname });
   return (incoming, outgoing) =>
-    void (lacksHost(incoming) ? refusing : listener)(incoming, outgoing);
+    void (isHostMissing(incoming) ? refusingListener : listener)(incoming, outgoing);
 }
 
 /** HTTP/1.0 knows no Host yet. */
-function lacksHost({ headers, httpVersion }: IncomingMessage): boolean {
+function isHostMissing({ headers, httpVersion }: IncomingMessage): boolean {
   return headers.host === undefined && httpVersion !== "1.0";
 }
 
-interface Ticking {
+interface JobTicker {
   /** Resolves when the round that runs now is over. */
-  round(): Promise<void>;
-  end(): void;
+  waitForRound(): Promise<void>;
+  stop(): void;
 }
 
 /** Runs the background jobs, a round a second. */
-function startTicking(relay: OpenRelay, { schedule }: Pick<Runtime, "schedule">): Ticking {
+function startJobTicker(relay: OpenRelay, { schedule }: Pick<Runtime, "schedule">): JobTicker {
   let round = Promise.resolve();
   let ended = false;
   let cancel = () => {};
   const tick = async () => {
     await relay.tick();
-    if (!ended) cancel = schedule(tickMs, begin);
+    if (!ended) cancel = schedule(TICK_INTERVAL_MS, startRound);
   };
-  const begin = () => {
+  const startRound = () => {
     round = tick();
   };
-  begin();
+  startRound();
   return {
-    round: () => round,
-    end() {
+    waitForRound: () => round,
+    stop() {
       ended = true;
       cancel();
     },

@@ -1,5 +1,5 @@
 import type { Freezer } from "./admin/freeze.ts";
-import type { JobBoard } from "./admin/job-board.ts";
+import type { JobMonitor } from "./admin/job-board.ts";
 import type { Reconciler } from "./admin/reconciler.ts";
 import type { RequestMetrics } from "./admin/metrics.ts";
 import type { RelayClock } from "./clock/relay-clock.ts";
@@ -9,7 +9,7 @@ import type { Egress } from "./http/egress.ts";
 import type { Log } from "./http/log.ts";
 import type { RelayIdentity } from "./identity/relay-identity.ts";
 import type { OperatorTokens } from "./identity/operator-tokens.ts";
-import type { TokenChecker } from "./identity/tokens.ts";
+import type { TokenVerifier } from "./identity/tokens.ts";
 import type { Connections } from "./realtime/connections.ts";
 import type { Facilitator } from "./payments/x402-facilitator.ts";
 import type { Router } from "./delivery/router.ts";
@@ -26,13 +26,13 @@ export interface Services {
   readonly clock: RelayClock;
   readonly log: Log;
   readonly metrics: RequestMetrics;
-  readonly jobBoard: JobBoard;
+  readonly jobMonitor: JobMonitor;
   /** Takes no transaction while the relay is frozen. */
   readonly storage: Storage;
   readonly freezer: Freezer;
   readonly reconciler: Reconciler;
   readonly identity: RelayIdentity;
-  readonly tokens: TokenChecker;
+  readonly tokens: TokenVerifier;
   readonly operatorTokens: OperatorTokens;
   readonly connections: Connections;
   readonly waiters: TaskWaiters;

@@ -4,31 +4,33 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { WebSocket } from "ws";
-import { call, drive, missing, openLoad } from "../test/load.ts";
-import { endRelays, linesOf, plainEnv, startRelay } from "../test/relay-process.ts";
-import { masterToken } from "../test/test-relay.ts";
+import { requestJson, runLoad, listMissing, createLoadAgents } from "../test/load.ts";
+import { endRelays, parseLogLines, minimalEnv, startRelay } from "../test/relay-process.ts";
+import { OPERATOR_TOKEN } from "../test/test-relay.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "relay-shutdown-"));
-const env = { ...plainEnv, AGENT_DB_PATH: join(folder, "relay.db") };
+const env = { ...minimalEnv, AGENT_DB_PATH: join(folder, "relay.db") };
 afterEach(endRelays);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test("HO15 on SIGTERM under load it stops taking, finishes, and loses nothing acknowledged", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
-  const load = await openLoad(url);
-  const driven = drive(url, load, () => false);
+  const load = await createLoadAgents(url);
+  const driven = runLoad(url, load, () => false);
   await vi.waitFor(() => expect(load.acknowledged.receipts.size).toBeGreaterThan(100), {
     timeout: 20_000,
     interval: 5,
   });
 
   // Who holds a connection: a long poll, a device, a client that says nothing.
-  const open = await call(`${url}/agent/nobody/task`, masterToken, "POST", { prompt: "wait" });
+  const open = await requestJson(`${url}/agent/nobody/task`, OPERATOR_TOKEN, "POST", {
+    prompt: "wait",
+  });
   const path = `${url}/agent/nobody/task/${String(open.body["task_id"])}`;
-  const polled = call(`${path}?wait=60`, masterToken);
+  const polled = requestJson(`${path}?wait=60`, OPERATOR_TOKEN);
   const { closed } = await deviceOf(url, load.worker.agentId);
   const idle = await connected(url);
 
@@ -40,17 +42,17 @@ test("HO15 on SIGTERM under load it stops taking, finishes, and loses nothing ac
   expect(await polled).toMatchObject({ status: 200, body: { task: { status: "pending" } } });
   expect(await closed).toBe(1001);
   expect(relay.stderr()).toBe("");
-  expect(linesOf(relay.stdout()).at(-1)).toMatchObject({ msg: "relay.stopped" });
+  expect(parseLogLines(relay.stdout()).at(-1)).toMatchObject({ msg: "relay.stopped" });
   idle.destroy();
 
   const again = startRelay(env);
-  expect(await missing(await again.baseUrl, load)).toEqual([]);
+  expect(await listMissing(await again.baseUrl, load)).toEqual([]);
 });
 
 test("HO15 a device that never answers the closing frame does not hold it up", async () => {
   const relay = startRelay(env);
   const url = await relay.baseUrl;
-  const { worker } = await openLoad(url);
+  const { worker } = await createLoadAgents(url);
   const socket = await deafSocket(url, worker.agentId);
   await vi.waitFor(() => expect(relay.stdout()).toContain("ws.connected"));
   const asked = performance.now();
@@ -63,11 +65,11 @@ test("HO15 a device that never answers the closing frame does not hold it up", a
 test.runIf(process.platform === "linux")(
   "IN9 a relay whose log nobody reads any more serves on, and does not turn in circles",
   async () => {
-    const relay = startRelay({ ...plainEnv, LOG_LEVEL: "debug" });
+    const relay = startRelay({ ...minimalEnv, LOG_LEVEL: "debug" });
     const url = await relay.baseUrl;
-    relay.deafen();
-    const load = await openLoad(url);
-    await drive(url, load, ({ receipts }) => receipts.size > 10);
+    relay.closeOutput();
+    const load = await createLoadAgents(url);
+    await runLoad(url, load, ({ receipts }) => receipts.size > 10);
     expect(load.acknowledged.receipts.size).toBeGreaterThan(10);
     await sleep(500);
     const before = cpuTicks(relay.pid);
@@ -91,7 +93,7 @@ const socketUrl = (url: string, agentId: string) => `${url}/ws/v1/agents/${agent
 /** Connects a device; answers the code with which its socket will be closed. */
 async function deviceOf(url: string, agentId: string): Promise<{ closed: Promise<number> }> {
   const socket = new WebSocket(socketUrl(url, agentId).replace("http", "ws"), {
-    headers: { authorization: `Bearer ${masterToken}` },
+    headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
   });
   await new Promise((opened) => socket.once("open", opened));
   return { closed: new Promise((end) => socket.once("close", (code: number) => end(code))) };
@@ -115,7 +117,7 @@ async function deafSocket(url: string, agentId: string): Promise<Socket> {
       "Upgrade: websocket",
       "Sec-WebSocket-Version: 13",
       "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-      `Authorization: Bearer ${masterToken}`,
+      `Authorization: Bearer ${OPERATOR_TOKEN}`,
       "",
       "",
     ].join("\r\n"),

@@ -4,21 +4,21 @@ import type { Approval, ApprovalDecision } from "@agent/wire";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-export const argsHash = "ab".repeat(32);
+export const ARGS_HASH = "ab".repeat(32);
 
-export const approvalsOf = ({ agentId }: Pick<TestAgent, "agentId">) =>
+export const approvalsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
   `/api/v1/agents/${agentId}/approvals`;
 
 /** A call that the agent asks some approvers about. */
-export async function askedOf(
+export async function requestApproval(
   t: TestRelay,
   agent: TestAgent,
   approvers: readonly TestAgent[],
   quorum_required = approvers.length,
 ): Promise<Approval> {
-  const { status, body } = await t.as(agent, "POST", approvalsOf(agent), {
+  const { status, body } = await t.as(agent, "POST", approvalsPath(agent), {
     tool_name: "pay",
-    args_hash: argsHash,
+    args_hash: ARGS_HASH,
     quorum_required,
     quorum_approvers: approvers.map(({ agentId }) => agentId),
   });
@@ -27,7 +27,7 @@ export async function askedOf(
 }
 
 /** The relay's did:key, as its identity document says it. */
-export async function relayDid(t: TestRelay): Promise<string> {
+export async function getRelayDid(t: TestRelay): Promise<string> {
   const { body } = await t.request("GET", "/.well-known/agent-relay.json");
   return publicKeyToDidKey(hexToBytes(body["public_key"] as string));
 }
@@ -40,19 +40,19 @@ export async function voteOn(
   decision: ApprovalDecision = "approve",
   about: Approval = approval,
 ): Promise<Reply> {
-  const path = `${approvalsOf({ agentId: approval.agent_id })}/${approval.approval_id}/vote`;
+  const path = `${approvalsPath({ agentId: approval.agent_id })}/${approval.approval_id}/vote`;
   const { agentId: approverId, secretKey } = approver;
-  const relay = await relayDid(t);
+  const relay = await getRelayDid(t);
   return t.as(approver, "POST", path, signVote(about, { approverId, secretKey, decision, relay }));
 }
 
 /** Makes the call that was approved. */
-export function useOf(
+export function useApproval(
   t: TestRelay,
   agent: TestAgent,
   { approval_id }: Approval,
   call: { tool_name?: string; args_hash?: string } = {},
 ): Promise<Reply> {
-  const body = { tool_name: "pay", args_hash: argsHash, ...call };
-  return t.as(agent, "POST", `${approvalsOf(agent)}/${approval_id}/use`, body);
+  const body = { tool_name: "pay", args_hash: ARGS_HASH, ...call };
+  return t.as(agent, "POST", `${approvalsPath(agent)}/${approval_id}/use`, body);
 }

@@ -1,16 +1,16 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import Stripe from "stripe";
-import { delegate, seller } from "./market.ts";
+import { submitAcceptedTask, createSeller } from "./market.ts";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-const webhookSecret = "whsec_test_0123456789";
+const WEBHOOK_SECRET = "whsec_test_0123456789";
 
 /** What the relay is configured with to call a processor at `url`. */
 export const cardEnv = (url: string) => ({
   PAYMENT_SECRET_KEY: "sk_test_0123456789",
-  PAYMENT_WEBHOOK_SECRET: webhookSecret,
+  PAYMENT_WEBHOOK_SECRET: WEBHOOK_SECRET,
   PAYMENT_API_BASE: url,
   AGENT_BASE_URL: "http://relay.test",
 });
@@ -20,12 +20,12 @@ export interface FakeProcessor {
   /** The form of each session that was asked for. */
   readonly sessions: URLSearchParams[];
   /** The status that it answers with from now on. */
-  answer(status: number): void;
+  setStatus(status: number): void;
   close(): Promise<void>;
 }
 
 /** The processor's API as far as the relay needs it, on a port of this machine. */
-export async function startProcessor(): Promise<FakeProcessor> {
+export async function startFakeProcessor(): Promise<FakeProcessor> {
   const sessions: URLSearchParams[] = [];
   let status = 200;
   const server = createServer((request, response) => {
@@ -48,7 +48,7 @@ export async function startProcessor(): Promise<FakeProcessor> {
   return {
     url: `http://127.0.0.1:${port}`,
     sessions,
-    answer(next) {
+    setStatus(next) {
       status = next;
     },
     close: () =>
@@ -60,7 +60,7 @@ export async function startProcessor(): Promise<FakeProcessor> {
 }
 
 /** An event about a session of the agent at this relay; `session` and `type` are what differs. */
-export function eventOf(
+export function createPaidEvent(
   t: Pick<TestRelay, "relay">,
   agentId: string,
   {
@@ -88,7 +88,7 @@ export function eventOf(
 }
 
 /** An event about something that the processor keeps, as its library declares it. */
-function eventAbout(type: string, object: object, created: number): string {
+function formatEvent(type: string, object: object, created: number): string {
   const id = `evt_${created}`;
   return JSON.stringify({
     id,
@@ -101,8 +101,8 @@ function eventAbout(type: string, object: object, created: number): string {
 }
 
 /** An event of a refund: `cents` is what has been refunded of the payment in all. */
-export const refundOf = (payment: string, cents: number, change: object = {}): string =>
-  eventAbout(
+export const createRefundEvent = (payment: string, cents: number, change: object = {}): string =>
+  formatEvent(
     "charge.refunded",
     {
       id: `ch_${payment}`,
@@ -116,7 +116,7 @@ export const refundOf = (payment: string, cents: number, change: object = {}): s
     1,
   );
 
-export interface Disputed {
+export interface DisputeInput {
   readonly id?: string;
   readonly type?: "created" | "closed" | "updated" | "funds_withdrawn" | "funds_reinstated";
   readonly status?: string;
@@ -125,7 +125,7 @@ export interface Disputed {
 }
 
 /** An event of a dispute about `cents` of a payment. */
-export function disputeOf(
+export function createDisputeEvent(
   payment: string,
   cents: number,
   {
@@ -134,7 +134,7 @@ export function disputeOf(
     status = "needs_response",
     created = 1,
     ...change
-  }: Disputed = {},
+  }: DisputeInput = {},
 ): string {
   const dispute = {
     id,
@@ -146,7 +146,7 @@ export function disputeOf(
     payment_intent: payment,
     ...change,
   };
-  return eventAbout(`charge.dispute.${type}`, dispute, created);
+  return formatEvent(`charge.dispute.${type}`, dispute, created);
 }
 
 /** The agent pays by card, and the processor tells of it. */
@@ -156,24 +156,24 @@ export async function payByCard(
   { cents = 1_250, payment = "pi_1" } = {},
 ): Promise<void> {
   const session = { id: `cs_${payment}`, amount_total: cents, payment_intent: payment };
-  const reply = await sendEvent(t, eventOf(t, agentId, session));
+  const reply = await sendEvent(t, createPaidEvent(t, agentId, session));
   if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
 }
 
 /** The agent owes the relay 10: it paid by card, spent the money, and took the payment back. */
-export async function overdraw(t: TestRelay, agent: TestAgent): Promise<void> {
+export async function overdrawAccount(t: TestRelay, agent: TestAgent): Promise<void> {
   await payByCard(t, agent, { cents: 1_000 });
-  const worker = await seller(t, 10);
-  const task = await delegate(t, agent, worker);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
-  await sendEvent(t, disputeOf("pi_1", 1_000));
+  const worker = await createSeller(t, 10);
+  const task = await submitAcceptedTask(t, agent, worker);
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+  await sendEvent(t, createDisputeEvent("pi_1", 1_000));
 }
 
 /** Sends an event as the processor does, signed by its own library at `at` (ms). */
 export function sendEvent(
   t: TestRelay,
   payload: string,
-  { at = t.clock.now(), secret = webhookSecret, sent = payload } = {},
+  { at = t.clock.now(), secret = WEBHOOK_SECRET, sent = payload } = {},
 ): Promise<Reply> {
   const signature = Stripe.webhooks.generateTestHeaderString({
     payload,

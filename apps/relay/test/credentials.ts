@@ -7,7 +7,7 @@ export const credentialsPath = ({ agentId }: Pick<TestAgent, "agentId">) =>
   `/api/v1/agents/${agentId}/credentials`;
 
 /** What is said of an agent, and for how long. */
-export interface Saying {
+export interface CredentialInput {
   readonly now: number;
   readonly validForMs?: number;
   /** Makes its id; the same byte makes the same id. */
@@ -15,15 +15,15 @@ export interface Saying {
   readonly about?: object;
 }
 
-type Speaker = Pick<TestAgent, "secretKey">;
+type CredentialIssuer = Pick<TestAgent, "secretKey">;
 type Subject = Pick<TestAgent, "did">;
 
 const idBytes = (seed = 1) => new Uint8Array(10).fill(seed);
 
-export function reputation(
-  by: Speaker,
+export function createReputationCredential(
+  by: CredentialIssuer,
   of: Subject,
-  { now, validForMs, seed, about = {} }: Saying,
+  { now, validForMs, seed, about = {} }: CredentialInput,
 ): VerifiableCredential {
   return issueCredential({
     type: "AgentReputationCredential",
@@ -45,10 +45,10 @@ export function reputation(
   });
 }
 
-export function trustIn(
-  by: Speaker,
+export function createTrustCredential(
+  by: CredentialIssuer,
   of: Subject,
-  { now, validForMs, seed, about = {} }: Saying,
+  { now, validForMs, seed, about = {} }: CredentialInput,
 ): VerifiableCredential {
   return issueCredential({
     type: "AgentTrustCredential",
@@ -69,10 +69,10 @@ export function trustIn(
   });
 }
 
-export function gradient(
-  by: Speaker,
+export function createGradientCredential(
+  by: CredentialIssuer,
   of: Subject,
-  { now, validForMs, seed, about = {} }: Saying,
+  { now, validForMs, seed, about = {} }: CredentialInput,
 ): VerifiableCredential {
   return issueCredential({
     type: "AgentGradientCredential",
@@ -97,7 +97,7 @@ export function gradient(
   });
 }
 
-export function handIn(
+export function submitCredentials(
   t: TestRelay,
   by: TestAgent,
   about: TestAgent,
@@ -107,8 +107,8 @@ export function handIn(
 }
 
 /** A credential of any content under a proof that holds. */
-export function resigned(
-  by: Speaker,
+export function resignCredential(
+  by: CredentialIssuer,
   { proof, ...credential }: VerifiableCredential,
   change: object,
 ): VerifiableCredential {

@@ -11,7 +11,7 @@ import type { TestRelay } from "./test-relay.ts";
 type Delegate = Pick<TestAgent, "agentId">;
 
 /** In force for an hour, for 5 dollars; `change` is signed too, whatever it breaks. */
-export function issue(
+export function issueToken(
   t: TestRelay,
   issuer: TestAgent,
   delegate: Delegate,
@@ -33,7 +33,7 @@ export function issue(
 }
 
 /** Its holder hands the token on. */
-export function handOn(
+export function attenuateToken(
   parent: DelegationToken,
   holder: TestAgent,
   delegate: Delegate,
@@ -44,7 +44,7 @@ export function handOn(
 }
 
 /** A chain of `length` tokens to and fro; the last is the payer's own for the worker. */
-export function chainOf(
+export function createTokenChain(
   t: TestRelay,
   payer: TestAgent,
   worker: TestAgent,
@@ -55,7 +55,7 @@ export function chainOf(
   );
   const [[from, to] = [payer, worker], ...rest] = turns;
   return rest.reduce(
-    (parent, [holder, next], i) => handOn(parent, holder, next, { token_id: `token ${i}` }),
-    issue(t, from, to),
+    (parent, [holder, next], i) => attenuateToken(parent, holder, next, { token_id: `token ${i}` }),
+    issueToken(t, from, to),
   );
 }

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { text as readText } from "node:stream/consumers";
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage } from "@agent/wire";
 import { WebSocket, type ClientOptions } from "ws";
 import { serve } from "../src/serve.ts";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
 
-type Told<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
+type MessageOfType<T extends ServerMessage["type"]> = Extract<ServerMessage, { type: T }>;
 
-export interface Closed {
+export interface SocketClose {
   readonly code: number;
   readonly reason: string;
 }
@@ -18,28 +18,28 @@ export interface Closed {
 export interface Device {
   readonly socket: WebSocket;
   /** The next message, which has to be of this type. */
-  next<T extends ServerMessage["type"]>(type: T): Promise<Told<T>>;
+  next<T extends ServerMessage["type"]>(type: T): Promise<MessageOfType<T>>;
   /** All that the relay has said by the time when it has nothing more to do. */
-  rest(): Promise<ServerMessage[]>;
-  say(message: ClientMessage | string | Buffer): void;
-  readonly closed: Promise<Closed>;
+  takeRemaining(): Promise<ServerMessage[]>;
+  send(message: ClientMessage | string | Buffer): void;
+  readonly closed: Promise<SocketClose>;
 }
 
 /** A relay on a real port; its time stands still until it is moved, the network's does not. */
 export interface ServedRelay extends TestRelay {
   readonly baseUrl: string;
   /** Connects without a word: what signs the device in is the caller's affair. */
-  dial(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
+  connect(agent: Pick<TestAgent, "agentId">, options?: ClientOptions): Promise<Device>;
   /** Connects with a token, by default a fresh one of the agent, and takes the `ready`. */
-  device(agent: TestAgent, token?: string): Promise<Device>;
+  connectDevice(agent: TestAgent, token?: string): Promise<Device>;
   /** Moves the clock so that nobody misses a ping for it. */
-  pass(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
   /** Stops as a process does on SIGTERM. */
   stop(graceMs?: number): Promise<void>;
 }
 
 /** The relay pings every 30 s. */
-const stepMs = 29_000;
+const CLOCK_STEP_MS = 29_000;
 
 export async function serveTestRelay(
   env: Record<string, string> = {},
@@ -48,20 +48,20 @@ export async function serveTestRelay(
   const t = await startTestRelay(env, seed);
   const serving = await serve(
     t.relay,
-    { ...t.clock, ...seededRandom(2) },
+    { ...t.clock, ...createSeededRandom(2) },
     { host: "127.0.0.1", port: 0 },
   );
   const baseUrl = `http://127.0.0.1:${serving.port}`;
   const open = new Set<WebSocket>();
   let stopping: Promise<void> | undefined;
 
-  const dial: ServedRelay["dial"] = async ({ agentId }, options = {}) => {
+  const dial: ServedRelay["connect"] = async ({ agentId }, options = {}) => {
     const socket = new WebSocket(socketUrl(baseUrl, agentId), {
       perMessageDeflate: false,
       ...options,
     });
     open.add(socket);
-    const device = deviceOn(socket);
+    const device = createDevice(socket);
     await once(socket, "open");
     return device;
   };
@@ -71,17 +71,17 @@ export async function serveTestRelay(
   return {
     ...t,
     baseUrl,
-    dial,
-    async device(agent, token) {
+    connect: dial,
+    async connectDevice(agent, token) {
       const bearer = token ?? (await t.token(agent));
       const device = await dial(agent, { headers: { authorization: `Bearer ${bearer}` } });
       await device.next("ready");
       return device;
     },
-    async pass(ms) {
-      for (let left = ms; left > 0; left -= stepMs) {
-        await t.clock.advance(Math.min(left, stepMs));
-        await quiet();
+    async advance(ms) {
+      for (let left = ms; left > 0; left -= CLOCK_STEP_MS) {
+        await t.clock.advance(Math.min(left, CLOCK_STEP_MS));
+        await settleEventLoop();
       }
     },
     stop,
@@ -97,7 +97,7 @@ export function socketUrl(baseUrl: string, agentId: string): string {
 }
 
 /** How a relay refuses to upgrade a connection at all. */
-export async function refusedUpgrade(
+export async function requestRefusedUpgrade(
   url: string,
   headers: Record<string, string>,
 ): Promise<{
@@ -112,17 +112,17 @@ export async function refusedUpgrade(
   return { status: response.statusCode, headers: response.headers, body };
 }
 
-function deviceOn(socket: WebSocket): Device {
-  const told: ServerMessage[] = [];
+function createDevice(socket: WebSocket): Device {
+  const received: ServerMessage[] = [];
   const waiting: ((message: ServerMessage) => void)[] = [];
   socket.on("message", (data: Buffer) => {
     const message = JSON.parse(data.toString()) as ServerMessage;
     const next = waiting.shift();
-    if (next === undefined) told.push(message);
+    if (next === undefined) received.push(message);
     else next(message);
   });
   socket.on("error", () => {});
-  const closed = new Promise<Closed>((resolve) => {
+  const closed = new Promise<SocketClose>((resolve) => {
     socket.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
   });
 
@@ -131,17 +131,17 @@ function deviceOn(socket: WebSocket): Device {
     closed,
     async next<T extends ServerMessage["type"]>(type: T) {
       const message =
-        told.shift() ?? (await new Promise<ServerMessage>((take) => waiting.push(take)));
+        received.shift() ?? (await new Promise<ServerMessage>((take) => waiting.push(take)));
       if (message.type !== type) {
         throw new Error(`expected ${type}, was told ${JSON.stringify(message)}`);
       }
-      return message as Told<T>;
+      return message as MessageOfType<T>;
     },
-    async rest() {
-      await quiet();
-      return told.splice(0);
+    async takeRemaining() {
+      await settleEventLoop();
+      return received.splice(0);
     },
-    say(message) {
+    send(message) {
       const isText = typeof message === "string" || Buffer.isBuffer(message);
       socket.send(isText ? message : JSON.stringify(message));
     },
@@ -149,6 +149,6 @@ function deviceOn(socket: WebSocket): Device {
 }
 
 /** Turns of the event loop enough for what is under way in this process and on its sockets. */
-export async function quiet(): Promise<void> {
+export async function settleEventLoop(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setTimeout(resolve, 3));
 }

@@ -6,21 +6,21 @@ import Sqlite from "better-sqlite3";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
 
 /** A relay whose database was changed while it was down, and an agent that was known before. */
-export interface Edited {
+export interface EditedRelay {
   readonly t: TestRelay;
   readonly agent: TestAgent;
   close(): Promise<void>;
 }
 
 /** Brings a relay into a state that no operation leads to, or none within reason. */
-export async function openEdited(
+export async function openEditedRelay(
   sqlFor: (agent: TestAgent) => string,
   env: Record<string, string> = {},
-): Promise<Edited> {
+): Promise<EditedRelay> {
   const folder = mkdtempSync(join(tmpdir(), "relay-edited-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const before = await startTestRelay({ AGENT_DB_PATH });
-  const agent = await before.agent();
+  const agent = await before.createAgent();
   await before.close();
   const db = new Sqlite(AGENT_DB_PATH);
   db.exec(sqlFor(agent));
@@ -38,5 +38,5 @@ export async function openEdited(
 }
 
 /** What revokes the agent. */
-export const revocationOf = ({ agentId }: TestAgent) =>
+export const createRevocationSql = ({ agentId }: TestAgent) =>
   `UPDATE agents SET revoked_at = 1 WHERE agent_id = '${agentId}'`;

@@ -12,7 +12,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { TestRelay } from "./test-relay.ts";
 
 /** What an agent's endpoint was asked over HTTP. */
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
@@ -20,7 +20,7 @@ export interface Asked {
 
 export interface Endpoint {
   readonly url: string;
-  readonly asked: Asked[];
+  readonly requests: ReceivedRequest[];
   close(): Promise<void>;
 }
 
@@ -31,10 +31,10 @@ export interface TaskArguments {
 }
 
 /** An HTTP server on a free port that remembers what it was asked. */
-export async function httpEndpoint(
+export async function startHttpEndpoint(
   answer: (request: IncomingMessage, response: ServerResponse) => unknown,
 ): Promise<Endpoint> {
-  const asked: Asked[] = [];
+  const asked: ReceivedRequest[] = [];
   const server = createServer((request, response) => {
     const { method = "", url = "", headers } = request;
     asked.push({ method, url, headers });
@@ -44,7 +44,7 @@ export async function httpEndpoint(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    asked,
+    requests: asked,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -77,10 +77,10 @@ function mcpServers(tool: Tool): { newServer: () => Server; calls: TaskArguments
 }
 
 /** An MCP server of the current revision with one tool, `agent_task`; 503 while it is not up. */
-export async function mcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
+export async function startMcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEndpoint> {
   const { newServer, calls } = mcpServers(tool);
   const { fetch } = createMcpHandler(newServer, { legacy: "reject" });
-  const endpoint = await httpEndpoint(
+  const endpoint = await startHttpEndpoint(
     getRequestListener((request) =>
       isUp() ? fetch(request) : new Response(null, { status: 503 }),
     ),
@@ -89,7 +89,7 @@ export async function mcpEndpoint(tool: Tool, isUp = () => true): Promise<McpEnd
 }
 
 /** The same of the revisions that keep a session for each client. */
-export async function sessionEndpoint(
+export async function startSessionEndpoint(
   tool: Tool,
 ): Promise<McpEndpoint & { readonly sessions: () => number }> {
   const { newServer, calls } = mcpServers(tool);
@@ -106,16 +106,16 @@ export async function sessionEndpoint(
     await newServer().connect(transport);
     return transport.handleRequest(request);
   });
-  const endpoint = await httpEndpoint(listener);
+  const endpoint = await startHttpEndpoint(listener);
   return { ...endpoint, calls, sessions: () => transports.size };
 }
 
-export const text = (...texts: string[]): CallToolResult => ({
+export const textResult = (...texts: string[]): CallToolResult => ({
   content: texts.map((each) => ({ type: "text", text: each })),
 });
 
 /** Registers where the agent is called; what waits for it is brought there. */
-export async function register(
+export async function registerEndpoint(
   t: TestRelay,
   agent: TestAgent,
   endpointUrl: string,

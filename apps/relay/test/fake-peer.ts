@@ -1,11 +1,11 @@
 import { bytesToHex, generateKeyPair, sign, signJson, toBase64Url, uuidV7 } from "@agent/crypto";
 import { createHeartbeat, createRemoval, signRequest } from "@agent/federation-protocol";
-import { signAttestation, receiptHash, type ExecutionReceipt } from "@agent/receipts";
-import { seededRandom } from "@agent/testkit";
+import { signAttestation, hashReceipt, type ExecutionReceipt } from "@agent/receipts";
+import { createSeededRandom } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
 /** Nothing answers here. */
-const nowhere = "http://127.0.0.1:1";
+const UNREACHABLE_URL = "http://127.0.0.1:1";
 
 /** Whoever can sign as a relay, for better or worse. */
 export interface FakePeer {
@@ -18,7 +18,7 @@ export interface FakePeer {
   post(path: string, body: object, headers?: Record<string, string>): Promise<Reply>;
   get(path: string, headers?: Record<string, string>): Promise<Reply>;
   /** The members that introduce it. */
-  introduction(): {
+  selfDescription(): {
     relay_id: string;
     public_key: string;
     endpoint_url: string;
@@ -26,34 +26,34 @@ export interface FakePeer {
   };
   propose(change?: object): Promise<Reply>;
   /** The answer to a nonce, as the initiator gives it. */
-  answer(nonce: unknown): string;
+  signChallenge(nonce: unknown): string;
   /** The whole handshake. */
-  befriend(introduction?: object): Promise<FakePeer>;
+  completeHandshake(introduction?: object): Promise<FakePeer>;
   heartbeat(timestamp?: number, change?: object): Promise<Reply>;
   remove(timestamp?: number): Promise<Reply>;
   /** The body of task/forward. */
-  forwardOf(change?: object): Record<string, unknown>;
+  createForward(change?: object): Record<string, unknown>;
   forward(change?: object): Promise<Reply>;
   /** The body of task/result, attested by this peer. */
-  resultOf(receipt: ExecutionReceipt, change?: object): Record<string, unknown>;
-  settlementOf(change: object): Record<string, unknown>;
+  createResult(receipt: ExecutionReceipt, change?: object): Record<string, unknown>;
+  createSettlement(change: object): Record<string, unknown>;
 }
 
-let made = 0;
+let peerCount = 0;
 
-export function fakePeer(
+export function createFakePeer(
   t: Pick<TestRelay, "clock" | "request" | "relay">,
-  endpointUrl = nowhere,
+  endpointUrl = UNREACHABLE_URL,
 ): FakePeer {
-  made += 1;
-  const random = seededRandom(50_000 + made);
+  peerCount += 1;
+  const random = createSeededRandom(50_000 + peerCount);
   const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
   const { now } = t.clock;
   const relayId = uuidV7(now(), random.randomBytes(10));
   const to = t.relay.relayId;
   const freshId = () => uuidV7(now(), random.randomBytes(10));
   const envelope = () => ({ timestamp: now(), to });
-  let notices = now();
+  let lastNoticeAt = now();
 
   const peer: FakePeer = {
     relayId,
@@ -69,7 +69,7 @@ export function fakePeer(
       t.request("POST", path, { body, headers: headers ?? peer.headers("POST", path, body) }),
     get: (path, headers) =>
       t.request("GET", path, { headers: headers ?? peer.headers("GET", path) }),
-    introduction: () => ({
+    selfDescription: () => ({
       relay_id: relayId,
       public_key: bytesToHex(publicKey),
       endpoint_url: endpointUrl,
@@ -77,36 +77,36 @@ export function fakePeer(
     }),
     propose: (change = {}) =>
       peer.post("/federation/v1/peer/propose", {
-        ...peer.introduction(),
+        ...peer.selfDescription(),
         nonce_a: bytesToHex(random.randomBytes(32)),
         ...envelope(),
         ...change,
       }),
-    answer: (nonce) => toBase64Url(sign(`${relayId}:${String(nonce)}`, secretKey)),
-    async befriend(introduction = {}) {
+    signChallenge: (nonce) => toBase64Url(sign(`${relayId}:${String(nonce)}`, secretKey)),
+    async completeHandshake(introduction = {}) {
       const { body } = await peer.propose(introduction);
       const confirmed = await peer.post("/federation/v1/peer/confirm", {
         relay_id: relayId,
-        challenge_response: peer.answer(body["nonce_b"]),
+        challenge_response: peer.signChallenge(body["nonce_b"]),
         ...envelope(),
       });
       if (confirmed.status !== 200) throw new Error(JSON.stringify([body, confirmed.body]));
       return peer;
     },
     heartbeat(timestamp, change = {}) {
-      notices = Math.max(now(), notices + 1);
+      lastNoticeAt = Math.max(now(), lastNoticeAt + 1);
       const body = createHeartbeat(
-        { relay_id: relayId, timestamp: timestamp ?? notices, agent_count: 0, to },
+        { relay_id: relayId, timestamp: timestamp ?? lastNoticeAt, agent_count: 0, to },
         secretKey,
       );
       return peer.post("/federation/v1/peer/heartbeat", { ...body, ...change });
     },
     remove(timestamp) {
-      notices = Math.max(now(), notices + 1);
-      const notice = { relay_id: relayId, timestamp: timestamp ?? notices, to };
+      lastNoticeAt = Math.max(now(), lastNoticeAt + 1);
+      const notice = { relay_id: relayId, timestamp: timestamp ?? lastNoticeAt, to };
       return peer.post("/federation/v1/peer/remove", createRemoval(notice, secretKey));
     },
-    forwardOf: (change = {}) =>
+    createForward: (change = {}) =>
       signJson(
         {
           task_id: freshId(),
@@ -121,8 +121,8 @@ export function fakePeer(
         },
         secretKey,
       ),
-    forward: (change) => peer.post("/federation/v1/task/forward", peer.forwardOf(change)),
-    resultOf: (receipt, change = {}) => ({
+    forward: (change) => peer.post("/federation/v1/task/forward", peer.createForward(change)),
+    createResult: (receipt, change = {}) => ({
       task_id: receipt.task_id,
       origin_relay: relayId,
       receipt,
@@ -131,7 +131,7 @@ export function fakePeer(
         {
           relay_id: relayId,
           task_id: receipt.task_id,
-          receipt_hash: receiptHash(receipt),
+          receipt_hash: hashReceipt(receipt),
           received_at: now(),
           attested_at: now(),
         },
@@ -140,7 +140,7 @@ export function fakePeer(
       ...envelope(),
       ...change,
     }),
-    settlementOf: (change) =>
+    createSettlement: (change) =>
       signJson(
         {
           settlement_id: freshId(),

@@ -1,4 +1,4 @@
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { createRelayClock } from "../src/clock/relay-clock.ts";
 import { startTestRelay, type TestRelay } from "./test-relay.ts";
 
@@ -9,12 +9,12 @@ export interface JumpingRelay extends TestRelay {
   /** Sets the relay's wall clock to the right time plus `ms`. */
   setAhead(ms: number): void;
   /** Lets time pass as a running relay spends it: its jobs run every second. */
-  run(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
 }
 
 export async function startJumpingRelay(
   env: Record<string, string> = {},
-  { seed = 1, clock = manualClock(), ahead = 0 } = {},
+  { seed = 1, clock = createManualClock(), ahead = 0 } = {},
 ): Promise<JumpingRelay> {
   let offset = ahead;
   const relayClock = createRelayClock({
@@ -28,7 +28,7 @@ export async function startJumpingRelay(
     setAhead(ms) {
       offset = ms;
     },
-    async run(ms) {
+    async advance(ms) {
       for (let left = ms; left > 0; left -= 1_000) {
         await clock.advance(Math.min(1_000, left));
         await t.relay.tick();

@@ -3,7 +3,7 @@ import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
 /** The proof by which an agent shows that it holds its key, at the relay's time. */
-export function proofOf(t: Pick<TestRelay, "clock">, agent: TestAgent) {
+export function createKeyProof(t: Pick<TestRelay, "clock">, agent: TestAgent) {
   const timestamp = t.clock.now();
   const text = `${agent.agentId}:${agent.publicKey}:${timestamp}`;
   return { timestamp, signature: toBase64Url(sign(text, agent.secretKey)) };
@@ -17,21 +17,24 @@ export function bootstrapWithProof(
 ): Promise<Reply> {
   const { agentId: agent_id, publicKey: public_key } = agent;
   return t.request("POST", "/api/v1/agents/bootstrap", {
-    body: { agent_id, public_key, proof: proofOf(t, agent), ...more },
+    body: { agent_id, public_key, proof: createKeyProof(t, agent), ...more },
   });
 }
 
 /** The same key under the id of a new agent. */
-export function withKeyOf(t: TestRelay, { secretKey, publicKey, did }: TestAgent): TestAgent {
-  return { ...t.stranger(), secretKey, publicKey, did };
+export function createAgentWithKeyOf(
+  t: TestRelay,
+  { secretKey, publicKey, did }: TestAgent,
+): TestAgent {
+  return { ...t.createUnknownAgent(), secretKey, publicKey, did };
 }
 
 /** An agent that bound a key without proof and lost it to the agent that proved it. */
-export async function displacedAgent(
+export async function createDisplacedAgent(
   t: TestRelay,
 ): Promise<{ readonly displaced: TestAgent; readonly holder: TestAgent }> {
-  const displaced = await t.agent();
-  const holder = withKeyOf(t, displaced);
+  const displaced = await t.createAgent();
+  const holder = createAgentWithKeyOf(t, displaced);
   const { status, body } = await bootstrapWithProof(t, holder);
   if (status !== 201) throw new Error(JSON.stringify(body));
   return { displaced, holder: { ...holder, deviceId: String(body["device_id"]) } };

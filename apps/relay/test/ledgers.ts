@@ -4,10 +4,10 @@ import type { Reply, TestRelay } from "./test-relay.ts";
 
 export type Outcome = "completed" | "failed";
 
-const begin = 1_767_330_894_000;
+const START_TIME = 1_767_330_894_000;
 
 /** A timeline in which each step begins and ends, or that stands still before its end. */
-export function timelineOf(goalId: string, outcomes: readonly Outcome[]): LedgerEvent[] {
+export function createTimeline(goalId: string, outcomes: readonly Outcome[]): LedgerEvent[] {
   const events: Pick<LedgerEvent, "type" | "payload">[] = [
     { type: "goal_started", payload: { goal_id: goalId } },
     ...outcomes.flatMap((outcome, ordinal) => [
@@ -20,11 +20,11 @@ export function timelineOf(goalId: string, outcomes: readonly Outcome[]): Ledger
         : { type: "step_failed" as const, payload: { error: "no luck" } },
     ]),
   ];
-  return events.map((event, index) => ({ timestamp: begin + index, ...event }) as LedgerEvent);
+  return events.map((event, index) => ({ timestamp: START_TIME + index, ...event }) as LedgerEvent);
 }
 
 /** A ledger of steps that ended so; `change` is made before the agent signs its timeline. */
-export function ledgerOf(
+export function createLedger(
   agent: TestAgent,
   goalId: string,
   outcomes: readonly Outcome[] = ["completed", "failed"],
@@ -34,10 +34,10 @@ export function ledgerOf(
     agent_id: agent.agentId,
     goal_id: goalId,
     plan_id: "",
-    started_at: begin,
+    started_at: START_TIME,
     completed_at: null,
     status: "active",
-    timeline: timelineOf(goalId, outcomes),
+    timeline: createTimeline(goalId, outcomes),
     steps: outcomes.map((status, ordinal) => ({
       step_id: `step-${ordinal}`,
       ordinal,
@@ -51,15 +51,15 @@ export function ledgerOf(
   return signLedger(body, agent.secretKey);
 }
 
-export const ledgersOf = ({ agentId }: TestAgent): string => `/agent/${agentId}/ledger`;
+export const ledgersPath = ({ agentId }: TestAgent): string => `/agent/${agentId}/ledger`;
 
 export const ledgerPath = (agent: TestAgent, goalId: string): string =>
-  `${ledgersOf(agent)}/${encodeURIComponent(goalId)}`;
+  `${ledgersPath(agent)}/${encodeURIComponent(goalId)}`;
 
 export const manifestPath = ({ agentId }: TestAgent, goalId: string): string =>
   `/api/v1/execution/${agentId}/${encodeURIComponent(goalId)}`;
 
 /** The agent hands in what it has signed, or anything else. */
 export function storeLedger(t: TestRelay, agent: TestAgent, ledger: object): Promise<Reply> {
-  return t.as(agent, "POST", ledgersOf(agent), ledger);
+  return t.as(agent, "POST", ledgersPath(agent), ledger);
 }

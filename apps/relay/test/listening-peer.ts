@@ -1,29 +1,29 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Asked {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly body: Record<string, unknown>;
 }
 
-export interface Answering {
+export interface ListeningPeer {
   readonly url: string;
   /** Every request that came, in order. */
-  readonly asked: Asked[];
+  readonly requests: ReceivedRequest[];
   close(): Promise<void>;
 }
 
 /** A server on loopback that answers as it is told; undefined: the connection breaks. */
-export async function answering(
-  reply: (asked: Asked, response: ServerResponse) => unknown,
-): Promise<Answering> {
-  const asked: Asked[] = [];
+export async function startListeningPeer(
+  reply: (asked: ReceivedRequest, response: ServerResponse) => unknown,
+): Promise<ListeningPeer> {
+  const asked: ReceivedRequest[] = [];
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const text = Buffer.concat(chunks).toString();
-    const one: Asked = {
+    const one: ReceivedRequest = {
       method: request.method ?? "",
       path: request.url ?? "",
       body: text === "" ? {} : (JSON.parse(text) as Record<string, unknown>),
@@ -40,7 +40,7 @@ export async function answering(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requests: asked,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { receiptOf, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
 import type { Settlement, Task, Transaction } from "@agent/wire";
-import { masterToken } from "./test-relay.ts";
+import { OPERATOR_TOKEN } from "./test-relay.ts";
 
 const world = { now: Date.now, randomBytes };
 
 /** What a relay has said yes to, and so has to know for ever. */
-export interface Acknowledged {
+export interface AcknowledgedWork {
   readonly deposits: string[];
   readonly tasks: Task[];
   /** The receipt of each task that was answered 200. */
@@ -14,11 +14,11 @@ export interface Acknowledged {
 }
 
 /** A payer and a worker at a relay that runs in a process of its own, on the real clock. */
-export interface Load {
+export interface LoadAgents {
   readonly payer: TestAgent;
   readonly worker: TestAgent;
   readonly did: string;
-  readonly acknowledged: Acknowledged;
+  readonly acknowledged: AcknowledgedWork;
 }
 
 interface Answer {
@@ -26,7 +26,7 @@ interface Answer {
   readonly body: Record<string, unknown>;
 }
 
-export async function call(
+export async function requestJson(
   url: string,
   token: string,
   method = "GET",
@@ -40,50 +40,55 @@ export async function call(
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 
-export async function openLoad(baseUrl: string): Promise<Load> {
-  const { body } = await call(`${baseUrl}/.well-known/agent-relay.json`, masterToken);
-  const people = [testAgent(world), testAgent(world)];
+export async function createLoadAgents(baseUrl: string): Promise<LoadAgents> {
+  const { body } = await requestJson(`${baseUrl}/.well-known/agent-relay.json`, OPERATOR_TOKEN);
+  const people = [createTestAgent(world), createTestAgent(world)];
   for (const [i, { agentId, publicKey }] of people.entries()) {
     const keys = { agent_id: agentId, public_key: publicKey };
-    const known = await call(`${baseUrl}/api/v1/agents/bootstrap`, masterToken, "POST", keys);
+    const known = await requestJson(
+      `${baseUrl}/api/v1/agents/bootstrap`,
+      OPERATOR_TOKEN,
+      "POST",
+      keys,
+    );
     people[i] = { ...people[i]!, deviceId: known.body["device_id"] as string };
   }
   const [payer, worker] = people as [TestAgent, TestAgent];
-  await call(`${baseUrl}/api/v1/agents/${worker.agentId}/listing`, masterToken, "POST", {
+  await requestJson(`${baseUrl}/api/v1/agents/${worker.agentId}/listing`, OPERATOR_TOKEN, "POST", {
     capabilities: ["work"],
     pricing: [{ capability: "work", unit_cost: 1, currency: "USD", per: "task" }],
     sla: {},
     description: "works",
   });
-  const acknowledged: Acknowledged = { deposits: [], tasks: [], receipts: new Map() };
+  const acknowledged: AcknowledgedWork = { deposits: [], tasks: [], receipts: new Map() };
   return { payer, worker, did: body["did"] as string, acknowledged };
 }
 
-/** Deposits 10, submits and delivers, `lanes` at a time, until `isEnough` or the relay is gone. */
-export async function drive(
+/** Deposits 10, submits and delivers, `concurrency` at a time, until `isEnough` or the relay is gone. */
+export async function runLoad(
   baseUrl: string,
-  load: Load,
-  isEnough: (acknowledged: Acknowledged) => boolean,
-  lanes = 16,
+  load: LoadAgents,
+  isEnough: (acknowledged: AcknowledgedWork) => boolean,
+  concurrency = 16,
 ): Promise<void> {
   const { payer, worker, did, acknowledged } = load;
   const { deposits, tasks, receipts } = acknowledged;
-  const tokens = await Promise.all([payer, worker].map((agent) => tokenOf(agent, did, world)));
+  const tokens = await Promise.all([payer, worker].map((agent) => createToken(agent, did, world)));
   const [ofPayer, ofWorker] = tokens as [string, string];
 
   async function round(): Promise<boolean> {
     const reference = randomBytes(8).toString("hex");
     const account = `${baseUrl}/api/v1/agents/${payer.agentId}/deposit`;
-    const paid = await call(account, masterToken, "POST", { amount: 10, reference });
+    const paid = await requestJson(account, OPERATOR_TOKEN, "POST", { amount: 10, reference });
     if (paid.status !== 200) return false;
     deposits.push(reference);
     const path = `${baseUrl}/agent/${worker.agentId}/task`;
-    const submitted = await call(path, ofPayer, "POST", { prompt: reference });
+    const submitted = await requestJson(path, ofPayer, "POST", { prompt: reference });
     if (submitted.status !== 201) return false;
     const task = { ...submitted.body, prompt: reference, submitted_at: Date.now() } as Task;
     tasks.push(task);
-    const receipt = receiptOf(worker, task);
-    const posted = await call(`${path}/${task.task_id}/result`, ofWorker, "POST", receipt);
+    const receipt = createReceipt(worker, task);
+    const posted = await requestJson(`${path}/${task.task_id}/result`, ofWorker, "POST", receipt);
     if (posted.status !== 200) return false;
     receipts.set(task.task_id, receipt);
     return true;
@@ -96,16 +101,16 @@ export async function drive(
       // The relay is gone: what it had not answered may be lost.
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: concurrency }, lane));
 }
 
 /** What of the acknowledged a relay does not know, and what its books say; nothing, if all is well. */
-export async function missing(baseUrl: string, load: Load): Promise<string[]> {
+export async function listMissing(baseUrl: string, load: LoadAgents): Promise<string[]> {
   const { payer, worker, acknowledged } = load;
   const faults: string[] = [];
   const agent = `${baseUrl}/api/v1/agents/${payer.agentId}`;
-  const transactions = await all<Transaction>(`${agent}/transactions`, "transactions");
-  const settlements = await all<Settlement>(`${agent}/settlements`, "settlements");
+  const transactions = await listAll<Transaction>(`${agent}/transactions`, "transactions");
+  const settlements = await listAll<Settlement>(`${agent}/settlements`, "settlements");
   const has = (type: string) =>
     new Set(transactions.filter((row) => row.type === type).map((row) => row.reference_id));
   const [deposited, held, debited] = [
@@ -118,9 +123,9 @@ export async function missing(baseUrl: string, load: Load): Promise<string[]> {
   }
   for (const { task_id } of acknowledged.tasks) {
     if (!held.has(task_id)) faults.push(`hold of ${task_id}`);
-    const { status, body } = await call(
+    const { status, body } = await requestJson(
       `${baseUrl}/agent/${worker.agentId}/task/${task_id}`,
-      masterToken,
+      OPERATOR_TOKEN,
     );
     if (status !== 200) faults.push(`task ${task_id}`);
     const receipt = acknowledged.receipts.get(task_id);
@@ -131,9 +136,10 @@ export async function missing(baseUrl: string, load: Load): Promise<string[]> {
     const settled = settlements.filter((settlement) => settlement.task_id === task_id);
     if (settled.length !== 1) faults.push(`${settled.length} settlements of ${task_id}`);
   }
-  const books = await call(`${baseUrl}/api/v1/admin/reconciliation`, masterToken);
+  const books = await requestJson(`${baseUrl}/api/v1/admin/reconciliation`, OPERATOR_TOKEN);
   if (books.body["consistent"] !== true) faults.push(JSON.stringify(books.body["checks"]));
-  const { balance, pending_allocations } = (await call(`${agent}/balance`, masterToken)).body;
+  const { balance, pending_allocations } = (await requestJson(`${agent}/balance`, OPERATOR_TOKEN))
+    .body;
   const sum = deposited.size * 10 - debited.size;
   if (Math.abs(sum - Number(balance) - Number(pending_allocations)) > 1e-6) {
     faults.push(`balance ${String(balance)} and holds ${String(pending_allocations)}, not ${sum}`);
@@ -141,12 +147,12 @@ export async function missing(baseUrl: string, load: Load): Promise<string[]> {
   return faults;
 }
 
-async function all<T>(url: string, name: string): Promise<T[]> {
+async function listAll<T>(url: string, name: string): Promise<T[]> {
   const rows: T[] = [];
   let cursor: unknown = "";
   do {
     const query = cursor === "" ? "" : `&cursor=${String(cursor)}`;
-    const { body } = await call(`${url}?limit=200${query}`, masterToken);
+    const { body } = await requestJson(`${url}?limit=200${query}`, OPERATOR_TOKEN);
     rows.push(...(body[name] as T[]));
     cursor = body["next_cursor"];
   } while (cursor !== null);

@@ -8,24 +8,24 @@ import {
 import type { AddressInfo } from "node:net";
 
 /** What becomes of a request that passes. */
-export type Fate = "pass" | "lose-answer" | "refuse";
+export type ProxyAction = "pass" | "lose-answer" | "refuse";
 
 export interface LossyProxy {
   readonly url: string;
   /** How many answers were lost after they were made. */
-  readonly lost: () => number;
+  readonly countLost: () => number;
   to(url: string): void;
   close(): Promise<void>;
 }
 
 /** Stands in front of a relay; an answer that is lost was made, and its request had its effect. */
-export async function lossyProxy(
-  fateOf: (path: string, headers: IncomingHttpHeaders) => Fate,
+export async function startLossyProxy(
+  chooseAction: (path: string, headers: IncomingHttpHeaders) => ProxyAction,
 ): Promise<LossyProxy> {
   let target = "http://127.0.0.1:1";
   let lost = 0;
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse): void => {
-    const fate = fateOf(incoming.url ?? "", incoming.headers);
+    const fate = chooseAction(incoming.url ?? "", incoming.headers);
     if (fate === "refuse") return void incoming.socket.destroy();
     const onward = forward(
       `${target}${incoming.url}`,
@@ -51,7 +51,7 @@ export async function lossyProxy(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    lost: () => lost,
+    countLost: () => lost,
     to(url) {
       target = url;
     },

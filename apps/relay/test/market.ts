@@ -1,28 +1,28 @@
-import type { ReceiptedTask, TestAgent } from "@agent/testkit";
+import type { TaskInput, TestAgent } from "@agent/testkit";
 import type { Settlement, Task, Transaction, TrustRecord } from "@agent/wire";
 import { expect } from "vitest";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
 /** Asks `price` for a task of its one capability, or a price for each; it has no endpoint. */
-export async function seller(
+export async function createSeller(
   t: TestRelay,
   price: number | Record<string, number>,
 ): Promise<TestAgent> {
-  const agent = await t.agent();
-  await list(t, agent, price);
+  const agent = await t.createAgent();
+  await putListing(t, agent, price);
   return agent;
 }
 
 /** An agent that the operator registered and listed at a price of 1, and whose key nobody has bound. */
-export async function keylessSeller(t: TestRelay): Promise<TestAgent> {
-  const agent = t.stranger();
+export async function createKeylessSeller(t: TestRelay): Promise<TestAgent> {
+  const agent = t.createUnknownAgent();
   const { agentId: agent_id } = agent;
-  await t.asMaster("POST", "/api/v1/agents/register", {
+  await t.asOperator("POST", "/api/v1/agents/register", {
     agent_id,
     endpoint_url: "http://127.0.0.1:1/mcp",
     capabilities: ["count"],
   });
-  const listed = await t.asMaster("POST", `/api/v1/agents/${agent_id}/listing`, {
+  const listed = await t.asOperator("POST", `/api/v1/agents/${agent_id}/listing`, {
     capabilities: ["count"],
     pricing: [{ capability: "count", unit_cost: 1 }],
   });
@@ -31,7 +31,7 @@ export async function keylessSeller(t: TestRelay): Promise<TestAgent> {
 }
 
 /** Puts the agent's listing in place of the one it had. */
-export async function list(
+export async function putListing(
   t: TestRelay,
   agent: TestAgent,
   price: number | Record<string, number>,
@@ -52,13 +52,13 @@ export async function list(
 }
 
 /** An agent with money. */
-export async function buyer(t: TestRelay, amount: number): Promise<TestAgent> {
-  const agent = await t.agent();
+export async function createBuyer(t: TestRelay, amount: number): Promise<TestAgent> {
+  const agent = await t.createAgent();
   await t.deposit(agent, amount);
   return agent;
 }
 
-export function submit(
+export function submitTask(
   t: TestRelay,
   by: TestAgent,
   target: Pick<TestAgent, "agentId">,
@@ -68,18 +68,18 @@ export function submit(
 }
 
 /** A task that was taken, and where it is found. */
-export interface Delegation extends ReceiptedTask {
+export interface Delegation extends TaskInput {
   readonly path: string;
 }
 
 /** Submits a task that has to be taken. */
-export async function delegate(
+export async function submitAcceptedTask(
   t: TestRelay,
   by: TestAgent,
   target: Pick<TestAgent, "agentId">,
   body: Record<string, unknown> = {},
 ): Promise<Delegation> {
-  const answer = await submit(t, by, target, body);
+  const answer = await submitTask(t, by, target, body);
   expect(answer).toMatchObject({ status: 201 });
   const task_id = answer.body["task_id"] as string;
   const prompt = (body["prompt"] ?? "work") as string;
@@ -88,20 +88,20 @@ export async function delegate(
 }
 
 /** How many answers have each status. */
-export function tally(replies: readonly Reply[]): Record<number, number> {
+export function countStatuses(replies: readonly Reply[]): Record<number, number> {
   const counts: Record<number, number> = {};
   for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
 
-export async function taskAt(t: TestRelay, path: string): Promise<Task> {
-  const { status, body } = await t.asMaster("GET", path);
+export async function getTaskAt(t: TestRelay, path: string): Promise<Task> {
+  const { status, body } = await t.asOperator("GET", path);
   expect(status).toBe(200);
   return body["task"] as Task;
 }
 
 /** All that a refusal must leave as it was. */
-export interface Holdings {
+export interface AgentState {
   readonly balance: number;
   readonly pending_allocations: number;
   readonly transactions: Transaction[];
@@ -109,15 +109,18 @@ export interface Holdings {
   readonly trust: TrustRecord[];
 }
 
-export async function holdingsOf(t: TestRelay, agents: readonly TestAgent[]): Promise<Holdings[]> {
+export async function getAgentStates(
+  t: TestRelay,
+  agents: readonly TestAgent[],
+): Promise<AgentState[]> {
   return Promise.all(
     agents.map(async ({ agentId }) => {
-      const of = (what: string) => t.asMaster("GET", `/api/v1/agents/${agentId}/${what}`);
+      const of = (what: string) => t.asOperator("GET", `/api/v1/agents/${agentId}/${what}`);
       const [account, settled, trusted] = await Promise.all(
         ["balance", "settlements", "trust"].map(of),
       );
       return {
-        ...(account?.body as Omit<Holdings, "settlements" | "trust">),
+        ...(account?.body as Omit<AgentState, "settlements" | "trust">),
         settlements: settled?.body["settlements"] as Settlement[],
         trust: trusted?.body["records"] as TrustRecord[],
       };
@@ -130,6 +133,6 @@ export async function expectConsistentBooks(
   t: TestRelay,
   totals: Record<string, number> = {},
 ): Promise<void> {
-  const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+  const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
   expect(body).toMatchObject({ consistent: true, totals });
 }

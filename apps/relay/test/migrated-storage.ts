@@ -10,9 +10,9 @@ export const openMigrated: typeof openStorage = async (options) =>
     ? openSqliteMemory(options.migrations, image)
     : openStorage(options);
 
-const image = imageOf();
+const image = createImage();
 
-function imageOf(): Buffer {
+function createImage(): Buffer {
   const db = new Sqlite(":memory:");
   migrate(db, migrations);
   const bytes = db.serialize();

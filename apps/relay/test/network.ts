@@ -1,18 +1,18 @@
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import {
-  manualClock,
-  receiptOf,
-  seededRandom,
+  createManualClock,
+  createReceipt,
+  createSeededRandom,
   type ManualClock,
   type TestAgent,
 } from "@agent/testkit";
 import type { Task } from "@agent/wire";
-import { serve, type Serving } from "../src/serve.ts";
+import { serve, type RunningServer } from "../src/serve.ts";
 import { startTestRelay, type Reply, type TestRelay } from "./test-relay.ts";
 
 /** A relay on a real socket. */
-export interface Site extends TestRelay {
+export interface TestSite extends TestRelay {
   readonly name: string;
   readonly relayId: string;
   readonly url: string;
@@ -40,7 +40,7 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export async function startSite({ name, clock, seed, env, ...at }: SiteOptions): Promise<Site> {
+export async function startSite({ name, clock, seed, env, ...at }: SiteOptions): Promise<TestSite> {
   const port = at.port ?? (await freePort());
   const url = at.url ?? `http://127.0.0.1:${port}`;
   const t = await startTestRelay(
@@ -53,9 +53,9 @@ export async function startSite({ name, clock, seed, env, ...at }: SiteOptions):
     seed,
     clock,
   );
-  const { randomBytes } = seededRandom(seed + 1_000);
+  const { randomBytes } = createSeededRandom(seed + 1_000);
   const runtime = { now: clock.now, schedule: clock.schedule, randomBytes };
-  const serving: Serving = await serve(t.relay, runtime, { host: "127.0.0.1", port });
+  const serving: RunningServer = await serve(t.relay, runtime, { host: "127.0.0.1", port });
   return {
     ...t,
     name,
@@ -73,11 +73,11 @@ export async function startNetwork(
   pairs: readonly (readonly [number, number])[],
   env: Record<string, string> = {},
 ) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const sites = await Promise.all(
     names.map((name, at) => startSite({ name, clock, seed: at + 1, env })),
   );
-  for (const [a, b] of pairs) await peer(sites[a]!, sites[b]!);
+  for (const [a, b] of pairs) await addPeer(sites[a]!, sites[b]!);
   return {
     clock,
     sites,
@@ -87,14 +87,14 @@ export async function startNetwork(
   };
 }
 
-export async function peer(a: Site, b: Site): Promise<void> {
+export async function addPeer(a: TestSite, b: TestSite): Promise<void> {
   const path = "/api/v1/admin/federation/peers";
-  const { status, body } = await a.asMaster("POST", path, { endpoint_url: b.url });
+  const { status, body } = await a.asOperator("POST", path, { endpoint_url: b.url });
   if (status !== 200) throw new Error(JSON.stringify(body));
 }
 
 /** What a condition answers, once it answers anything; real time, because sockets take some. */
-export async function until<T>(
+export async function waitUntil<T>(
   condition: () => Promise<T | undefined | false> | T | undefined | false,
   what = "it",
   ms = 10_000,
@@ -109,8 +109,8 @@ export async function until<T>(
 }
 
 /** Submits a task for whoever does it best. */
-export async function submitFor(
-  site: Site,
+export async function submitToBest(
+  site: TestSite,
   boss: TestAgent,
   { capability = "summarise", ...rest }: { capability?: string; max_budget?: number } = {},
 ): Promise<Reply> {
@@ -122,8 +122,8 @@ export async function submitFor(
 }
 
 /** The first task that waits for a worker. */
-export function taskFor(site: Site, worker: TestAgent, taskId?: string): Promise<Task> {
-  return until(async () => {
+export function waitForTask(site: TestSite, worker: TestAgent, taskId?: string): Promise<Task> {
+  return waitUntil(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending`;
     const { body } = await site.as(worker, "GET", path);
     return (body["tasks"] as Task[]).find(
@@ -133,14 +133,14 @@ export function taskFor(site: Site, worker: TestAgent, taskId?: string): Promise
 }
 
 /** The worker does its task. */
-export async function work(site: Site, worker: TestAgent, task: Task): Promise<Reply> {
+export async function completeTask(site: TestSite, worker: TestAgent, task: Task): Promise<Reply> {
   const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
-  return site.as(worker, "POST", path, receiptOf(worker, task));
+  return site.as(worker, "POST", path, createReceipt(worker, task));
 }
 
 /** All that can be seen of a relay's money. */
-export async function booksOf(site: Pick<Site, "asMaster">) {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/reconciliation");
+export async function getReconciliation(site: Pick<TestSite, "asOperator">) {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/reconciliation");
   return body as {
     consistent: boolean;
     checks: { name: string; ok: boolean; detail: string }[];
@@ -149,8 +149,10 @@ export async function booksOf(site: Pick<Site, "asMaster">) {
 }
 
 /** What a relay says that it owes each of its peers, by relay id. */
-export async function positionsOf(site: Pick<Site, "asMaster">): Promise<Record<string, number>> {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
+export async function getPeerPositions(
+  site: Pick<TestSite, "asOperator">,
+): Promise<Record<string, number>> {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
   const peers = body["peers"] as { relay_id: string; position: number }[];
   return Object.fromEntries(peers.map(({ relay_id, position }) => [relay_id, position]));
 }

@@ -1,23 +1,23 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Reply, TestRelay } from "./test-relay.ts";
 
-export interface Session {
+export interface PairingSession {
   readonly pairing_id: string;
   readonly pairing_code: string;
   readonly expires_at: number;
 }
 
 /** A pairing session that its owner opened. */
-export async function openSession(t: TestRelay, owner: TestAgent): Promise<Session> {
+export async function openPairing(t: TestRelay, owner: TestAgent): Promise<PairingSession> {
   const { status, body } = await t.as(owner, "POST", "/pairing/initiate");
   if (status !== 201) throw new Error(JSON.stringify(body));
-  return body as unknown as Session;
+  return body as unknown as PairingSession;
 }
 
 /** Offers a key under a code, without any token. */
-export function claimSession(
+export function claimPairing(
   t: TestRelay,
-  { pairing_code }: Pick<Session, "pairing_code">,
+  { pairing_code }: Pick<PairingSession, "pairing_code">,
   { publicKey: public_key }: Pick<TestAgent, "publicKey">,
 ): Promise<Reply> {
   const body = { pairing_code, device_name: "a phone", public_key };
@@ -25,14 +25,14 @@ export function claimSession(
 }
 
 /** A device that was paired with the agent: its own key and device, the agent's id. */
-export async function pairedDevice(
+export async function createPairedDevice(
   t: TestRelay,
   owner: TestAgent,
   scopes?: readonly string[],
 ): Promise<TestAgent> {
-  const session = await openSession(t, owner);
-  const { secretKey, publicKey, did } = t.stranger();
-  await claimSession(t, session, { publicKey });
+  const session = await openPairing(t, owner);
+  const { secretKey, publicKey, did } = t.createUnknownAgent();
+  await claimPairing(t, session, { publicKey });
   const path = `/pairing/${session.pairing_id}/approve`;
   const { status, body } = await t.as(owner, "POST", path, { scopes });
   if (status !== 200) throw new Error(JSON.stringify(body));

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { masterToken, noPayments } from "./test-relay.ts";
+import { OPERATOR_TOKEN, ZERO_ADDRESS } from "./test-relay.ts";
 
 const source = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -10,7 +10,7 @@ export const builtMain = fileURLToPath(new URL("../dist/main.js", import.meta.ur
 export const isBuilt = existsSync(builtMain);
 
 /** How a process ended. */
-export interface Ended {
+export interface ProcessExit {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
@@ -18,7 +18,7 @@ export interface Ended {
 /** A relay in a process of its own, started from environment and arguments alone. */
 export interface RelayProcess {
   readonly pid: number;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProcessExit>;
   /** Everything that it wrote so far. */
   stdout(): string;
   stderr(): string;
@@ -26,13 +26,13 @@ export interface RelayProcess {
   readonly baseUrl: Promise<string>;
   kill(signal: NodeJS.Signals): void;
   /** Stops reading what it writes, as a log collector that has died. */
-  deafen(): void;
+  closeOutput(): void;
 }
 
 /** The least that a relay has to be told, on a free port. */
-export const plainEnv = {
-  AGENT_API_TOKEN: masterToken,
-  X402_PAY_TO_ADDRESS: noPayments,
+export const minimalEnv = {
+  AGENT_API_TOKEN: OPERATOR_TOKEN,
+  X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
   AGENT_HOST: "127.0.0.1",
   AGENT_RATE_LIMIT_SCALE: "0",
   PORT: "0",
@@ -52,7 +52,7 @@ export function startRelay(
   const output = { stdout: "", stderr: "" };
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  const ended = new Promise<Ended>((end) => {
+  const ended = new Promise<ProcessExit>((end) => {
     child.once("close", (code, signal) => end({ code, signal }));
   });
   const baseUrl = new Promise<string>((listens, ends) => {
@@ -71,7 +71,7 @@ export function startRelay(
     stdout: () => output.stdout,
     stderr: () => output.stderr,
     kill: (signal) => void child.kill(signal),
-    deafen() {
+    closeOutput() {
       child.stdout.destroy();
       child.stderr.destroy();
     },
@@ -89,7 +89,7 @@ export async function endRelays(): Promise<void> {
 }
 
 /** The log lines of a text; each has to be JSON. */
-export function linesOf(text: string): Record<string, unknown>[] {
+export function parseLogLines(text: string): Record<string, unknown>[] {
   return text
     .split("\n")
     .filter((line) => line !== "")

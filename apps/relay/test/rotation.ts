@@ -9,12 +9,16 @@ export interface Rotation {
 }
 
 /** A step to a new key, at the relay's time unless another is given. */
-export function rotationOf(
+export function createRotation(
   t: TestRelay,
   agent: TestAgent,
   change: { timestamp?: number; reason?: string; to?: TestAgent } = {},
 ): Rotation {
-  const { timestamp = t.clock.now(), to: { secretKey, publicKey } = t.stranger(), reason } = change;
+  const {
+    timestamp = t.clock.now(),
+    to: { secretKey, publicKey } = t.createUnknownAgent(),
+    reason,
+  } = change;
   const succession = signSuccession({
     agent_id: agent.agentId,
     oldSecretKey: agent.secretKey,
@@ -26,25 +30,25 @@ export function rotationOf(
 }
 
 /** Hands a succession in; `agent` still has its old key. */
-export type Door = (t: TestRelay, agent: TestAgent, rotation: Rotation) => Promise<Reply>;
+export type RotationRoute = (t: TestRelay, agent: TestAgent, rotation: Rotation) => Promise<Reply>;
 
-const claimOf = ({ next, succession }: Rotation) => ({
+const createClaim = ({ next, succession }: Rotation) => ({
   agent_id: next.agentId,
   public_key: next.publicKey,
   succession,
 });
 
-export const doors = {
+export const rotationRoutes = {
   bootstrap: (t, _, rotation) =>
-    t.request("POST", "/api/v1/agents/bootstrap", { body: claimOf(rotation) }),
+    t.request("POST", "/api/v1/agents/bootstrap", { body: createClaim(rotation) }),
   register: (t, agent, rotation) =>
     t.as(agent, "POST", "/api/v1/agents/register", {
-      ...claimOf(rotation),
+      ...createClaim(rotation),
       endpoint_url: "http://127.0.0.1:1/mcp",
       capabilities: [],
     }),
   "rotate-key": (t, agent, { succession }) =>
     t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/rotate-key`, { succession }),
   "rotate-key by the operator": (t, agent, { succession }) =>
-    t.asMaster("POST", `/api/v1/agents/${agent.agentId}/rotate-key`, { succession }),
-} as const satisfies Record<string, Door>;
+    t.asOperator("POST", `/api/v1/agents/${agent.agentId}/rotate-key`, { succession }),
+} as const satisfies Record<string, RotationRoute>;

@@ -1,7 +1,7 @@
 import type { StoredTaskRow } from "../src/storage/tables/tasks.ts";
 
 /** A free task, pending until 1,000 ms after the epoch. */
-export function taskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
+export function createTaskRow(change: Partial<StoredTaskRow> = {}): StoredTaskRow {
   return {
     task_id: "task",
     agent_id: "target",

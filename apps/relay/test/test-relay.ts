@@ -1,23 +1,23 @@
 import {
-  manualClock,
-  receiptOf,
-  seededRandom,
-  testAgent,
-  tokenOf,
+  createManualClock,
+  createReceipt,
+  createSeededRandom,
+  createTestAgent,
+  createToken,
   type ManualClock,
   type TestAgent,
 } from "@agent/testkit";
 import type { Scope } from "@agent/wire";
-import { trustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
+import { createTrustedClock, type RelayClock } from "../src/clock/relay-clock.ts";
 import { readConfig } from "../src/config.ts";
 import { createLog } from "../src/http/log.ts";
 import { openRelay, type OpenRelay } from "../src/open-relay.ts";
 import { carrier } from "./carrier.ts";
 import { openMigrated } from "./migrated-storage.ts";
 
-export const masterToken = "test-master-token-0123456789";
+export const OPERATOR_TOKEN = "test-master-token-0123456789";
 
-export const noPayments = "0x0000000000000000000000000000000000000000";
+export const ZERO_ADDRESS = "0x0000000000000000000000000000000000000000";
 
 /** An answer with its body parsed. */
 export interface Reply {
@@ -43,26 +43,26 @@ export interface TestRelay {
   readonly clock: ManualClock;
   readonly lines: string[];
   /** The logged events of one name. */
-  logged(msg: string): Record<string, unknown>[];
+  listLogged(msg: string): Record<string, unknown>[];
   request(method: string, path: string, options?: RequestOptions): Promise<Reply>;
   /** As the operator. */
-  asMaster(method: string, path: string, body?: unknown): Promise<Reply>;
+  asOperator(method: string, path: string, body?: unknown): Promise<Reply>;
   /** As an agent, with a fresh token. */
   as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
   token(agent: TestAgent, scope?: readonly Scope[]): Promise<string>;
   /** An agent that the relay has not met. */
-  stranger(): TestAgent;
+  createUnknownAgent(): TestAgent;
   /** A bootstrapped agent. */
-  agent(): Promise<TestAgent>;
+  createAgent(): Promise<TestAgent>;
   /** A bootstrapped and registered agent with a listing. */
-  worker(unitCost: number, capability?: string): Promise<TestAgent>;
+  createWorker(unitCost: number, capability?: string): Promise<TestAgent>;
   deposit(agent: TestAgent, amount: number): Promise<void>;
-  balance(agent: TestAgent): Promise<number>;
+  getBalance(agent: TestAgent): Promise<number>;
   close(): Promise<void>;
 }
 
 /** Makes a request of the relay, in process unless a carrier takes it, and reads its answer as JSON. */
-export async function send(
+export async function sendRequest(
   fetch: OpenRelay["fetch"],
   method: string,
   path: string,
@@ -90,14 +90,14 @@ export async function send(
 export async function startTestRelay(
   env: Record<string, string> = {},
   seed = 1,
-  clock = manualClock(),
-  relayClock: RelayClock = trustedClock(clock.now),
+  clock = createManualClock(),
+  relayClock: RelayClock = createTrustedClock(clock.now),
 ): Promise<TestRelay> {
-  const random = seededRandom(seed);
+  const random = createSeededRandom(seed);
   const world = { now: clock.now, randomBytes: random.randomBytes };
   const read = readConfig({
-    AGENT_API_TOKEN: masterToken,
-    X402_PAY_TO_ADDRESS: noPayments,
+    AGENT_API_TOKEN: OPERATOR_TOKEN,
+    X402_PAY_TO_ADDRESS: ZERO_ADDRESS,
     AGENT_RATE_LIMIT_SCALE: "0",
     ...env,
   });
@@ -116,15 +116,15 @@ export async function startTestRelay(
   const relay: OpenRelay = opened;
 
   const request: TestRelay["request"] = (method, path, options) =>
-    send(relay.fetch, method, path, options);
-  const asMaster: TestRelay["asMaster"] = (method, path, body) =>
-    request(method, path, { token: masterToken, body });
-  const token: TestRelay["token"] = (agent, scope) => tokenOf(agent, did, world, scope);
+    sendRequest(relay.fetch, method, path, options);
+  const asMaster: TestRelay["asOperator"] = (method, path, body) =>
+    request(method, path, { token: OPERATOR_TOKEN, body });
+  const token: TestRelay["token"] = (agent, scope) => createToken(agent, did, world, scope);
   const as: TestRelay["as"] = async (agent, method, path, body) =>
     request(method, path, { token: await token(agent), body });
   const { did } = (await request("GET", "/.well-known/agent-relay.json")).body as { did: string };
 
-  const stranger = () => testAgent(world);
+  const stranger = () => createTestAgent(world);
 
   async function agent(): Promise<TestAgent> {
     const fresh = stranger();
@@ -139,17 +139,17 @@ export async function startTestRelay(
     did,
     clock,
     lines,
-    logged: (msg) =>
+    listLogged: (msg) =>
       lines
         .map((line) => JSON.parse(line) as Record<string, unknown>)
         .filter((event) => event["msg"] === msg),
     request,
-    asMaster,
+    asOperator: asMaster,
     as,
     token,
-    stranger,
-    agent,
-    async worker(unitCost, capability = "summarise") {
+    createUnknownAgent: stranger,
+    createAgent: agent,
+    async createWorker(unitCost, capability = "summarise") {
       const fresh = await agent();
       const { agentId } = fresh;
       await as(fresh, "POST", "/api/v1/agents/register", {
@@ -172,7 +172,7 @@ export async function startTestRelay(
       const { status, body } = await asMaster("POST", path, { amount });
       if (status !== 200) throw new Error(JSON.stringify(body));
     },
-    async balance(of) {
+    async getBalance(of) {
       const { body } = await asMaster("GET", `/api/v1/agents/${of.agentId}/balance`);
       return body["balance"] as number;
     },
@@ -180,4 +180,4 @@ export async function startTestRelay(
   };
 }
 
-export { receiptOf };
+export { createReceipt };

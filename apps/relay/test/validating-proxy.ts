@@ -15,7 +15,7 @@ export interface ValidatingProxy {
 }
 
 /** A request on its way through the proxy. */
-interface Asked {
+interface PendingRequest {
   readonly relay: Fetch;
   readonly arrived: PromiseWithResolvers<void>;
   answer?: Response;
@@ -30,8 +30,8 @@ interface Violation {
 const numberHeader = "x-request-number";
 
 export async function startValidatingProxy(): Promise<ValidatingProxy> {
-  const asked = new Map<string, Asked>();
-  const upstream = await listenFor(asked);
+  const asked = new Map<string, PendingRequest>();
+  const upstream = await startUpstream(asked);
   const { child, address } = await startPrism(upstream);
   // A run that is broken off leaves no process behind.
   const end = () => void child.kill();
@@ -44,7 +44,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
     // What cannot be read Prism does not pass on, so that it is shown the relay's answer only.
     const unreadable = body === undefined ? await relay(request) : undefined;
     const number = String((count += 1));
-    const mine: Asked = {
+    const mine: PendingRequest = {
       relay: unreadable === undefined ? relay : () => unreadable.clone(),
       arrived: Promise.withResolvers(),
     };
@@ -56,7 +56,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
       const answer = await fetch(`${address}${pathname}${search}`, init);
       // Prism makes up an answer of its own where it gets this one.
       if (mine.answer?.status === 501) return mine.answer;
-      const violations = violationsOf(answer).filter(
+      const violations = parseViolations(answer).filter(
         ({ location }) => location[0] === "response" || (answer.ok && body !== undefined),
       );
       if (violations.length === 0) return answer;
@@ -81,7 +81,7 @@ export async function startValidatingProxy(): Promise<ValidatingProxy> {
 }
 
 /** What the proxy takes for the relay: hands each request to the one that it was meant for. */
-async function listenFor(asked: ReadonlyMap<string, Asked>): Promise<ServerType> {
+async function startUpstream(asked: ReadonlyMap<string, PendingRequest>): Promise<ServerType> {
   const server = serve({
     port: 0,
     hostname: "127.0.0.1",
@@ -133,7 +133,7 @@ async function readableBody(request: Request): Promise<string | undefined> {
   }
 }
 
-function violationsOf({ headers }: Response): Violation[] {
+function parseViolations({ headers }: Response): Violation[] {
   const text = headers.get("sl-violations");
   if (text === null) return [];
   const isCut = text.startsWith("Too many violations!");

@@ -4,11 +4,11 @@
  * where PATH is an older checkout with its dependencies installed. Ends with 1 if anything differs.
  */
 import { join } from "node:path";
-import { receiptOf, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
-import { freePort, until } from "./network.ts";
-import { endRelays, plainEnv, startRelay } from "./relay-process.ts";
-import { masterToken, send, type Reply } from "./test-relay.ts";
+import { freePort, waitUntil } from "./network.ts";
+import { endRelays, minimalEnv, startRelay } from "./relay-process.ts";
+import { OPERATOR_TOKEN, sendRequest, type Reply } from "./test-relay.ts";
 
 const world = {
   now: Date.now,
@@ -18,7 +18,7 @@ const world = {
 interface RunningRelay {
   readonly name: string;
   readonly url: string;
-  asMaster(method: string, path: string, body?: unknown): Promise<Reply>;
+  asOperator(method: string, path: string, body?: unknown): Promise<Reply>;
   as(agent: TestAgent, method: string, path: string, body?: unknown): Promise<Reply>;
 }
 
@@ -26,7 +26,7 @@ async function start(name: string, main?: string): Promise<RunningRelay> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const env = {
-    ...plainEnv,
+    ...minimalEnv,
     PORT: String(port),
     AGENT_RELAY_NAME: name,
     AGENT_FEDERATION_ENDPOINT_URL: url,
@@ -35,24 +35,29 @@ async function start(name: string, main?: string): Promise<RunningRelay> {
   };
   await startRelay(env, main === undefined ? {} : { main }).baseUrl;
   const call = (method: string, path: string, body: unknown, token: string) =>
-    send((request) => fetch(request.url.replace("http://relay.test", url), request), method, path, {
-      token,
-      body,
-    });
+    sendRequest(
+      (request) => fetch(request.url.replace("http://relay.test", url), request),
+      method,
+      path,
+      {
+        token,
+        body,
+      },
+    );
   const info = await (await fetch(`${url}/.well-known/agent-relay.json`)).json();
   const { did } = info as { did: string };
   return {
     name,
     url,
-    asMaster: (method, path, body) => call(method, path, body, masterToken),
+    asOperator: (method, path, body) => call(method, path, body, OPERATOR_TOKEN),
     as: async (agent, method, path, body) =>
-      call(method, path, body, await tokenOf(agent, did, world)),
+      call(method, path, body, await createToken(agent, did, world)),
   };
 }
 
 async function addAgent(relay: RunningRelay): Promise<TestAgent> {
-  const agent = testAgent(world);
-  const { body } = await relay.asMaster("POST", "/api/v1/agents/bootstrap", {
+  const agent = createTestAgent(world);
+  const { body } = await relay.asOperator("POST", "/api/v1/agents/bootstrap", {
     agent_id: agent.agentId,
     public_key: agent.publicKey,
   });
@@ -78,28 +83,28 @@ async function addWorker(relay: RunningRelay, capability: string): Promise<TestA
 }
 
 async function balanceOf(relay: RunningRelay, { agentId }: TestAgent): Promise<unknown> {
-  return (await relay.asMaster("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"];
+  return (await relay.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"];
 }
 
 /** An agent of one relay hires one of the other, for 1.00, of which the worker gets 0.9025. */
-async function hire(from: RunningRelay, at: RunningRelay): Promise<void> {
+async function delegateTask(from: RunningRelay, at: RunningRelay): Promise<void> {
   const capability = `work-at-${at.name}`;
   const [boss, worker] = [await addAgent(from), await addWorker(at, capability)];
-  await from.asMaster("POST", `/api/v1/agents/${boss.agentId}/deposit`, { amount: 10 });
+  await from.asOperator("POST", `/api/v1/agents/${boss.agentId}/deposit`, { amount: 10 });
   const submitted = await from.as(boss, "POST", `/agent/${boss.agentId}/task`, {
     prompt: "work",
     required_capabilities: [capability],
   });
   if (submitted.status !== 201) throw new Error(submitted.text);
-  const task = await until(async () => {
+  const task = await waitUntil(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending`;
     const { body } = await at.as(worker, "GET", path);
     return (body["tasks"] as Task[])[0];
   }, `a task for the worker of ${at.name}`);
   const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
-  await at.as(worker, "POST", path, receiptOf(worker, task));
-  await until(async () => (await balanceOf(at, worker)) === 0.9025, "the worker is paid");
-  await until(async () => (await balanceOf(from, boss)) === 9, "the payer is charged");
+  await at.as(worker, "POST", path, createReceipt(worker, task));
+  await waitUntil(async () => (await balanceOf(at, worker)) === 0.9025, "the worker is paid");
+  await waitUntil(async () => (await balanceOf(from, boss)) === 9, "the payer is charged");
   console.log(`${from.name} hired at ${at.name}: paid 0.9025 of 1.00`);
 }
 
@@ -111,22 +116,24 @@ async function run(older: string): Promise<void> {
     [ours, theirs],
     [theirs, ours],
   ] as const) {
-    const { status, text } = await adding.asMaster("POST", peersPath, { endpoint_url: added.url });
+    const { status, text } = await adding.asOperator("POST", peersPath, {
+      endpoint_url: added.url,
+    });
     if (status !== 200 && status !== 409) throw new Error(text);
   }
-  await hire(ours, theirs);
-  await hire(theirs, ours);
+  await delegateTask(ours, theirs);
+  await delegateTask(theirs, ours);
   // Some heartbeats of both.
   await new Promise((resolve) => setTimeout(resolve, 4_000));
   for (const relay of [ours, theirs]) {
-    const { body } = await relay.asMaster("GET", peersPath);
+    const { body } = await relay.asOperator("GET", peersPath);
     const [peer] = body["peers"] as Record<string, unknown>[];
     const { state, missed_heartbeats, position, last_heartbeat_at, features } = peer ?? {};
     const heardAgo = Date.now() - Number(last_heartbeat_at);
     console.log(relay.name, { state, missed_heartbeats, position, heardAgo, features });
     const isWell = state === "active" && missed_heartbeats === 0 && position === 0;
     if (!isWell || heardAgo > 3_000) throw new Error(`${relay.name} has lost its peer`);
-    const books = await relay.asMaster("GET", "/api/v1/admin/reconciliation");
+    const books = await relay.asOperator("GET", "/api/v1/admin/reconciliation");
     if (books.body["consistent"] !== true) throw new Error(books.text);
   }
 }

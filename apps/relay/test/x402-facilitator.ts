@@ -1,25 +1,25 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { PaymentRequirements } from "@x402/core/types";
-import { signerOf, type Authorization } from "./x402-wallet.ts";
+import { recoverSigner, type Authorization } from "./x402-wallet.ts";
 
-export const payTo = "0x00000000000000000000000000000000000000Aa";
+export const PAY_TO = "0x00000000000000000000000000000000000000Aa";
 
 /** What the relay is configured with to ask for payments. */
 export const x402Env = (url: string) => ({
-  X402_PAY_TO_ADDRESS: payTo,
+  X402_PAY_TO_ADDRESS: PAY_TO,
   X402_FACILITATOR_URL: url,
   AGENT_BASE_URL: "http://relay.test",
 });
 
 /** How the facilitator takes a settlement: as it should, not at all, or without saying so. */
-export type Mood = "well" | "refusing" | "broken" | "silent after settling";
+export type FacilitatorMode = "well" | "refusing" | "broken" | "silent after settling";
 
 export interface LocalFacilitator {
   readonly url: string;
   /** Authorizations that are settled, each with the number of times that somebody asked. */
   readonly settled: Map<string, number>;
-  mood: Mood;
+  mode: FacilitatorMode;
   close(): Promise<void>;
 }
 
@@ -34,12 +34,15 @@ interface Asked {
  * A facilitator on this machine that checks what a chain checks: who signed, for whom, how much, until
  * when, and that no nonce is used for two. Asked again about a settlement it repeats its answer.
  */
-export async function startFacilitator(now: () => number, port = 0): Promise<LocalFacilitator> {
+export async function startLocalFacilitator(
+  now: () => number,
+  port = 0,
+): Promise<LocalFacilitator> {
   const settled = new Map<string, number>();
 
   function fault({ paymentPayload, paymentRequirements }: Asked): string | undefined {
     const { authorization: of, signature } = paymentPayload.payload;
-    const signer = signerOf(of, signature, paymentRequirements);
+    const signer = recoverSigner(of, signature, paymentRequirements);
     if (signer !== of.from.toLowerCase()) return "invalid_exact_evm_payload_signature";
     if (of.to.toLowerCase() !== paymentRequirements.payTo.toLowerCase())
       return "invalid_exact_evm_payload_recipient_mismatch";
@@ -64,7 +67,7 @@ export async function startFacilitator(now: () => number, port = 0): Promise<Loc
     const key = `${from}:${nonce}`.toLowerCase();
     const invalidReason = fault(asked);
     if (path === "/verify") {
-      if (facilitator.mood === "broken") return send({ error: "down" }, 500);
+      if (facilitator.mode === "broken") return send({ error: "down" }, 500);
       const reason = settled.has(key) ? "nonce_already_used" : invalidReason;
       return send({
         isValid: reason === undefined,
@@ -72,11 +75,11 @@ export async function startFacilitator(now: () => number, port = 0): Promise<Loc
         payer: from,
       });
     }
-    const refusal = facilitator.mood === "refusing" ? "insufficient_funds" : invalidReason;
+    const refusal = facilitator.mode === "refusing" ? "insufficient_funds" : invalidReason;
     if (refusal !== undefined)
       return send({ success: false, errorReason: refusal, transaction: "", network, payer: from });
     settled.set(key, (settled.get(key) ?? 0) + 1);
-    if (facilitator.mood === "silent after settling") return void response.destroy();
+    if (facilitator.mode === "silent after settling") return void response.destroy();
     send({ success: true, transaction: `0x${nonce.slice(2)}`, network, payer: from });
   }
 
@@ -91,7 +94,7 @@ export async function startFacilitator(now: () => number, port = 0): Promise<Loc
   const facilitator: LocalFacilitator = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     settled,
-    mood: "well",
+    mode: "well",
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();

@@ -1,11 +1,11 @@
-import { seededRandom, type TestAgent } from "@agent/testkit";
-import { buyer, seller } from "./market.ts";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
+import { createBuyer, createSeller } from "./market.ts";
 import { startTestRelay, type Reply, type RequestOptions, type TestRelay } from "./test-relay.ts";
-import { startFacilitator, x402Env, type LocalFacilitator } from "./x402-facilitator.ts";
+import { startLocalFacilitator, x402Env, type LocalFacilitator } from "./x402-facilitator.ts";
 import { openWallet, type Wallet } from "./x402-wallet.ts";
 
 /** A relay that takes payments, its facilitator, a wallet, and a worker whose price is 2. */
-export interface X402Scene {
+export interface X402Fixture {
   readonly t: TestRelay;
   readonly facilitator: LocalFacilitator;
   readonly wallet: Wallet;
@@ -16,19 +16,19 @@ export interface X402Scene {
   close(): Promise<void>;
 }
 
-export async function openX402(env: Record<string, string> = {}): Promise<X402Scene> {
+export async function openX402Fixture(env: Record<string, string> = {}): Promise<X402Fixture> {
   // The clock of the relay does not exist yet, so the facilitator asks for it late.
   let now = () => 0;
-  const facilitator = await startFacilitator(() => now());
+  const facilitator = await startLocalFacilitator(() => now());
   const t = await startTestRelay({ ...x402Env(facilitator.url), ...env });
   now = t.clock.now;
-  const [boss, worker] = [await buyer(t, 0.5), await seller(t, 2)];
+  const [boss, worker] = [await createBuyer(t, 0.5), await createSeller(t, 2)];
   await t.relay.tick();
   const path = `/agent/${worker.agentId}/task`;
-  const scene: X402Scene = {
+  const scene: X402Fixture = {
     t,
     facilitator,
-    wallet: openWallet(seededRandom(7).randomBytes, t.clock.now),
+    wallet: openWallet(createSeededRandom(7).randomBytes, t.clock.now),
     boss,
     worker,
     submit: async ({ token, body = { prompt: "work" }, ...options } = {}) =>
@@ -38,12 +38,14 @@ export async function openX402(env: Record<string, string> = {}): Promise<X402Sc
       await facilitator.close();
     },
   };
-  await untilAsked(scene);
+  await waitForPaymentRequest(scene);
   return scene;
 }
 
 /** Resolves when a 402 carries what is asked for: the facilitator is met in the background. */
-export async function untilAsked({ submit }: Pick<X402Scene, "submit">): Promise<Headers> {
+export async function waitForPaymentRequest({
+  submit,
+}: Pick<X402Fixture, "submit">): Promise<Headers> {
   for (let tries = 0; tries < 200; tries += 1) {
     const { headers } = await submit();
     if (headers.has("payment-required")) return headers;

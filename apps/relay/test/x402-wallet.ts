@@ -20,7 +20,7 @@ const word = (hex: string) => hexToBytes(hex.replace(/^0x/, "").toLowerCase().pa
 const number = (text: string) => word(BigInt(text).toString(16));
 
 /** What a wallet signs for an authorization (EIP-712, EIP-3009). */
-function digestOf(of: Authorization, requirements: PaymentRequirements): Uint8Array {
+function hashAuthorization(of: Authorization, requirements: PaymentRequirements): Uint8Array {
   const { network, asset, extra } = requirements;
   const domain = joined(
     keccak("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
@@ -43,11 +43,11 @@ function digestOf(of: Authorization, requirements: PaymentRequirements): Uint8Ar
   return joined(Uint8Array.of(0x19, 0x01), domain, message);
 }
 
-const addressOf = (publicKey: Uint8Array) =>
+const toAddress = (publicKey: Uint8Array) =>
   `0x${bytesToHex(keccak_256(publicKey.slice(1)).slice(-20))}`;
 
 /** Who signed the authorization; undefined when nobody can have. */
-export function signerOf(
+export function recoverSigner(
   of: Authorization,
   signature: string,
   requirements: PaymentRequirements,
@@ -55,10 +55,10 @@ export function signerOf(
   try {
     const bytes = hexToBytes(signature.replace(/^0x/, ""));
     const recovered = Uint8Array.of((bytes[64] ?? 0) - 27, ...bytes.slice(0, 64));
-    const key = secp256k1.recoverPublicKey(recovered, digestOf(of, requirements), {
+    const key = secp256k1.recoverPublicKey(recovered, hashAuthorization(of, requirements), {
       prehash: false,
     });
-    return addressOf(secp256k1.Point.fromBytes(key).toBytes(false));
+    return toAddress(secp256k1.Point.fromBytes(key).toBytes(false));
   } catch {
     return undefined;
   }
@@ -75,7 +75,7 @@ export interface Wallet {
 /** A wallet with a key of its own; `now` is in ms. */
 export function openWallet(randomBytes: (length: number) => Uint8Array, now: () => number): Wallet {
   const secret = randomBytes(32);
-  const address = addressOf(secp256k1.getPublicKey(secret, false));
+  const address = toAddress(secp256k1.getPublicKey(secret, false));
 
   function authorize(requirements: PaymentRequirements, change: Partial<Authorization>) {
     const authorization: Authorization = {
@@ -87,7 +87,7 @@ export function openWallet(randomBytes: (length: number) => Uint8Array, now: () 
       nonce: `0x${bytesToHex(randomBytes(32))}`,
       ...change,
     };
-    const signed = secp256k1.sign(digestOf(authorization, requirements), secret, {
+    const signed = secp256k1.sign(hashAuthorization(authorization, requirements), secret, {
       prehash: false,
       format: "recovered",
     });

@@ -1,26 +1,26 @@
 import { describe, expect, test } from "vitest";
 import {
   accountOf,
-  availableBalance,
+  computeAvailableBalance,
   checkBalance,
-  checkCovered,
-  FEES,
+  checkFunds,
+  FEE_ACCOUNT,
   MAX_BALANCE,
-  WORLD,
+  EXTERNAL_ACCOUNT,
 } from "./account.ts";
 import { toMicro } from "./amount.ts";
-import { applyPostings, depositPostings } from "./posting.ts";
+import { applyPostings, buildDepositPostings } from "./posting.ts";
 
 test("An agent, a hold and a peer of one id are three accounts, none of them the relay's own", () => {
   const accounts = [accountOf.agent("fees"), accountOf.held("fees"), accountOf.peer("fees")];
-  expect(new Set([...accounts, FEES, WORLD]).size).toBe(5);
+  expect(new Set([...accounts, FEE_ACCOUNT, EXTERNAL_ACCOUNT]).size).toBe(5);
 });
 
 test.each(["__proto__", "constructor", "toString", ""])(
   "An agent called %j has an ordinary account",
   (agentId) => {
     const amount = toMicro(5);
-    const balances = applyPostings(new Map(), depositPostings({ agentId, amount }));
+    const balances = applyPostings(new Map(), buildDepositPostings({ agentId, amount }));
     expect(balances.get(accountOf.agent(agentId))).toBe(amount);
   },
 );
@@ -48,7 +48,7 @@ describe("The available balance", () => {
     ["never below nothing", "-1", undefined, "0"],
   ])("is %s", (_rule, balance, maxBudget, available) => {
     expect(
-      availableBalance({
+      computeAvailableBalance({
         balance: toMicro(balance),
         maxBudget: maxBudget === undefined ? undefined : toMicro(maxBudget),
       }),
@@ -67,5 +67,5 @@ test.each([
   [-5, -6, "account.overdrawn"],
 ])("A13: a movement that leads a balance from %d to %d is answered %s", (before, after, answer) => {
   const expected = answer === "ok" ? { ok: true } : { ok: false, code: answer };
-  expect(checkCovered({ before, after })).toEqual(expected);
+  expect(checkFunds({ before, after })).toEqual(expected);
 });

@@ -1,21 +1,21 @@
 import { asMicro, MICRO, type Micro } from "./money.ts";
-import type { BalanceCode, CoverCode } from "./refusals.ts";
+import type { BalanceCode, FundsCode } from "./refusals.ts";
 
 /** Where money can lie; the sum over all accounts is always 0. */
 export type Account =
   | `agent:${string}`
   | `held:${string}`
   | `peer:${string}`
-  | typeof FEES
-  | typeof WORLD;
+  | typeof FEE_ACCOUNT
+  | typeof EXTERNAL_ACCOUNT;
 
 /** What the relay has earned. */
-export const FEES = "relay:fees";
+export const FEE_ACCOUNT = "relay:fees";
 
-const PEER = "relay:";
+const PEER_PREFIX = "relay:";
 
 /** Everything outside the relay: the other side of deposits and withdrawals. */
-export const WORLD = "world";
+export const EXTERNAL_ACCOUNT = "world";
 
 /**
  * The account of an agent, of the hold of a task, of another relay, and of whoever pays or is paid: a
@@ -23,7 +23,7 @@ export const WORLD = "world";
  */
 export const accountOf = {
   party: (id: string): Account =>
-    id.startsWith(PEER) ? `peer:${id.slice(PEER.length)}` : `agent:${id}`,
+    id.startsWith(PEER_PREFIX) ? `peer:${id.slice(PEER_PREFIX.length)}` : `agent:${id}`,
   agent: (agentId: string): Account => `agent:${agentId}`,
   held: (taskId: string): Account => `held:${taskId}`,
   peer: (relayId: string): Account => `peer:${relayId}`,
@@ -51,13 +51,13 @@ export function checkBalance(
  * account that owes already, because a card payment was taken back, may come closer to 0 but not
  * further from it. Refused: `budget.insufficient`, and `account.overdrawn` where it owed before.
  */
-export function checkCovered({
+export function checkFunds({
   before,
   after,
 }: {
   readonly before: number;
   readonly after: number;
-}): { readonly ok: true } | { readonly ok: false; readonly code: CoverCode } {
+}): { readonly ok: true } | { readonly ok: false; readonly code: FundsCode } {
   if (after >= 0 || after >= before) return { ok: true };
   return { ok: false, code: before < 0 ? "account.overdrawn" : "budget.insufficient" };
 }
@@ -67,7 +67,7 @@ export function checkCovered({
  * less. Holds and pending withdrawals have left the balance already, so nothing is taken off a
  * second time.
  */
-export function availableBalance({
+export function computeAvailableBalance({
   balance,
   maxBudget = balance,
 }: {

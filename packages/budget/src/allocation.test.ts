@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import vectors from "../../../vectors/own/money.json" with { type: "json" };
 import { MAX_BALANCE } from "./account.ts";
-import { allocatePlan, lockAmount } from "./allocation.ts";
+import { allocatePlan, computeLockAmount } from "./allocation.ts";
 import { toMicro } from "./amount.ts";
 import { asMicro } from "./money.ts";
 
@@ -14,7 +14,7 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     "estimate $estimate, risk $risk_factor, available $available: $locked",
     ({ estimate, risk_factor, available, locked }) => {
       expect(
-        lockAmount({
+        computeLockAmount({
           estimate: toMicro(estimate),
           riskFactor: Number(risk_factor),
           available: toMicro(available),
@@ -35,7 +35,7 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     ["the estimate at next to no risk", "1", 5e-324, "5", "1"],
   ])("%s", (_rule, estimate, risk, available, locked) => {
     expect(
-      lockAmount({
+      computeLockAmount({
         estimate: toMicro(estimate),
         ...(risk !== undefined && { riskFactor: risk }),
         available: toMicro(available),
@@ -47,7 +47,7 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
     fc.assert(
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         const [estimate, available] = one < other ? [one, other] : [other, one];
-        const locked = lockAmount({ estimate, riskFactor: risk, available });
+        const locked = computeLockAmount({ estimate, riskFactor: risk, available });
         expect(locked).toBeGreaterThanOrEqual(estimate);
         expect(locked).toBeLessThanOrEqual(available);
       }),
@@ -59,20 +59,22 @@ describe("The lock is min(estimate × (1 + risk factor × 0.2), available), or n
       fc.property(balance, balance, riskFactor, (one, other, risk) => {
         fc.pre(one !== other);
         const [estimate, available] = one > other ? [one, other] : [other, one];
-        expect(lockAmount({ estimate, riskFactor: risk, available })).toBeNull();
+        expect(computeLockAmount({ estimate, riskFactor: risk, available })).toBeNull();
       }),
     );
   });
 
   test.each([Number.NaN, Infinity, -0.1])("a risk factor of %s is a fault", (risk) => {
     const amount = toMicro(1);
-    expect(() => lockAmount({ estimate: amount, riskFactor: risk, available: amount })).toThrow(
-      RangeError,
-    );
+    expect(() =>
+      computeLockAmount({ estimate: amount, riskFactor: risk, available: amount }),
+    ).toThrow(RangeError);
   });
 
   test("a negative estimate is a fault", () => {
-    expect(() => lockAmount({ estimate: toMicro(-1), available: toMicro(1) })).toThrow(RangeError);
+    expect(() => computeLockAmount({ estimate: toMicro(-1), available: toMicro(1) })).toThrow(
+      RangeError,
+    );
   });
 });
 

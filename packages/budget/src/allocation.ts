@@ -1,11 +1,11 @@
-import { asMicro, divideHalfUp, requireNotNegative, saturatingSum, type Micro } from "./money.ts";
+import { asMicro, divideHalfUp, assertNotNegative, saturatingSum, type Micro } from "./money.ts";
 
 /**
  * What is set aside for a task, in micro-units: `min(estimate × (1 + riskFactor × 0.2),
  * available)`, rounded half up. `null` when that is below the estimate: no allocation, no
  * delegation (specification, "Allocation and settlement record").
  */
-export function lockAmount({
+export function computeLockAmount({
   estimate,
   riskFactor = 1,
   available,
@@ -14,8 +14,8 @@ export function lockAmount({
   readonly riskFactor?: number;
   readonly available: Micro;
 }): Micro | null {
-  const { numerator, denominator } = fractionOf(riskFactor);
-  if (available < requireNotNegative(estimate)) return null;
+  const { numerator, denominator } = parseFraction(riskFactor);
+  if (available < assertNotNegative(estimate)) return null;
   // With riskFactor = n/d the buffered estimate is estimate × (5d + n) / 5d.
   const whole = 5n * denominator;
   const buffered = divideHalfUp(BigInt(estimate) * (whole + numerator), whole);
@@ -50,15 +50,18 @@ export function allocatePlan<Step extends PlanStep>({
   readonly budget: Micro;
 }): readonly PlanAllocation<Step>[] {
   if (saturatingSum(steps.map(({ cost }) => cost)) > budget) return [];
-  return [...Map.groupBy(steps, ({ agentId }) => agentId)].map(([agentId, own]) => ({
+  return [...Map.groupBy(steps, ({ agentId }) => agentId)].map(([agentId, agentSteps]) => ({
     agentId,
-    steps: own,
-    amount: saturatingSum(own.map(({ cost }) => cost)),
+    steps: agentSteps,
+    amount: saturatingSum(agentSteps.map(({ cost }) => cost)),
   }));
 }
 
 /** The decimal that a number is written as, as a fraction of two integers. */
-function fractionOf(value: number): { readonly numerator: bigint; readonly denominator: bigint } {
+function parseFraction(value: number): {
+  readonly numerator: bigint;
+  readonly denominator: bigint;
+} {
   if (!Number.isFinite(value) || value < 0) {
     throw new RangeError("a risk factor has to be a finite number from 0");
   }

@@ -5,7 +5,7 @@ import type { AmountCode } from "./refusals.ts";
 export const MAX_AMOUNT: Micro = asMicro(1e9 * MICRO);
 
 const DECIMALS = 6;
-const LEAST = 1 / MICRO;
+const MIN_AMOUNT = 1 / MICRO;
 const plainDecimal = /^(-?(?:0|[1-9]\d*))(?:\.(\d+))?$/;
 
 /** A number that was taken as money, or why not. */
@@ -25,7 +25,7 @@ export function parseAmount(
 ): AmountResult {
   if (typeof value !== "number" || !Number.isFinite(value)) return refuse("money.not_a_number");
   if (value < 0 || (value === 0 && !allowZero)) return refuse("money.not_positive");
-  const read = readDecimal(value);
+  const read = parseDecimal(value);
   return read.ok && read.amount > MAX_AMOUNT ? refuse("money.too_large") : read;
 }
 
@@ -35,7 +35,7 @@ export function parseAmount(
  * untrusted values see `parseAmount`.
  */
 export function toMicro(value: number | string): Micro {
-  const read = readDecimal(value);
+  const read = parseDecimal(value);
   if (!read.ok) throw new RangeError(read.code);
   return read.amount;
 }
@@ -52,10 +52,10 @@ export function fromMicro(amount: Micro): number {
  * Reads the decimal that was written: the shortest text of a double is exact where its product with
  * 1e6 is not.
  */
-function readDecimal(value: number | string): AmountResult {
+function parseDecimal(value: number | string): AmountResult {
   if (typeof value === "number") {
     // Outside these bounds the shortest text has an exponent.
-    if (value !== 0 && Math.abs(value) < LEAST) return refuse("money.too_many_decimals");
+    if (value !== 0 && Math.abs(value) < MIN_AMOUNT) return refuse("money.too_many_decimals");
     if (Math.abs(value) * MICRO > Number.MAX_SAFE_INTEGER) return refuse("money.too_large");
   }
   const match = plainDecimal.exec(String(value));

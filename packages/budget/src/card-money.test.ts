@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { accountOf, type Account } from "./account.ts";
 import { asMicro, type Micro } from "./money.ts";
 import {
-  heldCardMoney,
+  sumHeldCardMoney,
   MAX_CARD_LOTS,
   moveCardMoney,
   type CardHolding,
@@ -11,13 +11,13 @@ import {
 } from "./card-money.ts";
 import {
   applyPostings,
-  depositPostings,
-  holdPostings,
-  releasePostings,
-  returnPostings,
-  reversalPostings,
-  settlementPostings,
-  withdrawalPostings,
+  buildDepositPostings,
+  buildHoldPostings,
+  buildReleasePostings,
+  buildReturnPostings,
+  buildReversalPostings,
+  buildSettlementPostings,
+  buildWithdrawalPostings,
   type Posting,
 } from "./posting.ts";
 
@@ -46,24 +46,24 @@ class CardBook {
   }
 
   held(account: Account, now: number): number {
-    return heldCardMoney(this.lots.get(account) ?? [], now);
+    return sumHeldCardMoney(this.lots.get(account) ?? [], now);
   }
 }
 
 const [a, b] = [accountOf.agent("a"), accountOf.agent("b")];
 const micro = (amount: number) => asMicro(amount);
 const deposit = (agentId: string, amount: number) =>
-  depositPostings({ agentId, amount: micro(amount) });
+  buildDepositPostings({ agentId, amount: micro(amount) });
 const withdrawal = (agentId: string, amount: number, withdrawalId = "w") =>
-  withdrawalPostings({ agentId, withdrawalId, amount: micro(amount) });
+  buildWithdrawalPostings({ agentId, withdrawalId, amount: micro(amount) });
 
 /** A task of `payerId` that is held and paid; the fee is a tenth. */
 function pay(book: CardBook, payerId: string, payeeId: string, charge: number, now: number): void {
   const task = { payerId, taskId: "t" };
-  book.post(holdPostings({ ...task, amount: micro(charge) }), now);
+  book.post(buildHoldPostings({ ...task, amount: micro(charge) }), now);
   const fee = micro(charge / 10);
   const amounts = { locked: micro(charge), charge: micro(charge), fee };
-  book.post(settlementPostings({ ...task, payeeId, ...amounts }), now);
+  book.post(buildSettlementPostings({ ...task, payeeId, ...amounts }), now);
 }
 
 describe("A13: money that came from a card", () => {
@@ -102,9 +102,9 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     const task = { payerId: "a", taskId: "t", amount: micro(100) };
-    book.post(holdPostings(task), 0);
+    book.post(buildHoldPostings(task), 0);
     expect(book.held(accountOf.held("t"), 0)).toBe(100);
-    book.post(releasePostings(task), 0);
+    book.post(buildReleasePostings(task), 0);
     expect([book.held(accountOf.held("t"), 0), book.held(a, 0)]).toEqual([0, 100]);
   });
 
@@ -120,7 +120,7 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 70);
     book.post(deposit("a", 100), 0, 50);
-    book.post(holdPostings({ payerId: "a", taskId: "t", amount: micro(150) }), 0);
+    book.post(buildHoldPostings({ payerId: "a", taskId: "t", amount: micro(150) }), 0);
     expect(book.lots.get(accountOf.held("t"))).toEqual([
       { releaseAt: 50, amount: 100 },
       { releaseAt: 70, amount: 50 },
@@ -132,7 +132,7 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     book.post(deposit("a", 30), 0);
-    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0, 50);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0, 50);
     expect([book.balance(a), book.held(a, 0)]).toEqual([30, 0]);
     expect(book.post(withdrawal("a", 30), 0)).toBe(true);
   });
@@ -147,7 +147,7 @@ describe("A13: money that came from a card", () => {
     if (paidAt < 20) pay(book, "a", "b", 100, paidAt);
     book.post(deposit("a", 100), paidAt, otherUntil);
     if (paidAt < 20) book.post(deposit("a", 100), paidAt);
-    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), paidAt, 20);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), paidAt, 20);
     expect([book.balance(a), book.held(a, paidAt)]).toEqual([100, 100]);
     expect(book.post(withdrawal("a", 1), otherUntil - 1)).toBe(false);
   });
@@ -156,7 +156,7 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     pay(book, "a", "b", 100, 0);
-    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0);
     expect(book.balance(a)).toBe(-100);
     book.post(deposit("a", 120), 0, 60);
     expect([book.balance(a), book.held(a, 0)]).toEqual([20, 20]);
@@ -166,10 +166,10 @@ describe("A13: money that came from a card", () => {
     const book = new CardBook();
     book.post(deposit("a", 100), 0, 50);
     const task = { payerId: "a", taskId: "t" };
-    book.post(holdPostings({ ...task, amount: micro(100) }), 0);
-    book.post(reversalPostings({ agentId: "a", amount: micro(100) }), 0);
+    book.post(buildHoldPostings({ ...task, amount: micro(100) }), 0);
+    book.post(buildReversalPostings({ agentId: "a", amount: micro(100) }), 0);
     const amounts = { locked: micro(100), charge: micro(80), fee: micro(0) };
-    book.post(settlementPostings({ ...task, payeeId: "b", ...amounts }), 0);
+    book.post(buildSettlementPostings({ ...task, payeeId: "b", ...amounts }), 0);
     expect([book.balance(a), book.held(a, 0)]).toEqual([-80, 0]);
     expect([book.balance(b), book.held(b, 0)]).toEqual([80, 80]);
   });
@@ -256,10 +256,10 @@ function run(steps: readonly Step[], feeShare: number) {
       const charge = afford(each.agent, each.amount);
       const locked = micro(afford(each.agent, charge + each.spare));
       const task = { payerId: each.agent, taskId: id };
-      book.post(holdPostings({ ...task, amount: locked }), now);
+      book.post(buildHoldPostings({ ...task, amount: locked }), now);
       const fee = micro(Math.floor(charge * feeShare));
       const paid = { ...task, payeeId: each.to, locked, charge: micro(charge), fee };
-      book.post(settlementPostings(paid), now);
+      book.post(buildSettlementPostings(paid), now);
     }
     if (each.do === "hold") {
       const task = {
@@ -267,17 +267,17 @@ function run(steps: readonly Step[], feeShare: number) {
         taskId: id,
         amount: micro(afford(each.agent, each.amount)),
       };
-      book.post(holdPostings(task), now);
+      book.post(buildHoldPostings(task), now);
       open.push(task);
     }
     const task = each.do === "release" ? open.pop() : undefined;
-    if (task !== undefined) book.post(releasePostings(task), now);
+    if (task !== undefined) book.post(buildReleasePostings(task), now);
     const done = each.do === "settle" ? open.pop() : undefined;
     if (each.do === "settle" && done !== undefined) {
       const charge = Math.floor(done.amount * each.share);
       const fee = micro(Math.floor(charge * feeShare));
       const paid = { ...done, payeeId: each.to, locked: done.amount, charge: micro(charge), fee };
-      book.post(settlementPostings(paid), now);
+      book.post(buildSettlementPostings(paid), now);
     }
     if (each.do === "withdraw") {
       const leave = {
@@ -285,18 +285,18 @@ function run(steps: readonly Step[], feeShare: number) {
         withdrawalId: id,
         amount: micro(afford(each.agent, each.amount)),
       };
-      if (book.post(withdrawalPostings(leave), now)) {
+      if (book.post(buildWithdrawalPostings(leave), now)) {
         out += leave.amount;
         leaving.push(leave);
       }
     }
     const back = each.do === "fail" ? leaving.pop() : undefined;
     if (back !== undefined) {
-      book.post(returnPostings(back), now);
+      book.post(buildReturnPostings(back), now);
       out -= back.amount;
     }
     if (each.do === "reverse") {
-      book.post(reversalPostings({ agentId: each.agent, amount: micro(each.amount) }), now);
+      book.post(buildReversalPostings({ agentId: each.agent, amount: micro(each.amount) }), now);
     }
     check();
   }

@@ -1,4 +1,4 @@
-import { WORLD, type Account } from "./account.ts";
+import { EXTERNAL_ACCOUNT, type Account } from "./account.ts";
 import { asMicro, negate, ZERO, type Micro } from "./money.ts";
 import { isReversal, type Posting } from "./posting.ts";
 
@@ -21,8 +21,8 @@ export interface CardHolding {
 export const MAX_CARD_LOTS = 64;
 
 /** How much of an account's balance may not be withdrawn yet, in micro-units. */
-export function heldCardMoney(lots: readonly CardLot[], now: number): Micro {
-  return sumOf(lots.filter(({ releaseAt }) => releaseAt > now));
+export function sumHeldCardMoney(lots: readonly CardLot[], now: number): Micro {
+  return sumLots(lots.filter(({ releaseAt }) => releaseAt > now));
 }
 
 /**
@@ -44,58 +44,58 @@ export function moveCardMoney(
   let moving: readonly CardLot[] = [];
   for (const posting of postings) {
     const { account, type, amount } = posting;
-    if (account === WORLD) {
+    if (account === EXTERNAL_ACCOUNT) {
       moving = amount < 0 && releaseAt > now ? [{ releaseAt, amount: negate(amount) }] : [];
       continue;
     }
-    if (!keepsLots(account)) continue;
-    const { balance, lots } = after.get(account) ?? opening(holdings.get(account), now);
-    let rest: readonly CardLot[];
+    if (!hasLots(account)) continue;
+    const { balance, lots } = after.get(account) ?? withoutReleasedLots(holdings.get(account), now);
+    let remaining: readonly CardLot[];
     if (amount > 0) {
-      const taken = take(moving, amount);
+      const taken = takeFromLots(moving, amount);
       moving = taken.rest;
-      rest = merge(lots, taken.taken);
+      remaining = mergeLots(lots, taken.taken);
     } else {
-      const leaving = negate(amount);
+      const outgoing = negate(amount);
       if (isReversal(posting)) {
-        rest = lots.flatMap((lot) =>
-          lot.releaseAt === releaseAt ? take([lot], leaving).rest : lot,
+        remaining = lots.flatMap((lot) =>
+          lot.releaseAt === releaseAt ? takeFromLots([lot], outgoing).rest : lot,
         );
       } else {
-        const other = Math.max(0, balance - sumOf(lots));
-        const drawn = take(lots, Math.max(0, leaving - other));
+        const other = Math.max(0, balance - sumLots(lots));
+        const drawn = takeFromLots(lots, Math.max(0, outgoing - other));
         if (type === "withdrawal" && drawn.taken.length > 0) {
           return { ok: false, code: "budget.card_hold" };
         }
-        moving = merge(moving, drawn.taken);
-        rest = drawn.rest;
+        moving = mergeLots(moving, drawn.taken);
+        remaining = drawn.rest;
       }
     }
-    after.set(account, { balance: balance + amount, lots: rest });
+    after.set(account, { balance: balance + amount, lots: remaining });
   }
-  return { ok: true, lots: new Map([...after].map(([account, held]) => [account, covered(held)])) };
+  return { ok: true, lots: new Map([...after].map(([account, held]) => [account, capLots(held)])) };
 }
 
 /**
  * The lots as far as the balance covers them: what repaid a debt is not on the account. Only after the
  * whole movement, because a hold that comes back to an overdrawn account pays out of its own lots.
  */
-function covered({ balance, lots }: CardHolding): readonly CardLot[] {
-  return take(lots, Math.max(0, sumOf(lots) - Math.max(0, balance))).rest;
+function capLots({ balance, lots }: CardHolding): readonly CardLot[] {
+  return takeFromLots(lots, Math.max(0, sumLots(lots) - Math.max(0, balance))).rest;
 }
 
 /** Fees and other relays are not withdrawn from, so they keep no lots. */
-function keepsLots(account: Account): boolean {
+function hasLots(account: Account): boolean {
   return account.startsWith("agent:") || account.startsWith("held:");
 }
 
-function opening(holding: CardHolding | undefined, now: number): CardHolding {
+function withoutReleasedLots(holding: CardHolding | undefined, now: number): CardHolding {
   const { balance, lots } = holding ?? { balance: 0, lots: [] };
   return { balance, lots: lots.filter(({ releaseAt }) => releaseAt > now) };
 }
 
 /** Takes up to `amount` out of lots, those that are released first before the others. */
-function take(lots: readonly CardLot[], amount: number) {
+function takeFromLots(lots: readonly CardLot[], amount: number) {
   const taken: CardLot[] = [];
   const rest: CardLot[] = [];
   let missing = amount;
@@ -109,7 +109,7 @@ function take(lots: readonly CardLot[], amount: number) {
 }
 
 /** Both together, sorted by release time, one lot for each time, at most `MAX_CARD_LOTS`. */
-function merge(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
+function mergeLots(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   const amounts = new Map<number, number>();
   for (const { releaseAt, amount } of [...a, ...b]) {
@@ -118,12 +118,12 @@ function merge(a: readonly CardLot[], b: readonly CardLot[]): readonly CardLot[]
   const lots = [...amounts]
     .sort(([first], [second]) => first - second)
     .map(([releaseAt, amount]) => ({ releaseAt, amount: asMicro(amount) }));
-  while (lots.length > MAX_CARD_LOTS) joinClosest(lots);
+  while (lots.length > MAX_CARD_LOTS) mergeClosestLots(lots);
   return lots;
 }
 
 /** Joins two neighbours under the later time of both: money may wait longer, never less long. */
-function joinClosest(lots: CardLot[]): void {
+function mergeClosestLots(lots: CardLot[]): void {
   const gap = (at: number) => lots[at + 1]!.releaseAt - lots[at]!.releaseAt;
   let closest = 0;
   for (let at = 1; at < lots.length - 1; at += 1) if (gap(at) < gap(closest)) closest = at;
@@ -132,6 +132,6 @@ function joinClosest(lots: CardLot[]): void {
   lots.splice(closest, 2, joined);
 }
 
-function sumOf(lots: readonly CardLot[]): Micro {
+function sumLots(lots: readonly CardLot[]): Micro {
   return asMicro(lots.reduce((sum: number, { amount }) => sum + amount, ZERO));
 }

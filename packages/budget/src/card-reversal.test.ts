@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { toMicro } from "./amount.ts";
-import { newerDispute, reversedAmount, type CardDispute } from "./card-reversal.ts";
+import { selectNewerDispute, computeReversedAmount, type CardDispute } from "./card-reversal.ts";
 
 type Disputed = readonly [amount: number, isTaken: boolean];
 
@@ -27,7 +27,7 @@ test.each<[string, number, number, Disputed[], number]>([
   ],
 ])("A13: when %s, of %d paid with %d refunded and disputes %j %d is taken back", (...row) => {
   const [, paid, refunded, disputes, reversed] = row;
-  const amount = reversedAmount({
+  const amount = computeReversedAmount({
     paid: toMicro(paid),
     refunded: toMicro(refunded),
     disputes: disputes.map(([of, isTaken]) => ({ amount: toMicro(of), isTaken })),
@@ -40,7 +40,7 @@ describe("A13: the state of a dispute", () => {
     amount: toMicro(1),
     isFinal,
     isTaken,
-    saidAt,
+    reportedAt: saidAt,
   });
 
   test.each([
@@ -56,6 +56,6 @@ describe("A13: the state of a dispute", () => {
     ["is not changed by an older end", said(true, false, 2), said(true, true, 1), "stored"],
     ["is changed by a later end", said(true, true, 1), said(true, false, 2), "said"],
   ] as const)("A13: %s", (_, stored, incoming, expected) => {
-    expect(newerDispute(stored, incoming)).toBe(expected === "said" ? incoming : stored);
+    expect(selectNewerDispute(stored, incoming)).toBe(expected === "said" ? incoming : stored);
   });
 });

@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
-import { accountOf, FEES } from "./account.ts";
-import { unpassedPostings } from "./clearing.ts";
+import { accountOf, FEE_ACCOUNT } from "./account.ts";
+import { buildRetentionPostings } from "./clearing.ts";
 import { asMicro } from "./money.ts";
-import { applyPostings, holdPostings, isBalanced, settlementPostings } from "./posting.ts";
+import {
+  applyPostings,
+  buildHoldPostings,
+  isBalanced,
+  buildSettlementPostings,
+} from "./posting.ts";
 
 test("A party is an agent, or another relay by its clearing account", () => {
   expect(accountOf.party("ann")).toBe("agent:ann");
@@ -12,8 +17,8 @@ test("A party is an agent, or another relay by its clearing account", () => {
 test("Another relay pays for a task by its clearing account, as an agent by its own", () => {
   const [amount, fee] = [asMicro(950_000), asMicro(47_500)];
   const after = applyPostings(new Map(), [
-    ...holdPostings({ payerId: "relay:a", taskId: "t", amount }),
-    ...settlementPostings({
+    ...buildHoldPostings({ payerId: "relay:a", taskId: "t", amount }),
+    ...buildSettlementPostings({
       payerId: "relay:a",
       payeeId: "bob",
       taskId: "t",
@@ -23,13 +28,13 @@ test("Another relay pays for a task by its clearing account, as an agent by its 
     }),
   ]);
   expect(after.get(accountOf.peer("a"))).toBe(-950_000);
-  expect([after.get(accountOf.agent("bob")), after.get(FEES)]).toEqual([902_500, 47_500]);
+  expect([after.get(accountOf.agent("bob")), after.get(FEE_ACCOUNT)]).toEqual([902_500, 47_500]);
 });
 
 test("What a relay in the middle cannot pay on it keeps, and no peer's account moves", () => {
-  const postings = unpassedPostings({ taskId: "t", amount: asMicro(902_500) });
+  const postings = buildRetentionPostings({ taskId: "t", amount: asMicro(902_500) });
   expect(isBalanced(postings)).toBe(true);
-  expect(postings.map(({ account }) => account)).toEqual([accountOf.held("t"), FEES]);
-  expect(unpassedPostings({ taskId: "t", amount: asMicro(0) })).toEqual([]);
-  expect(() => unpassedPostings({ taskId: "t", amount: asMicro(-1) })).toThrow(RangeError);
+  expect(postings.map(({ account }) => account)).toEqual([accountOf.held("t"), FEE_ACCOUNT]);
+  expect(buildRetentionPostings({ taskId: "t", amount: asMicro(0) })).toEqual([]);
+  expect(() => buildRetentionPostings({ taskId: "t", amount: asMicro(-1) })).toThrow(RangeError);
 });

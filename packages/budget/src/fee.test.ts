@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import vectors from "../../../vectors/own/money.json" with { type: "json" };
 import { toMicro } from "./amount.ts";
-import { feeChain, isFeeRate, rateToPpm, splitFee } from "./fee.ts";
+import { computeFeeChain, isFeeRate, rateToPpm, splitFee } from "./fee.ts";
 import { asMicro } from "./money.ts";
 
 const amounts = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).map(asMicro);
@@ -73,7 +73,7 @@ describe("Each relay of a chain keeps its fee and forwards the rest", () => {
   test.each(vectors.fee_chain)(
     "budget $budget at $fee_rate over $hops hops, to a micro-unit",
     ({ budget, fee_rate, hops, agent_receives_exact, fees_exact }) => {
-      const { fees, agentReceives } = feeChain(toMicro(budget), Number(fee_rate), hops);
+      const { fees, agentReceives } = computeFeeChain(toMicro(budget), Number(fee_rate), hops);
 
       expect(fees).toHaveLength(fees_exact.length);
       for (const [hop, fee] of fees.entries()) {
@@ -89,7 +89,7 @@ describe("Each relay of a chain keeps its fee and forwards the rest", () => {
   test("and all fees and what the agent receives add up to the budget", () => {
     fc.assert(
       fc.property(amounts, rates, fc.nat(10), (budget, rate, hops) => {
-        const { fees, agentReceives } = feeChain(budget, rate, hops);
+        const { fees, agentReceives } = computeFeeChain(budget, rate, hops);
         const paid = fees.reduce((sum, fee) => sum + BigInt(fee), BigInt(agentReceives));
         expect(paid).toBe(BigInt(budget));
       }),
@@ -97,10 +97,10 @@ describe("Each relay of a chain keeps its fee and forwards the rest", () => {
   });
 
   test("without a hop the agent receives the budget", () => {
-    expect(feeChain(toMicro(3), 0.05, 0)).toEqual({ fees: [], agentReceives: toMicro(3) });
+    expect(computeFeeChain(toMicro(3), 0.05, 0)).toEqual({ fees: [], agentReceives: toMicro(3) });
   });
 
   test.each([-1, 0.5, Number.NaN, Infinity])("%s hops are a fault", (hops) => {
-    expect(() => feeChain(toMicro(3), 0.05, hops)).toThrow(RangeError);
+    expect(() => computeFeeChain(toMicro(3), 0.05, hops)).toThrow(RangeError);
   });
 });

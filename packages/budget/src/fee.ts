@@ -12,7 +12,7 @@ export interface FeeSplit {
 
 /** Whether a value is a fee rate: a number from 0 to below 1 with at most 6 decimals. */
 export function isFeeRate(value: unknown): value is number {
-  return ppmOf(value) !== null;
+  return parsePpm(value) !== null;
 }
 
 /**
@@ -20,7 +20,7 @@ export function isFeeRate(value: unknown): value is number {
  * no.
  */
 export function rateToPpm(rate: number): number {
-  const ppm = ppmOf(rate);
+  const ppm = parsePpm(rate);
   if (ppm === null) {
     throw new RangeError("a fee rate has to be from 0 to below 1 with at most 6 decimals");
   }
@@ -42,7 +42,7 @@ export function splitFee(amount: Micro, rate: number): FeeSplit {
  * receives; all of it adds up to the budget, in micro-units (specification, "Federation",
  * settlement).
  */
-export function feeChain(
+export function computeFeeChain(
   budget: Micro,
   rate: number,
   hops: number,
@@ -60,7 +60,7 @@ export function feeChain(
   return { fees, agentReceives };
 }
 
-function ppmOf(value: unknown): number | null {
+function parsePpm(value: unknown): number | null {
   const parsed = parseAmount(value, { allowZero: true });
   return parsed.ok && parsed.amount < MICRO ? parsed.amount : null;
 }

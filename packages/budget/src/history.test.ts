@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { accountOf, availableBalance, checkBalance, type Account } from "./account.ts";
-import { lockAmount } from "./allocation.ts";
+import { accountOf, computeAvailableBalance, checkBalance, type Account } from "./account.ts";
+import { computeLockAmount } from "./allocation.ts";
 import { fromMicro, toMicro } from "./amount.ts";
 import { ZERO, type Micro } from "./money.ts";
 import {
   applyPostings,
-  depositPostings,
-  holdPostings,
+  buildDepositPostings,
+  buildHoldPostings,
   isBalanced,
-  releasePostings,
-  settlementPostings,
+  buildReleasePostings,
+  buildSettlementPostings,
   type Posting,
 } from "./posting.ts";
 import { decideSettlement, type ReceiptStatus, type StepCount } from "./settlement.ts";
@@ -38,23 +38,23 @@ class Book {
 
   deposit(agentId: string, amount: Micro): string {
     const refused = checkBalance(this.balance(accountOf.agent(agentId)) + amount);
-    return refused.ok ? this.#post(depositPostings({ agentId, amount })) : refused.code;
+    return refused.ok ? this.#post(buildDepositPostings({ agentId, amount })) : refused.code;
   }
 
   hold(payerId: string, taskId: string, charge: Micro, maxBudget?: Micro): string {
     const balance = this.balance(accountOf.agent(payerId));
-    const available = availableBalance({ balance, maxBudget });
-    const locked = lockAmount({ estimate: charge, available });
+    const available = computeAvailableBalance({ balance, maxBudget });
+    const locked = computeLockAmount({ estimate: charge, available });
     if (locked === null) return "budget.insufficient";
     this.open.set(taskId, { payerId, charge, locked });
-    return this.#post(holdPostings({ payerId, taskId, amount: locked }));
+    return this.#post(buildHoldPostings({ payerId, taskId, amount: locked }));
   }
 
   release(taskId: string): string {
     const task = this.#close(taskId);
     return task === undefined
       ? "not open"
-      : this.#post(releasePostings({ payerId: task.payerId, taskId, amount: task.locked }));
+      : this.#post(buildReleasePostings({ payerId: task.payerId, taskId, amount: task.locked }));
   }
 
   settle(
@@ -74,7 +74,7 @@ class Book {
       feeRate: this.feeRate,
     });
     const { amount, fee } = decision;
-    this.#post(settlementPostings({ payerId, payeeId, taskId, locked, charge: amount, fee }));
+    this.#post(buildSettlementPostings({ payerId, payeeId, taskId, locked, charge: amount, fee }));
     return decision.status;
   }
 

@@ -1,48 +1,53 @@
 export { MAX_AMOUNT, fromMicro, parseAmount, toMicro, type AmountResult } from "./amount.ts";
 export {
-  FEES,
+  FEE_ACCOUNT,
   MAX_BALANCE,
-  WORLD,
+  EXTERNAL_ACCOUNT,
   accountOf,
-  availableBalance,
+  computeAvailableBalance,
   checkBalance,
-  checkCovered,
+  checkFunds,
   type Account,
 } from "./account.ts";
 export {
-  heldCardMoney,
+  sumHeldCardMoney,
   MAX_CARD_LOTS,
   moveCardMoney,
   type CardHolding,
   type CardLot,
 } from "./card-money.ts";
-export { newerDispute, reversedAmount, type CardDispute } from "./card-reversal.ts";
-export { unpassedPostings } from "./clearing.ts";
-export { allocatePlan, lockAmount, type PlanAllocation, type PlanStep } from "./allocation.ts";
-export { feeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
+export { selectNewerDispute, computeReversedAmount, type CardDispute } from "./card-reversal.ts";
+export { buildRetentionPostings } from "./clearing.ts";
+export {
+  allocatePlan,
+  computeLockAmount,
+  type PlanAllocation,
+  type PlanStep,
+} from "./allocation.ts";
+export { computeFeeChain, isFeeRate, rateToPpm, splitFee, type FeeSplit } from "./fee.ts";
 export { MICRO, asMicro, negate, type Micro } from "./money.ts";
 export {
   applyPostings,
-  depositPostings,
-  holdPostings,
+  buildDepositPostings,
+  buildHoldPostings,
   isBalanced,
   isReversal,
-  payoutPostings,
-  releasePostings,
-  returnPostings,
-  reversalPostings,
-  settlementPostings,
+  buildPayoutPostings,
+  buildReleasePostings,
+  buildReturnPostings,
+  buildReversalPostings,
+  buildSettlementPostings,
   transactionTypes,
-  withdrawalPostings,
+  buildWithdrawalPostings,
   type Posting,
   type TransactionType,
 } from "./posting.ts";
 export { estimateCost, isPriced, quoteTask, type CapabilityPrice } from "./price.ts";
 export { matchesPostings, type RecordedSettlement } from "./record.ts";
-export type { AmountCode, BalanceCode, BudgetCode, CardCode, CoverCode } from "./refusals.ts";
+export type { AmountCode, BalanceCode, BudgetCode, CardCode, FundsCode } from "./refusals.ts";
 export {
   decideSettlement,
-  settlementAmount,
+  computeSettlementAmount,
   type ReceiptStatus,
   type SettlementDecision,
   type SettlementStatus,

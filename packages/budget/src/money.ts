@@ -28,7 +28,7 @@ export function negate(amount: Micro): Micro {
 }
 
 /** Passes the amount on; a negative one here is a fault of the program, never of a request. */
-export function requireNotNegative(amount: Micro): Micro {
+export function assertNotNegative(amount: Micro): Micro {
   if (!(amount >= 0)) throw new RangeError("an amount must not be negative");
   return amount;
 }
@@ -40,7 +40,7 @@ export function requireNotNegative(amount: Micro): Micro {
 export function saturatingSum(amounts: Iterable<Micro>): Micro {
   let sum = 0;
   for (const amount of amounts) {
-    sum = Math.min(sum + requireNotNegative(amount), Number.MAX_SAFE_INTEGER);
+    sum = Math.min(sum + assertNotNegative(amount), Number.MAX_SAFE_INTEGER);
   }
   return asMicro(sum);
 }
@@ -49,7 +49,7 @@ export function saturatingSum(amounts: Iterable<Micro>): Micro {
  * amount × numerator / denominator, rounded half up to a micro-unit; all integers, none negative.
  */
 export function scaleHalfUp(amount: Micro, numerator: number, denominator: number): Micro {
-  const product = requireNotNegative(amount) * numerator;
+  const product = assertNotNegative(amount) * numerator;
   if (product > Number.MAX_SAFE_INTEGER) {
     const exact = BigInt(amount) * BigInt(numerator);
     return asMicro(Number(divideHalfUp(exact, BigInt(denominator))));

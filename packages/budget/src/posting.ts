@@ -1,5 +1,5 @@
-import { accountOf, FEES, WORLD, type Account } from "./account.ts";
-import { asMicro, negate, requireNotNegative, ZERO, type Micro } from "./money.ts";
+import { accountOf, FEE_ACCOUNT, EXTERNAL_ACCOUNT, type Account } from "./account.ts";
+import { asMicro, negate, assertNotNegative, ZERO, type Micro } from "./money.ts";
 
 /** The types of a transaction (specification, "Virtual account and transactions"). */
 export const transactionTypes = [
@@ -21,28 +21,28 @@ export interface Posting {
 }
 
 /** Money comes in from outside. */
-export function depositPostings({
+export function buildDepositPostings({
   agentId,
   amount,
 }: {
   readonly agentId: string;
   readonly amount: Micro;
 }): readonly Posting[] {
-  return transfer("deposit", WORLD, accountOf.agent(agentId), amount);
+  return buildTransfer("deposit", EXTERNAL_ACCOUNT, accountOf.agent(agentId), amount);
 }
 
 /**
  * A deposit is taken back from outside, as a refunded or disputed card payment is: a `deposit` with a
  * negative amount. It is the one movement that an agent's account need not cover.
  */
-export function reversalPostings({
+export function buildReversalPostings({
   agentId,
   amount,
 }: {
   readonly agentId: string;
   readonly amount: Micro;
 }): readonly Posting[] {
-  return transfer("deposit", accountOf.agent(agentId), WORLD, amount);
+  return buildTransfer("deposit", accountOf.agent(agentId), EXTERNAL_ACCOUNT, amount);
 }
 
 /** Whether a posting takes a deposit back. */
@@ -51,13 +51,18 @@ export function isReversal({ account, type, amount }: Posting): boolean {
 }
 
 /** The payer's money is set aside for a task. */
-export function holdPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
-  return transfer("allocation_hold", accountOf.party(payerId), accountOf.held(taskId), amount);
+export function buildHoldPostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
+  return buildTransfer("allocation_hold", accountOf.party(payerId), accountOf.held(taskId), amount);
 }
 
 /** The whole hold of a task goes back to its payer. */
-export function releasePostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
-  return transfer("allocation_release", accountOf.held(taskId), accountOf.party(payerId), amount);
+export function buildReleasePostings({ payerId, taskId, amount }: Hold): readonly Posting[] {
+  return buildTransfer(
+    "allocation_release",
+    accountOf.held(taskId),
+    accountOf.party(payerId),
+    amount,
+  );
 }
 
 /**
@@ -65,7 +70,7 @@ export function releasePostings({ payerId, taskId, amount }: Hold): readonly Pos
  * the relay has the fee. In this order no balance dips below 0 on the way. Throws RangeError unless
  * 0 <= fee <= charge <= locked.
  */
-export function settlementPostings({
+export function buildSettlementPostings({
   payerId,
   payeeId,
   taskId,
@@ -80,35 +85,49 @@ export function settlementPostings({
   readonly charge: Micro;
   readonly fee: Micro;
 }): readonly Posting[] {
-  const net = requireNotNegative(asMicro(charge - requireNotNegative(fee)));
-  requireNotNegative(asMicro(locked - charge));
+  const net = assertNotNegative(asMicro(charge - assertNotNegative(fee)));
+  assertNotNegative(asMicro(locked - charge));
   const paid: readonly Posting[] = [
     { account: accountOf.party(payerId), type: "settlement_debit", amount: negate(charge) },
     { account: accountOf.party(payeeId), type: "settlement_credit", amount: net },
-    { account: FEES, type: "fee", amount: fee },
+    { account: FEE_ACCOUNT, type: "fee", amount: fee },
   ];
   return [
-    ...releasePostings({ payerId, taskId, amount: locked }),
+    ...buildReleasePostings({ payerId, taskId, amount: locked }),
     ...paid.filter(({ amount }) => amount !== 0),
   ];
 }
 
 /** Money that an agent takes out is set aside until the operator has paid it. */
-export function withdrawalPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
-  return transfer("withdrawal", accountOf.agent(agentId), accountOf.held(withdrawalId), amount);
+export function buildWithdrawalPostings({
+  agentId,
+  withdrawalId,
+  amount,
+}: Payout): readonly Posting[] {
+  return buildTransfer(
+    "withdrawal",
+    accountOf.agent(agentId),
+    accountOf.held(withdrawalId),
+    amount,
+  );
 }
 
 /** What was set aside for a withdrawal has left the relay. */
-export function payoutPostings({
+export function buildPayoutPostings({
   withdrawalId,
   amount,
 }: Omit<Payout, "agentId">): readonly Posting[] {
-  return transfer("withdrawal", accountOf.held(withdrawalId), WORLD, amount);
+  return buildTransfer("withdrawal", accountOf.held(withdrawalId), EXTERNAL_ACCOUNT, amount);
 }
 
 /** What was set aside for a withdrawal that failed goes back to its agent. */
-export function returnPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
-  return transfer("withdrawal", accountOf.held(withdrawalId), accountOf.agent(agentId), amount);
+export function buildReturnPostings({ agentId, withdrawalId, amount }: Payout): readonly Posting[] {
+  return buildTransfer(
+    "withdrawal",
+    accountOf.held(withdrawalId),
+    accountOf.agent(agentId),
+    amount,
+  );
 }
 
 /** Whether the postings sum to zero, exactly, however many they are. */
@@ -142,14 +161,14 @@ interface Payout {
   readonly amount: Micro;
 }
 
-function transfer(
+function buildTransfer(
   type: TransactionType,
   from: Account,
   to: Account,
   amount: Micro,
 ): readonly Posting[] {
   // A free task and an empty hold move nothing, and nothing is written for them.
-  if (requireNotNegative(amount) === 0) return [];
+  if (assertNotNegative(amount) === 0) return [];
   return [
     { account: from, type, amount: negate(amount) },
     { account: to, type, amount },

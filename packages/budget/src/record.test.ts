@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { accountOf, FEES } from "./account.ts";
+import { accountOf, FEE_ACCOUNT } from "./account.ts";
 import { asMicro } from "./money.ts";
-import { settlementPostings, type Posting } from "./posting.ts";
+import { buildSettlementPostings, type Posting } from "./posting.ts";
 import { matchesPostings, type RecordedSettlement } from "./record.ts";
 
 const [payerId, payeeId, taskId] = ["payer", "payee", "task"];
 const record: RecordedSettlement = { amount: 200, fee: 10, net: 190, payerId, payeeId };
-const postings = settlementPostings({
+const postings = buildSettlementPostings({
   payerId,
   payeeId,
   taskId,
@@ -46,13 +46,13 @@ test.each<[string, boolean, RecordedSettlement, readonly Posting[]]>([
     "matches a payment by a peer, which is charged by the movement itself",
     true,
     fromPeer,
-    [...move("settlement_credit", held, "agent:payee", 190), ...move("fee", held, FEES, 10)],
+    [...move("settlement_credit", held, "agent:payee", 190), ...move("fee", held, FEE_ACCOUNT, 10)],
   ],
   [
     "matches what a relay in the middle passed on",
     true,
     fromPeer,
-    [...move("fee", held, FEES, 10), ...move("settlement_credit", held, peer, 190)],
+    [...move("fee", held, FEE_ACCOUNT, 10), ...move("settlement_credit", held, peer, 190)],
   ],
   ["differs by its amount", false, { ...record, amount: 201 }, postings],
   ["differs by its amount and its fee", false, { ...record, amount: 201, fee: 11 }, postings],

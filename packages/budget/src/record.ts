@@ -1,4 +1,4 @@
-import { accountOf, FEES, type Account } from "./account.ts";
+import { accountOf, FEE_ACCOUNT, type Account } from "./account.ts";
 import { isBalanced, type Posting, type TransactionType } from "./posting.ts";
 
 /** What a settlement record says, in micro-units. */
@@ -20,9 +20,9 @@ export function matchesPostings(
   { amount, fee, net, payerId, payeeId }: RecordedSettlement,
   postings: readonly Posting[],
 ): boolean {
-  const sum = (type: TransactionType, counts: (posting: Posting) => boolean) =>
+  const sum = (type: TransactionType, matches: (posting: Posting) => boolean) =>
     postings.reduce((all, posting) => {
-      return posting.type === type && counts(posting) ? all + posting.amount : all;
+      return posting.type === type && matches(posting) ? all + posting.amount : all;
     }, 0);
   const payer = accountOf.party(payerId);
   const isPayee = (account: Account) =>
@@ -31,7 +31,7 @@ export function matchesPostings(
   return (
     isBalanced(postings) &&
     amount === fee + net &&
-    sum("fee", ({ account }) => account === FEES) === fee &&
+    sum("fee", ({ account }) => account === FEE_ACCOUNT) === fee &&
     sum("settlement_credit", ({ account, amount: moved }) => moved > 0 && isPayee(account)) ===
       net &&
     sum("settlement_debit", ({ account }) => account === payer) === 0 - charge &&

@@ -8,11 +8,11 @@ export type AmountCode =
 /** Why an agent's balance may not become what a movement would make it; see `checkBalance`. */
 export type BalanceCode = "budget.insufficient" | "money.balance_limit";
 
-/** Why a movement is not covered by its account; see `checkCovered`. */
-export type CoverCode = "budget.insufficient" | "account.overdrawn";
+/** Why a movement is not covered by its account; see `checkFunds`. */
+export type FundsCode = "budget.insufficient" | "account.overdrawn";
 
 /** Why money that came from a card is not paid out; see `moveCardMoney`. */
 export type CardCode = "budget.card_hold";
 
 /** Every code this package refuses with. */
-export type BudgetCode = AmountCode | BalanceCode | CoverCode | CardCode;
+export type BudgetCode = AmountCode | BalanceCode | FundsCode | CardCode;

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import vectors from "../../../vectors/own/money.json" with { type: "json" };
 import { toMicro } from "./amount.ts";
 import { asMicro } from "./money.ts";
-import { decideSettlement, settlementAmount } from "./settlement.ts";
+import { decideSettlement, computeSettlementAmount } from "./settlement.ts";
 
 const steps = fc
   .tuple(fc.nat(256), fc.nat(256))
@@ -14,7 +14,7 @@ describe("The settlement amount", () => {
     "of $amount_locked with $completed_steps of $total_steps steps completed is $amount_settled",
     ({ amount_locked, completed_steps, total_steps, amount_settled }) => {
       expect(
-        settlementAmount({
+        computeSettlementAmount({
           status: "completed",
           locked: toMicro(amount_locked),
           steps: { completed: completed_steps, total: total_steps },
@@ -34,7 +34,7 @@ describe("The settlement amount", () => {
     ["denied", undefined, "refunded", "0"],
     ["denied", { completed: 1, total: 2 }, "refunded", "0"],
   ] as const)("of a %s receipt with steps %o is %s, %s", (status, count, outcome, amount) => {
-    expect(settlementAmount({ status, locked: toMicro("3.141592"), steps: count })).toEqual({
+    expect(computeSettlementAmount({ status, locked: toMicro("3.141592"), steps: count })).toEqual({
       status: outcome,
       amount: toMicro(amount),
     });
@@ -43,7 +43,7 @@ describe("The settlement amount", () => {
   test("is never more than the price, though cents are coarser than the price", () => {
     const locked = toMicro("0.009");
     const twoThirds = { completed: 2, total: 3 };
-    expect(settlementAmount({ status: "completed", locked, steps: twoThirds })).toEqual({
+    expect(computeSettlementAmount({ status: "completed", locked, steps: twoThirds })).toEqual({
       status: "partial",
       amount: locked,
     });
@@ -58,12 +58,14 @@ describe("The settlement amount", () => {
     { completed: 1, total: Number.NaN },
   ])("cannot be decided from $completed of $total steps", (count) => {
     expect(() =>
-      settlementAmount({ status: "completed", locked: toMicro(1), steps: count }),
+      computeSettlementAmount({ status: "completed", locked: toMicro(1), steps: count }),
     ).toThrow(RangeError);
   });
 
   test("cannot be decided of a negative price", () => {
-    expect(() => settlementAmount({ status: "failed", locked: toMicro(-1) })).toThrow(RangeError);
+    expect(() => computeSettlementAmount({ status: "failed", locked: toMicro(-1) })).toThrow(
+      RangeError,
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { splitFee } from "./fee.ts";
-import { asMicro, MICRO, requireNotNegative, scaleHalfUp, ZERO, type Micro } from "./money.ts";
+import { asMicro, MICRO, assertNotNegative, scaleHalfUp, ZERO, type Micro } from "./money.ts";
 
 /** How a settlement can end (specification, "Settlement outcome"). */
 export type SettlementStatus = "completed" | "partial" | "refunded";
@@ -33,7 +33,7 @@ const CENT = MICRO / 100;
  * risk buffer (docs/decisions.md, 5). Throws RangeError on a negative amount and on steps that are
  * no count of a whole.
  */
-export function settlementAmount({
+export function computeSettlementAmount({
   status,
   locked,
   steps,
@@ -42,11 +42,11 @@ export function settlementAmount({
   readonly locked: Micro;
   readonly steps?: StepCount | undefined;
 }): { readonly status: SettlementStatus; readonly amount: Micro } {
-  requireNotNegative(locked);
+  assertNotNegative(locked);
   if (status !== "completed") return { status: "refunded", amount: ZERO };
   if (steps === undefined) return { status: "completed", amount: locked };
 
-  const { completed, total } = requireCount(steps);
+  const { completed, total } = assertStepCount(steps);
   // A ledger without steps has none that failed.
   if (completed === total) return { status: "completed", amount: locked };
   if (completed === 0) return { status: "refunded", amount: ZERO };
@@ -74,12 +74,16 @@ export function decideSettlement({
   readonly feeRate: number;
 }): SettlementDecision {
   if (charge > locked) throw new RangeError("a charge must not exceed the hold behind it");
-  const { status, amount } = settlementAmount({ status: receiptStatus, locked: charge, steps });
+  const { status, amount } = computeSettlementAmount({
+    status: receiptStatus,
+    locked: charge,
+    steps,
+  });
   const { fee, net } = splitFee(amount, feeRate);
   return { status, amount, fee, net, released: asMicro(locked - amount) };
 }
 
-function requireCount(steps: StepCount): StepCount {
+function assertStepCount(steps: StepCount): StepCount {
   const { completed, total } = steps;
   if (
     !Number.isSafeInteger(total) ||

@@ -3,11 +3,11 @@ import * as v from "valibot";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
 /** A relay's answer with the types taken off. */
-export type LooseAnswer =
+export type UntypedAnswer =
   | { readonly ok: true; readonly status: number; readonly body: unknown }
   | CallRefusal;
 
-const ErrorBody = v.object({
+const ErrorBodySchema = v.object({
   code: v.string(),
   message: v.string(),
   request_id: v.optional(v.string()),
@@ -18,13 +18,13 @@ const ErrorBody = v.object({
  * What an answer says. A success has to be one that the operation declares, members it does not declare
  * are dropped; an error that is not the relay's own (a proxy's page) is `response.malformed`.
  */
-export function readAnswer(op: Operation, response: Response, text: string | null): LooseAnswer {
+export function parseAnswer(op: Operation, response: Response, text: string | null): UntypedAnswer {
   const { status } = response;
   if (text === null) return refusal("response.too_large", "Answer is larger than 2 MiB", status);
   const body = parseJson(text);
-  if (!response.ok) return readRefusal(response, body);
+  if (!response.ok) return parseRefusal(response, body);
   const schema = op.ok[status];
-  const isText = op.media?.some((type) => isOf(response, type)) === true;
+  const isText = op.media?.some((type) => hasMediaType(response, type)) === true;
   if (isText) return { ok: true, status, body: text };
   const parsed = schema === undefined ? undefined : v.safeParse(schema, body);
   if (parsed?.success !== true) {
@@ -33,9 +33,9 @@ export function readAnswer(op: Operation, response: Response, text: string | nul
   return { ok: true, status, body: parsed.output };
 }
 
-function readRefusal(response: Response, body: unknown): CallRefusal {
+function parseRefusal(response: Response, body: unknown): CallRefusal {
   const { status, headers } = response;
-  const parsed = v.safeParse(ErrorBody, body);
+  const parsed = v.safeParse(ErrorBodySchema, body);
   const { code, message, request_id, issues } = parsed.success
     ? parsed.output
     : { code: "response.malformed", message: `Answer ${status} is not a relay's` };
@@ -51,7 +51,7 @@ function readRefusal(response: Response, body: unknown): CallRefusal {
   };
 }
 
-export function isOf({ headers }: Response, mediaType: string): boolean {
+export function hasMediaType({ headers }: Response, mediaType: string): boolean {
   return (headers.get("content-type") ?? "").startsWith(mediaType.split(";")[0] ?? "");
 }
 

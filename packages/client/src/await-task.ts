@@ -1,18 +1,18 @@
 import { limits, type Operations, type Result, type TaskStatus } from "@agent/wire";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { pause, retry, type Patience } from "./retry.ts";
+import { sleep, retry, type RetryOptions } from "./retry.ts";
 
 /** A task with its receipt, as the relay shows it. */
 export type TaskView = Result<Operations["getTask"]>;
 
 /** How much longer than the poll itself its answer may take, in ms. */
-const ANSWER_MS = 10_000;
+const RESPONSE_TIMEOUT_MS = 10_000;
 // A relay that does not hold the answer back would otherwise be asked without end.
-const EARLY_MS = 1_000;
+const MIN_POLL_INTERVAL_MS = 1_000;
 
 /** A status of a later version is none of these, so its task is polled until it has one. */
-const FINAL: ReadonlySet<string> = new Set<TaskStatus>([
+const finalStatuses: ReadonlySet<string> = new Set<TaskStatus>([
   "completed",
   "failed",
   "denied",
@@ -26,22 +26,23 @@ const FINAL: ReadonlySet<string> = new Set<TaskStatus>([
 export async function awaitTask(
   client: RelayClient,
   task: { readonly agentId: string; readonly taskId: string },
-  patience: Patience,
+  retryOptions: RetryOptions,
 ): Promise<({ readonly ok: true } & TaskView) | CallRefusal> {
-  const { deadline, environment, signal } = patience;
-  let seen = "pending";
+  const { deadline, environment, signal } = retryOptions;
+  let lastStatus = "pending";
   for (;;) {
-    const askedAt = environment.now();
-    const answer = await retry(() => poll(client, task, patience), true, patience);
+    const polledAt = environment.now();
+    const answer = await retry(() => poll(client, task, retryOptions), true, retryOptions);
     if (!answer.ok) return answer;
     const { status } = answer.body.task;
-    if (FINAL.has(status)) return { ok: true, ...answer.body };
+    if (finalStatuses.has(status)) return { ok: true, ...answer.body };
     if (environment.now() >= deadline) {
       return refusal("delegation.timed_out", `Task is still ${status}`);
     }
-    if (status === seen && environment.now() - askedAt < EARLY_MS) await pause(EARLY_MS, patience);
+    if (status === lastStatus && environment.now() - polledAt < MIN_POLL_INTERVAL_MS)
+      await sleep(MIN_POLL_INTERVAL_MS, retryOptions);
     if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
-    seen = status;
+    lastStatus = status;
   }
 }
 
@@ -49,12 +50,12 @@ export async function awaitTask(
 function poll(
   client: RelayClient,
   params: { readonly agentId: string; readonly taskId: string },
-  { deadline, environment, signal }: Patience,
+  { deadline, environment, signal }: RetryOptions,
 ) {
   const leftMs = Math.max(0, deadline - environment.now());
   const wait = Math.min(limits.pollWaitSeconds, Math.floor(leftMs / 1_000));
   return client.getTask(
     { params, query: { wait } },
-    { timeoutMs: wait * 1_000 + ANSWER_MS, ...(signal !== undefined && { signal }) },
+    { timeoutMs: wait * 1_000 + RESPONSE_TIMEOUT_MS, ...(signal !== undefined && { signal }) },
   );
 }

@@ -1,7 +1,7 @@
-import { agentIdOfKey, bytesToHex, fromBase64Url, generateKeyPair, verify } from "@agent/crypto";
+import { deriveAgentId, bytesToHex, fromBase64Url, generateKeyPair, verify } from "@agent/crypto";
 import { expect, test } from "vitest";
 import { bootstrapAgent } from "./bootstrap.ts";
-import { localServer } from "./testing/local-server.ts";
+import { startLocalServer } from "./testing/local-server.ts";
 
 const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(1));
 const agentId = "019b7d21-53eb-7ccd-926c-3badff397897";
@@ -15,7 +15,7 @@ interface Sent {
 }
 
 test("binding a key sends a proof of its possession and gives the identity to sign in with", async () => {
-  await using server = await localServer(() => ({ status: 201, body: accepted }));
+  await using server = await startLocalServer(() => ({ status: 201, body: accepted }));
   expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toEqual({
     ok: true,
     registered: true,
@@ -32,20 +32,20 @@ test("binding a key sends a proof of its possession and gives the identity to si
 });
 
 test("D1: an agent without an id gets the one of version 8 that belongs to its key", async () => {
-  await using server = await localServer(({ body }) => ({
+  await using server = await startLocalServer(({ body }) => ({
     status: 201,
     body: { ...accepted, agent_id: (JSON.parse(body) as Sent).agent_id },
   }));
   const first = await bootstrapAgent({ ...server, secretKey, now });
   const second = await bootstrapAgent({ ...server, secretKey, now });
   if (!first.ok || !second.ok) throw new Error("refused");
-  expect(first.identity.agentId).toBe(agentIdOfKey(bytesToHex(publicKey)));
+  expect(first.identity.agentId).toBe(deriveAgentId(bytesToHex(publicKey)));
   expect(second.identity.agentId).toBe(first.identity.agentId);
 });
 
 test("a key other than the one the relay knows is refused as the relay refuses it", async () => {
   const body = { code: "agent.key_changed", message: "Public key changed" };
-  await using server = await localServer(() => ({ status: 409, body }));
+  await using server = await startLocalServer(() => ({ status: 409, body }));
   expect(await bootstrapAgent({ ...server, agentId, secretKey, now })).toMatchObject({
     ok: false,
     code: "agent.key_changed",

@@ -1,7 +1,7 @@
-import { agentIdOfKey, bytesToHex, publicKeyOf, sign, toBase64Url } from "@agent/crypto";
+import { deriveAgentId, bytesToHex, getPublicKey, sign, toBase64Url } from "@agent/crypto";
 import { operations } from "@agent/wire";
 import { call } from "./call.ts";
-import { environmentOf, type Environment } from "./environment.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 import type { CallRefusal } from "./refusal.ts";
 import type { DeviceIdentity } from "./token-source.ts";
 
@@ -26,11 +26,11 @@ export async function bootstrapAgent(
   | { readonly ok: true; readonly registered: boolean; readonly identity: DeviceIdentity }
   | CallRefusal
 > {
-  const { fetch, now } = environmentOf(options);
+  const { fetch, now } = createEnvironment(options);
   const { baseUrl, secretKey } = options;
   const timestamp = now();
-  const publicKey = bytesToHex(publicKeyOf(secretKey));
-  const agentId = options.agentId ?? agentIdOfKey(publicKey);
+  const publicKey = bytesToHex(getPublicKey(secretKey));
+  const agentId = options.agentId ?? deriveAgentId(publicKey);
   const signature = toBase64Url(sign(`${agentId}:${publicKey}:${timestamp}`, secretKey));
   const answer = await call(
     operations.bootstrap,

@@ -1,15 +1,15 @@
 import type { Operations } from "@agent/wire";
 import fc from "fast-check";
 import { expect, expectTypeOf, test } from "vitest";
-import { pathOf, urlOf, type CallRequest } from "./call-request.ts";
+import { buildPath, buildUrl, type CallRequest } from "./call-request.ts";
 import { createRelayClient } from "./relay-client.ts";
 
 test("whatever a path parameter holds, it arrives as it is and as one segment, or is not sent", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), (agentId) => {
-      const path = pathOf("/agent/:agentId/task", { params: { agentId } });
+      const path = buildPath("/agent/:agentId/task", { params: { agentId } });
       if (path === null) return ["", ".", ".."].includes(agentId) || !agentId.isWellFormed();
-      const { pathname } = new URL(urlOf("http://relay.example", path));
+      const { pathname } = new URL(buildUrl("http://relay.example", path));
       const [, first, second = "", third, ...rest] = pathname.split("/");
       expect([first, decodeURIComponent(second), third, rest]).toEqual([
         "agent",
@@ -26,8 +26,8 @@ test("whatever a path parameter holds, it arrives as it is and as one segment, o
 test("whatever a query member holds, it arrives as it is", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), fc.nat(), (q, limit) => {
-      const path = pathOf("/discover", { query: { q, limit, cursor: undefined } }) ?? "";
-      const { searchParams } = new URL(urlOf("http://relay.example", path));
+      const path = buildPath("/discover", { query: { q, limit, cursor: undefined } }) ?? "";
+      const { searchParams } = new URL(buildUrl("http://relay.example", path));
       expect([...searchParams]).toEqual([
         ["q", q],
         ["limit", String(limit)],
@@ -37,7 +37,7 @@ test("whatever a query member holds, it arrives as it is", () => {
 });
 
 test("a parameter that is missing is not sent as a name", () => {
-  expect(pathOf("/agent/:agentId/task", {})).toBeNull();
+  expect(buildPath("/agent/:agentId/task", {})).toBeNull();
 });
 
 test("a request is typed by its operation: what it needs is required, the rest may be left out", () => {

@@ -1,8 +1,8 @@
 import type { Operation, PathParams } from "@agent/wire";
 import type * as v from "valibot";
 
-type Nothing = Record<never, never>;
-type Optional<Name extends string, T> = Nothing extends T
+type EmptyObject = Record<never, never>;
+type Optional<Name extends string, T> = EmptyObject extends T
   ? { readonly [K in Name]?: T }
   : { readonly [K in Name]: T };
 
@@ -12,16 +12,16 @@ type QueryInput<T> = { readonly [K in keyof T]: string extends T[K] ? T[K] | num
 /** What an operation has to be told; members that it does not have, or that are all optional, may be left out. */
 export type CallRequest<O extends Operation> = (O["path"] extends `${string}:${string}`
   ? { readonly params: PathParams<O["path"]> }
-  : Nothing) &
+  : EmptyObject) &
   (O extends { readonly query: infer S extends v.GenericSchema }
     ? Optional<"query", QueryInput<v.InferInput<S>>>
-    : Nothing) &
+    : EmptyObject) &
   (O extends { readonly body: infer S extends v.GenericSchema }
     ? { readonly body: v.InferInput<S> }
-    : Nothing);
+    : EmptyObject);
 
 /** A request without its types. */
-export interface LooseRequest {
+export interface UntypedRequest {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly body?: unknown;
@@ -31,7 +31,10 @@ export interface LooseRequest {
  * The path with its parameters and query, or null when a parameter has no place in a path: `.` and `..`
  * would climb out of it, however they are encoded.
  */
-export function pathOf(pattern: string, { params = {}, query = {} }: LooseRequest): string | null {
+export function buildPath(
+  pattern: string,
+  { params = {}, query = {} }: UntypedRequest,
+): string | null {
   const segments: string[] = [];
   for (const segment of pattern.split("/")) {
     const value = segment.startsWith(":") ? params[segment.slice(1)] : segment;
@@ -49,6 +52,6 @@ export function pathOf(pattern: string, { params = {}, query = {} }: LooseReques
 }
 
 /** Joins a relay's address, which may have a path of its own, with a path of the contract. */
-export function urlOf(baseUrl: string, path: string): string {
+export function buildUrl(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, "") + path;
 }

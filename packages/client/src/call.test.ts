@@ -1,20 +1,20 @@
 import { limits, operations } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import { localServer, type Handler } from "./testing/local-server.ts";
+import { startLocalServer, type Handler } from "./testing/local-server.ts";
 import { call, type CallOptions } from "./call.ts";
 
 const healthy = { status: 200, body: { status: "ok" } };
 
 /** Calls `/health` of a server that answers with `handler`. */
 async function health(handler: Handler, options: Partial<CallOptions> = {}) {
-  await using server = await localServer(handler);
+  await using server = await startLocalServer(handler);
   return await call(operations.health, {}, { baseUrl: server.baseUrl, ...options });
 }
 
 describe("a call sends", () => {
   test("path parameters percent-encoded, each in its own segment", async () => {
     const agentId = "a/b?c#d%2e é";
-    await using server = await localServer(() => healthy);
+    await using server = await startLocalServer(() => healthy);
     await call(operations.getAgent, { params: { agentId } }, server);
     expect(server.received).toMatchObject([
       { method: "GET", url: "/api/v1/agents/a%2Fb%3Fc%23d%252e%20%C3%A9" },
@@ -22,13 +22,13 @@ describe("a call sends", () => {
   });
 
   test("query members that are given, numbers as text", async () => {
-    await using server = await localServer(() => healthy);
+    await using server = await startLocalServer(() => healthy);
     await call(operations.discover, { query: { limit: 5, q: "a&b", cursor: undefined } }, server);
     expect(server.received[0]?.url).toBe("/api/v1/agents/discover?limit=5&q=a%26b");
   });
 
   test("a body as JSON under its content type, and the bearer", async () => {
-    await using server = await localServer(() => healthy);
+    await using server = await startLocalServer(() => healthy);
     const body = { prompt: "sum 1 and 2" };
     const request = { params: { agentId: "a" }, body };
     await call(operations.submitTask, request, { ...server, token: "secret" });
@@ -42,7 +42,7 @@ describe("a call sends", () => {
   });
 
   test("neither bearer nor content type where there is none", async () => {
-    await using server = await localServer(() => healthy);
+    await using server = await startLocalServer(() => healthy);
     await call(operations.cancelTask, { params: { agentId: "a", taskId: "t" } }, server);
     const [received] = server.received;
     expect(received).toMatchObject({ method: "POST", url: "/agent/a/task/t/cancel", body: "" });
@@ -51,7 +51,7 @@ describe("a call sends", () => {
   });
 
   test.each(["/relay", "/relay/", "/relay//"])("to a relay under the path %s", async (prefix) => {
-    await using server = await localServer(() => healthy);
+    await using server = await startLocalServer(() => healthy);
     await call(operations.health, {}, { baseUrl: server.baseUrl + prefix });
     expect(server.received[0]?.url).toBe("/relay/health");
   });
@@ -59,7 +59,7 @@ describe("a call sends", () => {
   test.each(["", ".", "..", "\ud800"])(
     "nothing when a path parameter is %j, which would change the path",
     async (agentId) => {
-      await using server = await localServer(() => healthy);
+      await using server = await startLocalServer(() => healthy);
       const answer = await call(operations.getAgent, { params: { agentId } }, server);
       expect(answer).toMatchObject({ ok: false, code: "request.invalid", status: 0 });
       expect(server.received).toEqual([]);
@@ -70,7 +70,7 @@ describe("a call sends", () => {
 describe("an answer", () => {
   test("of a declared status and body is the result, without members the contract does not know", async () => {
     const body = { agent_id: "a", device_id: "d", registered: true, extra: 1 };
-    await using server = await localServer(() => ({ status: 201, body }));
+    await using server = await startLocalServer(() => ({ status: 201, body }));
     const request = { body: { agent_id: "a", public_key: "k" } };
     expect(await call(operations.bootstrap, request, server)).toEqual({
       ok: true,
@@ -84,7 +84,7 @@ describe("an answer", () => {
       return { goal_id: status, status, signed: false, plans: 0, task_status: null };
     };
     const body = { goals: [goal("active"), goal("delegated")], next_cursor: null };
-    await using server = await localServer(() => ({ status: 200, body }));
+    await using server = await startLocalServer(() => ({ status: 200, body }));
     const answer = await call(operations.listGoals, { params: { agentId: "a" } }, server);
     expect(answer).toEqual({ ok: true, status: 200, body });
   });
@@ -92,7 +92,7 @@ describe("an answer", () => {
   test("H17: a row whose word is no text is malformed as before", async () => {
     const goal = { goal_id: "g", status: 7, signed: false, plans: 0, task_status: null };
     const body = { goals: [goal], next_cursor: null };
-    await using server = await localServer(() => ({ status: 200, body }));
+    await using server = await startLocalServer(() => ({ status: 200, body }));
     const answer = await call(operations.listGoals, { params: { agentId: "a" } }, server);
     expect(answer).toMatchObject({ ok: false, code: "response.malformed" });
   });
@@ -149,7 +149,7 @@ describe("an answer", () => {
   });
 
   test("that redirects is not followed, so the token goes nowhere else", async () => {
-    await using elsewhere = await localServer(() => healthy);
+    await using elsewhere = await startLocalServer(() => healthy);
     const headers = { location: `${elsewhere.baseUrl}/health` };
     const answer = await health(() => ({ status: 307, headers, body: {} }), { token: "secret" });
     expect(answer).toMatchObject({ ok: false, code: "response.malformed", status: 307 });
@@ -192,7 +192,7 @@ describe("a transport that fails", () => {
   });
 
   test("because nobody listens is unreachable", async () => {
-    const server = await localServer(hang);
+    const server = await startLocalServer(hang);
     await server[Symbol.asyncDispose]();
     const answer = await call(operations.health, {}, { baseUrl: server.baseUrl });
     expect(answer).toMatchObject({ ok: false, code: "network.unreachable", status: 0 });

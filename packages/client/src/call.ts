@@ -1,6 +1,6 @@
 import type { Operation, Result } from "@agent/wire";
-import { readAnswer, readText, type LooseAnswer } from "./answer.ts";
-import { pathOf, urlOf, type CallRequest, type LooseRequest } from "./call-request.ts";
+import { parseAnswer, readText, type UntypedAnswer } from "./answer.ts";
+import { buildPath, buildUrl, type CallRequest, type UntypedRequest } from "./call-request.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
 export const CALL_TIMEOUT_MS = 30_000;
@@ -38,15 +38,15 @@ export async function call<O extends Operation>(
   options: CallOptions,
 ): Promise<CallResult<O>> {
   // The answer was parsed by the schema that `Result` is read from.
-  return (await exchange(op, request as LooseRequest, options)) as CallResult<O>;
+  return (await sendRequest(op, request as UntypedRequest, options)) as CallResult<O>;
 }
 
-async function exchange(
+async function sendRequest(
   op: Operation,
-  request: LooseRequest,
+  request: UntypedRequest,
   options: CallOptions,
-): Promise<LooseAnswer> {
-  const path = pathOf(op.path, request);
+): Promise<UntypedAnswer> {
+  const path = buildPath(op.path, request);
   if (path === null)
     return refusal("request.invalid", "A path parameter is missing or cannot stand in a path");
   const { baseUrl, signal, timeoutMs = CALL_TIMEOUT_MS } = options;
@@ -55,8 +55,8 @@ async function exchange(
   let response: Response;
   let text: string | null;
   try {
-    response = await (options.fetch ?? fetch)(urlOf(baseUrl, path), {
-      ...initOf(op, request, options),
+    response = await (options.fetch ?? fetch)(buildUrl(baseUrl, path), {
+      ...buildRequestInit(op, request, options),
       signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
     });
     text = await readText(response);
@@ -68,12 +68,12 @@ async function exchange(
   } finally {
     clearTimeout(timer);
   }
-  return readAnswer(op, response, text);
+  return parseAnswer(op, response, text);
 }
 
-function initOf(
+function buildRequestInit(
   op: Operation,
-  { body }: LooseRequest,
+  { body }: UntypedRequest,
   { token, idempotencyKey }: CallOptions,
 ): RequestInit {
   return {

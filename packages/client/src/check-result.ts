@@ -7,16 +7,16 @@ import {
 } from "@agent/receipts";
 import type { Received, Task } from "@agent/wire";
 import type { TaskView } from "./await-task.ts";
-import { keysOf, type Signer } from "./executor-keys.ts";
+import { fetchExecutorKeys, type Signer } from "./executor-keys.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import type { Patience } from "./retry.ts";
+import type { RetryOptions } from "./retry.ts";
 
 // Each costs a lookup; receipts nested beyond it stay unverified, and the verdict says so.
-const NESTED_SIGNERS = 32;
+const MAX_NESTED_SIGNERS = 32;
 
 /** What makes a receipt worthless to the one who delegated, although its signature holds. */
-const MISMATCHES: ReadonlySet<string | undefined> = new Set([
+const mismatchCodes: ReadonlySet<string | undefined> = new Set([
   "receipt.prompt_hash_mismatch",
   "receipt.result_hash_mismatch",
 ]);
@@ -31,7 +31,7 @@ export interface ProvenResult {
 
 export type CheckedResult = ProvenResult | (CallRefusal & { readonly verdict?: ReceiptVerdict });
 
-export interface Expected {
+export interface ExpectedResult {
   readonly taskId: string;
   readonly prompt: string;
   /** The executor's keys where they are known beforehand; otherwise the relay is asked. */
@@ -47,8 +47,8 @@ export interface Expected {
 export async function checkResult(
   client: RelayClient,
   { task, receipt: received }: TaskView,
-  expected: Expected,
-  patience: Patience,
+  expected: ExpectedResult,
+  retryOptions: RetryOptions,
 ): Promise<CheckedResult> {
   if (task.erased_at !== undefined) {
     return refusal("task.erased", "The texts of the task were replaced by their hashes");
@@ -65,39 +65,39 @@ export async function checkResult(
   }
   const keys =
     expected.executorKeys === undefined
-      ? await keysOf(client, receipt, patience)
+      ? await fetchExecutorKeys(client, receipt, retryOptions)
       : { ok: true as const, keys: expected.executorKeys };
   if (!keys.ok) return keys;
-  const nestedKeys = await keysOfNested(client, receipt, patience);
+  const nestedKeys = await fetchNestedKeys(client, receipt, retryOptions);
   const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys.keys,
     taskId: expected.taskId,
     prompt: expected.prompt,
-    now: patience.environment.now(),
-    keyOf: (nested) => nestedKeys.get(nameOf(nested)) ?? [],
+    now: retryOptions.environment.now(),
+    findKeys: (nested) => nestedKeys.get(buildSignerName(nested)) ?? [],
   });
-  const mismatch = verdict.checks.find((check) => MISMATCHES.has(check.code));
+  const mismatch = verdict.checks.find((check) => mismatchCodes.has(check.code));
   const code = verdict.code ?? mismatch?.code;
   if (code !== undefined) return { ...refusal(code, "Receipt does not prove the work"), verdict };
   return { ok: true, receipt, verdict, task };
 }
 
 /** The keys of those who signed nested receipts; a signer whose lookup fails has none. */
-async function keysOfNested(
+async function fetchNestedKeys(
   client: RelayClient,
   receipt: ExecutionReceipt,
-  patience: Patience,
+  retryOptions: RetryOptions,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const signers = new Map<string, Signer>();
   for (const { receipt: nested } of flattenChain(receipt).links)
-    signers.set(nameOf(nested), nested);
-  const known = [...signers].slice(0, NESTED_SIGNERS).map(async ([name, signer]) => {
-    const found = await keysOf(client, signer, patience);
+    signers.set(buildSignerName(nested), nested);
+  const lookups = [...signers].slice(0, MAX_NESTED_SIGNERS).map(async ([name, signer]) => {
+    const found = await fetchExecutorKeys(client, signer, retryOptions);
     return [name, found.ok ? found.keys : []] as const;
   });
-  return new Map(await Promise.all(known));
+  return new Map(await Promise.all(lookups));
 }
 
-function nameOf({ agent_id, device_id }: Signer): string {
+function buildSignerName({ agent_id, device_id }: Signer): string {
   return `${agent_id} ${device_id}`;
 }

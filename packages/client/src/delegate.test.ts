@@ -4,7 +4,7 @@ import type { Task } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import { delegate, type DelegateOptions } from "./delegate.ts";
 import { createRelayClient } from "./relay-client.ts";
-import { localServer, type Reply } from "./testing/local-server.ts";
+import { startLocalServer, type Reply } from "./testing/local-server.ts";
 
 const NOW = Date.now();
 const TASK = "019b7d21-53eb-7c81-b2f1-75174603c805";
@@ -113,7 +113,7 @@ async function relayWith(plan: Plan) {
   const { polls, receipt = receiptOf(worker), devices = known, agents = {}, before = {} } = plan;
   const { listings = {} } = plan;
   let polled = 0;
-  return await localServer(({ method, url }) => {
+  return await startLocalServer(({ method, url }) => {
     const [path = ""] = url.split("?");
     const instead = before[`${method} ${path}`]?.shift();
     if (instead !== undefined) return instead;

@@ -1,10 +1,10 @@
 import { awaitTask } from "./await-task.ts";
 import { checkResult, type CheckedResult } from "./check-result.ts";
-import { environmentOf, type Environment } from "./environment.ts";
-import type { Recommended, Recommender } from "./recommender.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
+import type { RecommendResult, Recommender } from "./recommender.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { lookUpPrice } from "./look-up-price.ts";
-import { retry, within, type Patience } from "./retry.ts";
+import { fetchListedPrice } from "./look-up-price.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./retry.ts";
 
 export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that is asked; with `requiredCapabilities` another one may do the work. */
@@ -45,9 +45,9 @@ export interface DelegateOptions extends Partial<Omit<Environment, "fetch">> {
  * A refusal after the submission names its task, which can still be polled or cancelled. What became of
  * the recommendation leaves the result as it is.
  */
-export type Delegated = CheckedResult & {
+export type DelegateResult = CheckedResult & {
   readonly taskId?: string;
-  readonly recommendation?: Recommended;
+  readonly recommendation?: RecommendResult;
 };
 
 /**
@@ -57,44 +57,50 @@ export type Delegated = CheckedResult & {
  * and `getTask` are, with `delegation.timed_out`, `task.cancelled`, or with the rule
  * that the receipt breaks.
  */
-export async function delegate(client: RelayClient, options: DelegateOptions): Promise<Delegated> {
-  const environment = environmentOf(options);
+export async function delegate(
+  client: RelayClient,
+  options: DelegateOptions,
+): Promise<DelegateResult> {
+  const environment = createEnvironment(options);
   const { agentId, prompt, signal, idempotencyKey, executorKeys, recommender } = options;
-  const patience = { deadline: environment.now() + options.timeoutMs, environment, signal };
-  const budget = await budgetOf(client, options, patience);
+  const retryOptions = { deadline: environment.now() + options.timeoutMs, environment, signal };
+  const budget = await resolveBudget(client, options, retryOptions);
   if (!budget.ok) return budget;
   const submitted = await retry(
     () =>
       client.submitTask(
-        { params: { agentId }, body: bodyOf(options, budget.price) },
-        { ...within(patience), ...(idempotencyKey !== undefined && { idempotencyKey }) },
+        { params: { agentId }, body: buildTaskBody(options, budget.price) },
+        {
+          ...toPerCallOptions(retryOptions),
+          ...(idempotencyKey !== undefined && { idempotencyKey }),
+        },
       ),
     idempotencyKey !== undefined,
-    patience,
+    retryOptions,
   );
   if (!submitted.ok) return submitted;
   const taskId = submitted.body.task_id;
-  const finished = await awaitTask(client, { agentId, taskId }, patience);
+  const finished = await awaitTask(client, { agentId, taskId }, retryOptions);
   if (!finished.ok) return { ...finished, taskId };
   const expected = { taskId, prompt, executorKeys };
-  const checked = await checkResult(client, finished, expected, patience);
+  const checked = await checkResult(client, finished, expected, retryOptions);
   if (!checked.ok || recommender === undefined) return { ...checked, taskId };
   const perCall = signal === undefined ? {} : { signal };
   return { ...checked, taskId, recommendation: await recommender.recommend(checked, perCall) };
 }
 
 /** A price that is raised between the look at it and the submission must not be charged. */
-function budgetOf(
+function resolveBudget(
   client: RelayClient,
   { agentId, maxBudget, requiredCapabilities: required = [] }: DelegateOptions,
-  patience: Patience,
-): ReturnType<typeof lookUpPrice> {
+  retryOptions: RetryOptions,
+): ReturnType<typeof fetchListedPrice> {
   return maxBudget === undefined
-    ? lookUpPrice(client, { agentId, required }, patience)
+    ? fetchListedPrice(client, { agentId, required }, retryOptions)
     : Promise.resolve({ ok: true, price: maxBudget });
 }
 
-function bodyOf(options: DelegateOptions, maxBudget: number | undefined) {
+function buildTaskBody(options: DelegateOptions, maxBudget: number | undefined) {
   const { prompt, requiredCapabilities, delegationToken, excludeAgents } = options;
   const { submittedBy, ttlMs, publicKey } = options;
   return {

@@ -21,11 +21,11 @@ const platform: Environment = {
 };
 
 /** The given parts, and the platform's own where one is left out. */
-export function environmentOf(given: Partial<Environment>): Environment {
+export function createEnvironment(overrides: Partial<Environment>): Environment {
   return {
-    fetch: given.fetch ?? platform.fetch,
-    now: given.now ?? platform.now,
-    randomBytes: given.randomBytes ?? platform.randomBytes,
-    schedule: given.schedule ?? platform.schedule,
+    fetch: overrides.fetch ?? platform.fetch,
+    now: overrides.now ?? platform.now,
+    randomBytes: overrides.randomBytes ?? platform.randomBytes,
+    schedule: overrides.schedule ?? platform.schedule,
   };
 }

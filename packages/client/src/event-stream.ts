@@ -1,11 +1,11 @@
 import { limits, type Operation } from "@agent/wire";
 import { createParser, type EventSourceMessage } from "eventsource-parser";
-import { isOf, readAnswer, readText } from "./answer.ts";
+import { hasMediaType, parseAnswer, readText } from "./answer.ts";
 import type { Environment } from "./environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
 // The relay says something every 15 s: two of them missed, and some slack, mean that nobody is there.
-const SILENCE_MS = 2.5 * limits.streamKeepAliveMs;
+const SILENCE_TIMEOUT_MS = 2.5 * limits.streamKeepAliveMs;
 
 export interface StreamOptions {
   readonly url: string;
@@ -18,7 +18,7 @@ export interface StreamOptions {
   readonly onRetry: (ms: number) => void;
 }
 
-export type StreamStep =
+export type StreamResult =
   | { readonly ok: true; readonly message: EventSourceMessage }
   /** Nothing is left to come, and nothing came. */
   | { readonly ok: true; readonly message: undefined }
@@ -32,12 +32,12 @@ export type StreamStep =
 export async function* openEventStream(
   op: Operation,
   options: StreamOptions,
-): AsyncGenerator<StreamStep, void, undefined> {
+): AsyncGenerator<StreamResult, void, undefined> {
   const { environment, signal } = options;
   const silence = new AbortController();
   let cancel = () => {};
-  const listen = () => {
-    cancel = environment.schedule(SILENCE_MS, () => silence.abort());
+  const restartSilenceTimer = () => {
+    cancel = environment.schedule(SILENCE_TIMEOUT_MS, () => silence.abort());
   };
   const messages: EventSourceMessage[] = [];
   let isTooLarge = false;
@@ -49,13 +49,16 @@ export async function* openEventStream(
   });
   const decoder = new TextDecoder();
   try {
-    listen();
-    const response = await environment.fetch(options.url, initOf(options, silence.signal));
+    restartSilenceTimer();
+    const response = await environment.fetch(
+      options.url,
+      buildRequestInit(options, silence.signal),
+    );
     if (response.status === 204) {
       yield { ok: true, message: undefined };
       return;
     }
-    const refused = await refusalIn(op, response);
+    const refused = await parseStreamRefusal(op, response);
     if (refused !== undefined) {
       yield refused;
       return;
@@ -69,7 +72,7 @@ export async function* openEventStream(
         yield refusal("response.too_large", "An event is larger than 2 MiB", response.status);
         return;
       }
-      listen();
+      restartSilenceTimer();
     }
   } catch {
     if (signal?.aborted === true) yield refusal("network.aborted", "The stream was aborted");
@@ -82,7 +85,10 @@ export async function* openEventStream(
   }
 }
 
-function initOf({ token, after, signal }: StreamOptions, silence: AbortSignal): RequestInit {
+function buildRequestInit(
+  { token, after, signal }: StreamOptions,
+  silence: AbortSignal,
+): RequestInit {
   return {
     redirect: "manual",
     headers: {
@@ -94,10 +100,13 @@ function initOf({ token, after, signal }: StreamOptions, silence: AbortSignal): 
   };
 }
 
-async function refusalIn(op: Operation, response: Response): Promise<CallRefusal | undefined> {
+async function parseStreamRefusal(
+  op: Operation,
+  response: Response,
+): Promise<CallRefusal | undefined> {
   const { ok, status } = response;
-  if (ok && isOf(response, "text/event-stream")) return undefined;
-  const answer = ok ? undefined : readAnswer(op, response, await readText(response));
+  if (ok && hasMediaType(response, "text/event-stream")) return undefined;
+  const answer = ok ? undefined : parseAnswer(op, response, await readText(response));
   if (answer?.ok === false) return answer;
   return refusal("response.malformed", "Answer is no event stream", status);
 }

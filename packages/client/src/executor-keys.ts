@@ -1,6 +1,6 @@
 import type { CallRefusal } from "./refusal.ts";
 import type { RelayClient } from "./relay-client.ts";
-import { retry, within, type Patience } from "./retry.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./retry.ts";
 
 /** Who signed, by a receipt's own words. */
 export interface Signer {
@@ -8,30 +8,31 @@ export interface Signer {
   readonly device_id: string;
 }
 
-type Keys = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
+type KeysResult = { readonly ok: true; readonly keys: readonly string[] } | CallRefusal;
 
 /**
  * The keys that count for a signer: its device's, as the relay knows it and while it is not revoked, else
  * its agent's. None when the relay knows neither: a key that only the receipt names proves nothing.
  */
-export async function keysOf(
+export async function fetchExecutorKeys(
   client: RelayClient,
   signer: Signer,
-  patience: Patience,
-): Promise<Keys> {
+  retryOptions: RetryOptions,
+): Promise<KeysResult> {
   const device = await retry(
-    () => client.getDevice({ params: { deviceId: signer.device_id } }, within(patience)),
+    () =>
+      client.getDevice({ params: { deviceId: signer.device_id } }, toPerCallOptions(retryOptions)),
     true,
-    patience,
+    retryOptions,
   );
   if (device.ok && device.body.agent_id === signer.agent_id) {
     return { ok: true, keys: device.body.revoked ? [] : [device.body.public_key] };
   }
   if (!device.ok && device.code !== "device.not_found") return device;
   const agent = await retry(
-    () => client.getAgent({ params: { agentId: signer.agent_id } }, within(patience)),
+    () => client.getAgent({ params: { agentId: signer.agent_id } }, toPerCallOptions(retryOptions)),
     true,
-    patience,
+    retryOptions,
   );
   if (agent.ok)
     return { ok: true, keys: agent.body.public_key === null ? [] : [agent.body.public_key] };

@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import { limits, type TaskEvent } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import type { Environment } from "./environment.ts";
-import { followTask, type FollowedEvent, type FollowOptions } from "./follow-task.ts";
+import { followTask, type FollowedEvent, type FollowTaskOptions } from "./follow-task.ts";
 import { refusal } from "./refusal.ts";
-import { localServer, type LocalServer, type Reply } from "./testing/local-server.ts";
-import { manualTime } from "./testing/manual-time.ts";
+import { startLocalServer, type LocalServer, type Reply } from "./testing/local-server.ts";
+import { createManualTime } from "./testing/manual-time.ts";
 
 const AGENT = "019b7d21-53eb-7ccd-926c-3badff397897";
 const TASK = "019b7d21-53eb-7ccd-926c-3badff397898";
@@ -29,7 +29,7 @@ const stream = (...frames: string[]): Reply => ({
 /** A relay whose connections are answered in turn, the last answer again and again. */
 function relay(...answers: (Reply | ((response: ServerResponse) => void))[]): Promise<LocalServer> {
   let count = 0;
-  return localServer((_, response) => {
+  return startLocalServer((_, response) => {
     const answer = answers[Math.min(count++, answers.length - 1)];
     if (typeof answer !== "function") return answer;
     response.setHeader("content-type", "text/event-stream");
@@ -38,7 +38,7 @@ function relay(...answers: (Reply | ((response: ServerResponse) => void))[]): Pr
   });
 }
 
-const follow = ({ baseUrl }: LocalServer, more: Partial<FollowOptions> = {}) =>
+const follow = ({ baseUrl }: LocalServer, more: Partial<FollowTaskOptions> = {}) =>
   followTask({
     baseUrl,
     agentId: AGENT,
@@ -225,7 +225,7 @@ describe("a follower waits before it comes again", () => {
       response.write(frame(event(1)));
       void more.promise.then(() => response.end(frame(event(2, "completed"))));
     });
-    const time = manualTime(0);
+    const time = createManualTime(0);
     const following = follow(server, time);
     expect(await following.next()).toMatchObject({ value: { event: { event_id: 1 } } });
     time.advance(60_000);
@@ -243,7 +243,7 @@ describe("a follower waits before it comes again", () => {
       },
       stream(frame(event(2, "completed"))),
     );
-    const time = manualTime(0);
+    const time = createManualTime(0);
     const following = follow(server, time);
     expect(await following.next()).toMatchObject({ value: { event: { event_id: 1 } } });
     await open.promise;

@@ -1,16 +1,16 @@
 import { operations, type Received, type TaskEvent } from "@agent/wire";
 import { fullJitter } from "./backoff.ts";
-import { pathOf, urlOf } from "./call-request.ts";
-import { environmentOf, type Environment } from "./environment.ts";
-import { openEventStream, type StreamStep } from "./event-stream.ts";
-import { readFrame } from "./task-frame.ts";
+import { buildPath, buildUrl } from "./call-request.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
+import { openEventStream, type StreamResult } from "./event-stream.ts";
+import { parseFrame } from "./task-frame.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 import type { Bearer } from "./relay-client.ts";
-import { passes, pause } from "./retry.ts";
+import { isRetryable, sleep } from "./retry.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 
-const LAST: ReadonlySet<string> = new Set<TaskEvent["type"]>([
+const finalEventTypes: ReadonlySet<string> = new Set<TaskEvent["type"]>([
   "completed",
   "failed",
   "denied",
@@ -18,13 +18,13 @@ const LAST: ReadonlySet<string> = new Set<TaskEvent["type"]>([
   "expired",
 ]);
 
-export interface FollowOptions extends Partial<Environment> {
+export interface FollowTaskOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a path of its own. */
   readonly baseUrl: string;
   /** The agent in the task's path: its target. */
   readonly agentId: string;
   readonly taskId: string;
-  /** Gives a token of scope `task:read`: `() => client.bearerFor("task:read")`. */
+  /** Gives a token of scope `task:read`: `() => client.getBearer("task:read")`. */
   readonly bearer: () => Promise<Bearer>;
   /** The number of the last event that is known; without it, the task is told from its beginning. */
   readonly after?: number;
@@ -43,54 +43,54 @@ export type FollowedEvent =
  * the relay refuses with for good, like `task.not_found` and `task.not_participant` (docs/decisions.md, 4).
  */
 export async function* followTask(
-  options: FollowOptions,
+  options: FollowTaskOptions,
 ): AsyncGenerator<FollowedEvent, void, undefined> {
   const { agentId, taskId, bearer, signal } = options;
-  const environment = environmentOf(options);
-  const path = pathOf(operations.getTaskEvents.path, { params: { agentId, taskId } });
+  const environment = createEnvironment(options);
+  const path = buildPath(operations.getTaskEvents.path, { params: { agentId, taskId } });
   if (path === null) {
     yield refusal("request.invalid", "A path parameter cannot stand in a path");
     return;
   }
-  const url = urlOf(options.baseUrl, path);
-  let seen = options.after ?? 0;
+  const url = buildUrl(options.baseUrl, path);
+  let lastEventId = options.after ?? 0;
   let baseMs: number = BACKOFF.baseMs;
   const onRetry = (ms: number) => (baseMs = Math.min(Math.max(ms, BACKOFF.baseMs), BACKOFF.capMs));
 
   for (let failures = 0; ; failures += 1) {
-    let lost: CallRefusal | undefined;
+    let failure: CallRefusal | undefined;
     for await (const step of connect()) {
       if (step.ok && step.message === undefined) return;
-      const read = step.ok ? readFrame(step.message, { taskId, seen }) : step;
+      const read = step.ok ? parseFrame(step.message, { taskId, seen: lastEventId }) : step;
       if (!read.ok) {
-        lost = read;
+        failure = read;
         break;
       }
       // What was told before the cut may come again.
-      if (read.number <= seen) continue;
-      seen = read.number;
+      if (read.number <= lastEventId) continue;
+      lastEventId = read.number;
       failures = 0;
       if (read.event === undefined) continue;
       yield { ok: true, event: read.event };
-      if (LAST.has(read.event.type)) return;
+      if (finalEventTypes.has(read.event.type)) return;
     }
-    if (signal?.aborted === true) lost = refusal("network.aborted", "The stream was aborted");
-    if (lost !== undefined && !passes(lost, true)) {
-      yield lost;
+    if (signal?.aborted === true) failure = refusal("network.aborted", "The stream was aborted");
+    if (failure !== undefined && !isRetryable(failure, true)) {
+      yield failure;
       return;
     }
-    const waitMs = (lost?.retryAfterSeconds ?? 0) * 1_000;
+    const waitMs = (failure?.retryAfterSeconds ?? 0) * 1_000;
     const jitterMs = fullJitter(failures, { ...BACKOFF, baseMs }, environment.randomBytes);
-    await pause(waitMs + jitterMs, { environment, signal });
+    await sleep(waitMs + jitterMs, { environment, signal });
   }
 
-  async function* connect(): AsyncGenerator<StreamStep, void, undefined> {
+  async function* connect(): AsyncGenerator<StreamResult, void, undefined> {
     const answer = await bearer();
     if (!answer.ok) {
       yield answer;
       return;
     }
-    const stream = { url, token: answer.token, after: seen, environment, signal, onRetry };
+    const stream = { url, token: answer.token, after: lastEventId, environment, signal, onRetry };
     yield* openEventStream(operations.getTaskEvents, stream);
   }
 }

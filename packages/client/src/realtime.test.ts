@@ -8,8 +8,8 @@ import { connectSocket, type SocketOptions } from "./realtime.ts";
 import type { SocketEnd } from "./reconnect.ts";
 import { refusal } from "./refusal.ts";
 import type { Bearer } from "./relay-client.ts";
-import { localServer } from "./testing/local-server.ts";
-import { manualTime } from "./testing/manual-time.ts";
+import { startLocalServer } from "./testing/local-server.ts";
+import { createManualTime } from "./testing/manual-time.ts";
 
 const AGENT = "019b7d21-53eb-7ccd-926c-3badff397897";
 const ready: ServerMessage = { type: "ready", agent_id: AGENT, device_id: "d", pending: 0 };
@@ -66,14 +66,14 @@ type Event =
 
 /** A device on a clock that stands still; what it is told comes out of `events`. */
 function device(baseUrl: string, change: Partial<SocketOptions> = {}) {
-  const time = manualTime(1_760_000_000_000);
+  const time = createManualTime(1_760_000_000_000);
   const events = queue<Event>();
   const socket = connectSocket({
     baseUrl,
     agentId: AGENT,
     bearer: () => Promise.resolve({ ok: true, token: "token-1" }),
     onMessage: (message) => events.put({ message }),
-    onDown: (down) => events.put({ down }),
+    onDisconnect: (down) => events.put({ down }),
     onRefused: (refused) => events.put({ refused }),
     ...time,
     randomBytes: (length) => new Uint8Array(length).fill(0xff),
@@ -307,7 +307,7 @@ describe("a device that is refused", () => {
   });
 
   test("before the upgrade three times in a row gives up", async () => {
-    await using server = await localServer(() => ({ status: 403, body: {} }));
+    await using server = await startLocalServer(() => ({ status: 403, body: {} }));
     using mine = device(server.baseUrl);
     for (const retryInMs of [499, 999]) {
       expect(await mine.events.take()).toMatchObject({ down: { status: 403, retryInMs } });
@@ -317,7 +317,7 @@ describe("a device that is refused", () => {
   });
 
   test("for a time waits for that time", async () => {
-    await using server = await localServer(() => ({
+    await using server = await startLocalServer(() => ({
       status: 503,
       headers: { "retry-after": "9" },
       body: {},

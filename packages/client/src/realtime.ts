@@ -1,6 +1,6 @@
-import { socketPath, type ClientMessage, type ServerMessage } from "@agent/wire";
-import { pathOf, urlOf } from "./call-request.ts";
-import { environmentOf, type Environment } from "./environment.ts";
+import { SOCKET_PATH, type ClientMessage, type ServerMessage } from "@agent/wire";
+import { buildPath, buildUrl } from "./call-request.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 import { decideReconnection, noFailures, type SocketEnd } from "./reconnect.ts";
 import type { Bearer } from "./relay-client.ts";
 import { openConnection, type SendResult, type SocketConnection } from "./socket-connection.ts";
@@ -8,14 +8,14 @@ import { openConnection, type SendResult, type SocketConnection } from "./socket
 export interface SocketOptions extends Partial<Omit<Environment, "fetch">> {
   readonly baseUrl: string;
   readonly agentId: string;
-  /** Gives a token of scope `socket`: `() => client.bearerFor("socket")`. */
+  /** Gives a token of scope `socket`: `() => client.getBearer("socket")`. */
   readonly bearer: () => Promise<Bearer>;
   /** What this device can do, told at each connection; without it, what its agent registered. */
   readonly capabilities?: readonly string[];
   /** Every message of the contract; the agent's open tasks come again after each `ready`. */
   readonly onMessage: (message: ServerMessage) => void;
   /** The connection is lost, or was not made, and is tried again in `retryInMs`. */
-  readonly onDown?: (end: SocketEnd & { readonly retryInMs: number }) => void;
+  readonly onDisconnect?: (end: SocketEnd & { readonly retryInMs: number }) => void;
   /** The relay refused this device three times in a row, and no further try is made. */
   readonly onRefused?: (end: SocketEnd) => void;
 }
@@ -36,11 +36,11 @@ export interface AgentSocket {
  * notices a dead line, and reconnects after an exponential backoff with full jitter.
  */
 export function connectSocket(options: SocketOptions): AgentSocket {
-  const environment = environmentOf(options);
+  const environment = createEnvironment(options);
   const { agentId, bearer, capabilities, onMessage } = options;
-  const path = pathOf(socketPath, { params: { agentId } });
+  const path = buildPath(SOCKET_PATH, { params: { agentId } });
   if (path === null) throw new TypeError("agentId cannot stand in a path");
-  const url = urlOf(options.baseUrl, path).replace(/^http/, "ws");
+  const url = buildUrl(options.baseUrl, path).replace(/^http/, "ws");
 
   let connection: SocketConnection | undefined;
   let failures = noFailures;
@@ -50,19 +50,19 @@ export function connectSocket(options: SocketOptions): AgentSocket {
   async function connect(): Promise<void> {
     const answer = await bearer();
     if (closed) return;
-    if (!answer.ok) return ended(unsigned(answer));
+    if (!answer.ok) return handleEnd(toSocketEnd(answer));
     const { token } = answer;
     connection = openConnection({
       url,
       token,
       environment,
       bearer,
-      onMessage: received,
-      onEnd: ended,
+      onMessage: handleMessage,
+      onEnd: handleEnd,
     });
   }
 
-  function received(message: ServerMessage): void {
+  function handleMessage(message: ServerMessage): void {
     if (closed) return;
     if (message.type === "ready" && capabilities !== undefined) {
       send({ type: "capabilities", capabilities: [...capabilities] });
@@ -70,7 +70,7 @@ export function connectSocket(options: SocketOptions): AgentSocket {
     onMessage(message);
   }
 
-  function ended(end: SocketEnd): void {
+  function handleEnd(end: SocketEnd): void {
     connection = undefined;
     if (closed) return;
     const next = decideReconnection(end, failures, environment.randomBytes);
@@ -81,7 +81,7 @@ export function connectSocket(options: SocketOptions): AgentSocket {
     }
     failures = next.failures;
     cancelReconnection = environment.schedule(next.inMs, () => void connect());
-    options.onDown?.({ ...end, retryInMs: next.inMs });
+    options.onDisconnect?.({ ...end, retryInMs: next.inMs });
   }
 
   function send(message: ClientMessage): SendResult {
@@ -101,7 +101,7 @@ export function connectSocket(options: SocketOptions): AgentSocket {
 }
 
 /** Without a token there is no connection to end; the reasons to try again are the same. */
-function unsigned(refused: Extract<Bearer, { ok: false }>): SocketEnd {
+function toSocketEnd(refused: Extract<Bearer, { ok: false }>): SocketEnd {
   const { message, status, retryAfterSeconds } = refused;
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return { code: 1_006, reason: message, status, ...wait };

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import type { ProvenResult } from "./check-result.ts";
 import { createRecommender } from "./recommender.ts";
 import { createRelayClient } from "./relay-client.ts";
-import { localServer, type Reply } from "./testing/local-server.ts";
+import { startLocalServer, type Reply } from "./testing/local-server.ts";
 
 const NOW = 1_760_000_000_000;
 const BOSS = "019b7d21-53eb-7ccd-926c-000000000001";
@@ -62,7 +62,7 @@ interface Plan {
 async function scene({ levels = ["first_contact"], before = [], ...plan }: Plan = {}) {
   let looks = 0;
   const handedIn: VerifiableCredential[] = [];
-  const relay = await localServer(({ method, url, body }) => {
+  const relay = await startLocalServer(({ method, url, body }) => {
     if (url === `/api/v1/agents/${BOSS}/trust/${WORKER}`) {
       const trust_level = levels[Math.min(looks++, levels.length - 1)]!;
       return { status: 200, body: record({ trust_level, ...plan.record }) };

@@ -7,11 +7,11 @@ import {
 import type { Received, TrustRecord } from "@agent/wire";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { ProvenResult } from "./check-result.ts";
-import { environmentOf, type Environment } from "./environment.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 import type { CallRefusal } from "./refusal.ts";
-import type { PerCall, RelayClient } from "./relay-client.ts";
-import { retry, within, type Patience } from "./retry.ts";
-import { reputationIn, trustIn } from "./testimony.ts";
+import type { PerCallOptions, RelayClient } from "./relay-client.ts";
+import { retry, toPerCallOptions, type RetryOptions } from "./retry.ts";
+import { buildReputationSubject, buildTrustSubject } from "./testimony.ts";
 
 export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> {
   /** The agent that delegates, and speaks of those who worked for it. */
@@ -23,7 +23,7 @@ export interface RecommenderOptions extends Partial<Omit<Environment, "fetch">> 
 }
 
 /** The credentials that were issued and that the relay keeps; none where there was nothing to say. */
-export type Recommended =
+export type RecommendResult =
   | { readonly ok: true; readonly credentials: readonly VerifiableCredential[] }
   | CallRefusal;
 
@@ -34,22 +34,22 @@ export interface Recommender {
    * from the one that was said last. Refused as operations `getTrust`, `getAgent` and
    * `submitCredentials` are.
    */
-  recommend(delegated: ProvenResult, perCall?: PerCall): Promise<Recommended>;
+  recommend(delegated: ProvenResult, perCall?: PerCallOptions): Promise<RecommendResult>;
   /** After the level was set by hand: trust, unless that level was said last. */
-  attest(record: Received<typeof TrustRecord>, perCall?: PerCall): Promise<Recommended>;
+  attest(record: Received<typeof TrustRecord>, perCall?: PerCallOptions): Promise<RecommendResult>;
 }
 
 /** Whose levels are remembered; of somebody forgotten the level is said once more. */
-const REMEMBERED = 10_000;
+const CACHE_SIZE = 10_000;
 
 /**
  * Issues credentials about executors and hands them in at the relay (specification, "Credentials"). The
  * figures are those of the relay's trust record, which every receipt of this delegator has moved.
  */
 export function createRecommender(client: RelayClient, options: RecommenderOptions): Recommender {
-  const environment = environmentOf(options);
+  const environment = createEnvironment(options);
   const { agentId, secretKey, validForMs } = options;
-  const saidLevels = new Map<string, string>();
+  const submittedLevels = new Map<string, string>();
 
   function issue<Type extends CredentialType>(
     type: Type,
@@ -60,68 +60,75 @@ export function createRecommender(client: RelayClient, options: RecommenderOptio
     return issueCredential({ type, subject, secretKey, now, validForMs, randomBytes });
   }
 
-  async function say(
+  async function submitAttestations(
     record: Received<typeof TrustRecord>,
     completed: boolean,
-    patience: Patience,
-  ): Promise<Recommended> {
+    patience: RetryOptions,
+  ): Promise<RecommendResult> {
     const { remote_agent_id: remoteId, trust_level: level } = record;
     const agent = await retry(
-      () => client.getAgent({ params: { agentId: remoteId } }, within(patience)),
+      () => client.getAgent({ params: { agentId: remoteId } }, toPerCallOptions(patience)),
       true,
       patience,
     );
     if (!agent.ok) return agent;
     const { did, availability } = agent.body;
-    if (did === null) return nothing;
+    if (did === null) return noCredentials;
     const reputation = completed
-      ? reputationIn(record, { did, availability }, environment.now())
+      ? buildReputationSubject(record, { did, availability }, environment.now())
       : null;
     const credentials = [
       ...(reputation === null ? [] : [issue("AgentReputationCredential", reputation)]),
-      ...(saidLevels.get(remoteId) === level
+      ...(submittedLevels.get(remoteId) === level
         ? []
-        : [issue("AgentTrustCredential", trustIn(record, { did }))]),
+        : [issue("AgentTrustCredential", buildTrustSubject(record, { did }))]),
     ];
-    if (credentials.length === 0) return nothing;
+    if (credentials.length === 0) return noCredentials;
     const body = { credentials: credentials.map((credential) => ({ ...credential })) };
     // The same ids again change nothing, so what may have arrived can be sent once more.
-    const kept = await retry(
-      () => client.submitCredentials({ params: { agentId: remoteId }, body }, within(patience)),
+    const submitted = await retry(
+      () =>
+        client.submitCredentials(
+          { params: { agentId: remoteId }, body },
+          toPerCallOptions(patience),
+        ),
       true,
       patience,
     );
-    if (!kept.ok) return kept;
-    remember(remoteId, level);
+    if (!submitted.ok) return submitted;
+    recordSubmittedLevel(remoteId, level);
     return { ok: true, credentials };
   }
 
-  function remember(remoteId: string, level: string): void {
-    saidLevels.delete(remoteId);
-    saidLevels.set(remoteId, level);
-    const [oldest] = saidLevels.keys();
-    if (saidLevels.size > REMEMBERED && oldest !== undefined) saidLevels.delete(oldest);
+  function recordSubmittedLevel(remoteId: string, level: string): void {
+    submittedLevels.delete(remoteId);
+    submittedLevels.set(remoteId, level);
+    const [oldest] = submittedLevels.keys();
+    if (submittedLevels.size > CACHE_SIZE && oldest !== undefined) submittedLevels.delete(oldest);
   }
 
-  function patienceOf({ timeoutMs = CALL_TIMEOUT_MS, signal }: PerCall): Patience {
+  function buildRetryOptions({
+    timeoutMs = CALL_TIMEOUT_MS,
+    signal,
+  }: PerCallOptions): RetryOptions {
     return { deadline: environment.now() + timeoutMs, environment, signal };
   }
 
   return {
     async recommend({ receipt }, perCall = {}) {
       const remoteId = receipt.agent_id;
-      if (remoteId === agentId) return nothing;
-      const patience = patienceOf(perCall);
+      if (remoteId === agentId) return noCredentials;
+      const patience = buildRetryOptions(perCall);
       const record = await retry(
-        () => client.getTrust({ params: { agentId, remoteId } }, within(patience)),
+        () => client.getTrust({ params: { agentId, remoteId } }, toPerCallOptions(patience)),
         true,
         patience,
       );
       if (!record.ok) return record;
-      return say(record.body, receipt.status === "completed", patience);
+      return submitAttestations(record.body, receipt.status === "completed", patience);
     },
-    attest: (record, perCall = {}) => say(record, false, patienceOf(perCall)),
+    attest: (record, perCall = {}) => submitAttestations(record, false, buildRetryOptions(perCall)),
   };
 }
 
-const nothing: Recommended = { ok: true, credentials: [] };
+const noCredentials: RecommendResult = { ok: true, credentials: [] };

@@ -5,7 +5,7 @@ const BACKOFF = { baseMs: 500, capMs: 30_000 } as const;
 /** A connection that lived this long was a good one, and the next backoff starts anew. */
 const STABLE_MS = 30_000;
 /** A token may be refused because a clock is off or a key just changed, but not again and again. */
-const REJECTIONS = 3;
+const MAX_REJECTIONS = 3;
 
 /** How a connection ended, or an attempt at one. */
 export interface SocketEnd {
@@ -42,7 +42,7 @@ export function decideReconnection(
   const attempts = stable ? 0 : before.attempts;
   const rejected = end.readyForMs === undefined && isRejection(end);
   const rejections = rejected ? before.rejections + 1 : 0;
-  if (rejections >= REJECTIONS) return { retry: false };
+  if (rejections >= MAX_REJECTIONS) return { retry: false };
   const floorMs =
     end.code === socketClose.tooManyMessages
       ? limits.socketWindowMs

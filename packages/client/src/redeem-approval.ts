@@ -1,6 +1,6 @@
 import { type Approval, type Quorum, type Received, verifyQuorum } from "@agent/wire";
 import { refusal, type CallRefusal } from "./refusal.ts";
-import type { PerCall, RelayClient } from "./relay-client.ts";
+import type { PerCallOptions, RelayClient } from "./relay-client.ts";
 
 export interface ApprovedCall {
   /** The agent that wants to make the call. */
@@ -17,7 +17,7 @@ export interface ApprovedCall {
 }
 
 /** As many of the newest approvals are looked through as a page holds. */
-const looked = 200;
+const MAX_APPROVALS = 200;
 
 /**
  * Uses up an approval that a quorum gave for exactly this call, so that it may be made once; with `votes` one
@@ -27,10 +27,10 @@ const looked = 200;
 export async function redeemApproval(
   client: Pick<RelayClient, "listApprovals" | "useApproval">,
   { agentId, toolName, argsHash, votes }: ApprovedCall,
-  perCall: PerCall = {},
+  perCall: PerCallOptions = {},
 ): Promise<{ readonly ok: true; readonly approval: Received<typeof Approval> } | CallRefusal> {
   const params = { agentId };
-  const query = { status: "approved", limit: looked } as const;
+  const query = { status: "approved", limit: MAX_APPROVALS } as const;
   const listed = await client.listApprovals({ params, query }, perCall);
   if (!listed.ok) return listed;
   const body = { tool_name: toolName, args_hash: argsHash };
@@ -39,8 +39,8 @@ export async function redeemApproval(
     const approvalId = approval.approval_id;
     const call = { agent_id: agentId, approval_id: approvalId, ...body };
     if (votes !== undefined) {
-      const shown = { votes: approval.votes, relay: votes.relay };
-      if (!verifyQuorum(call, votes.quorum, shown).ok) continue;
+      const evidence = { votes: approval.votes, relay: votes.relay };
+      if (!verifyQuorum(call, votes.quorum, evidence).ok) continue;
     }
     const used = await client.useApproval({ params: { agentId, approvalId }, body }, perCall);
     if (used.ok) return { ok: true, approval: used.body };

@@ -2,11 +2,11 @@ import type { CallResult } from "./call.ts";
 import type { CallRefusal } from "./refusal.ts";
 import type { Operations } from "@agent/wire";
 
-type Known = { readonly ok: true; readonly did: string } | CallRefusal;
+type DidResult = { readonly ok: true; readonly did: string } | CallRefusal;
 
 /** The did:key that tokens for a relay are addressed to. */
 export interface RelayAudience {
-  did(): Promise<Known>;
+  did(): Promise<DidResult>;
   /** Whether the relay by now has another did than the one a refused token was addressed to. */
   differsFrom(did: string): Promise<boolean>;
 }
@@ -15,18 +15,20 @@ export interface RelayAudience {
  * Asks the relay who it is when that is first needed, and again after a refusal: a relay in memory has a
  * new key after each start. A did that was pinned is never asked for.
  */
-export function relayAudience(
+export function createRelayAudience(
   pinned: string | undefined,
-  ask: () => Promise<CallResult<Operations["relayInfo"]>>,
+  fetchInfo: () => Promise<CallResult<Operations["relayInfo"]>>,
 ): RelayAudience {
-  let known: Promise<Known> | undefined =
+  let cached: Promise<DidResult> | undefined =
     pinned === undefined ? undefined : Promise.resolve({ ok: true, did: pinned });
 
-  async function did(): Promise<Known> {
-    known ??= ask().then((answer) => (answer.ok ? { ok: true, did: answer.body.did } : answer));
-    const asked = known;
-    const answer = await asked;
-    if (!answer.ok && known === asked) known = undefined;
+  async function did(): Promise<DidResult> {
+    cached ??= fetchInfo().then((answer) =>
+      answer.ok ? { ok: true, did: answer.body.did } : answer,
+    );
+    const pending = cached;
+    const answer = await pending;
+    if (!answer.ok && cached === pending) cached = undefined;
     return answer;
   }
 
@@ -36,9 +38,9 @@ export function relayAudience(
       const current = await did();
       if (pinned !== undefined || !current.ok) return false;
       if (current.did !== refused) return true;
-      known = undefined;
-      const asked = await did();
-      return asked.ok && asked.did !== refused;
+      cached = undefined;
+      const pending = await did();
+      return pending.ok && pending.did !== refused;
     },
   };
 }

@@ -2,9 +2,9 @@ import { bytesToHex, generateKeyPair, publicKeyToDidKey } from "@agent/crypto";
 import { operations } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import { createRelayClient } from "./relay-client.ts";
-import { localServer, type Received, type Reply } from "./testing/local-server.ts";
-import { manualTime } from "./testing/manual-time.ts";
-import { checkToken } from "./token.ts";
+import { startLocalServer, type ReceivedRequest, type Reply } from "./testing/local-server.ts";
+import { createManualTime } from "./testing/manual-time.ts";
+import { verifyToken } from "./token.ts";
 
 const START = 1_760_000_000_000;
 const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(1));
@@ -29,8 +29,8 @@ const refused = (code: string, status: number): Reply => ({
 async function relayWith({
   did = () => didOf(9),
   reply = () => ({ status: 200, body: balance }),
-}: { did?: () => string; reply?: (received: Received) => Reply } = {}) {
-  return await localServer((received) => {
+}: { did?: () => string; reply?: (received: ReceivedRequest) => Reply } = {}) {
+  return await startLocalServer((received) => {
     if (received.url !== operations.relayInfo.path) return reply(received);
     const body = {
       relay_id: "r",
@@ -47,11 +47,11 @@ async function relayWith({
 }
 
 const params = { agentId: "agent-1" };
-const tokensOf = (received: readonly Received[]) =>
+const tokensOf = (received: readonly ReceivedRequest[]) =>
   received.flatMap(({ headers }) => headers.authorization?.slice("Bearer ".length) ?? []);
 
 async function claimsOf(token: string | undefined, audience = didOf(9), now = START) {
-  const checked = await checkToken(token ?? "", {
+  const checked = await verifyToken(token ?? "", {
     publicKey: bytesToHex(publicKey),
     audience,
     now,
@@ -96,7 +96,7 @@ describe("a device's client", () => {
 
   test("keeps a token for four minutes of its five, then mints another", async () => {
     await using relay = await relayWith();
-    const time = manualTime(START);
+    const time = createManualTime(START);
     const client = createRelayClient({ ...relay, identity, ...time });
     await client.getBalance({ params });
     time.advance(239_999);
@@ -173,7 +173,7 @@ describe("a device's client", () => {
 
   test("refuses as the relay did when that cannot say who it is, and asks anew next time", async () => {
     let up = false;
-    await using relay = await localServer(() =>
+    await using relay = await startLocalServer(() =>
       up ? { status: 404, body: {} } : refused("server.unavailable", 503),
     );
     const client = createRelayClient({ ...relay, identity });
@@ -191,7 +191,7 @@ test("the operator's client sends the master token as it is and asks for no did"
   await using relay = await relayWith();
   const client = createRelayClient({ ...relay, identity: { masterToken: "master" } });
   await client.getBalance({ params });
-  expect(await client.bearerFor("socket")).toEqual({ ok: true, token: "master" });
+  expect(await client.getBearer("socket")).toEqual({ ok: true, token: "master" });
   expect(relay.received.map(({ headers }) => headers.authorization)).toEqual(["Bearer master"]);
 });
 
@@ -211,6 +211,6 @@ test("a client without identity calls public operations only", async () => {
   const client = createRelayClient(relay);
   await client.relayInfo();
   expect(await client.getBalance({ params })).toMatchObject({ ok: false, code: "auth.missing" });
-  expect(await client.bearerFor("socket")).toMatchObject({ ok: false, code: "auth.missing" });
+  expect(await client.getBearer("socket")).toMatchObject({ ok: false, code: "auth.missing" });
   expect(relay.received).toHaveLength(1);
 });

@@ -6,11 +6,11 @@ import {
   type Scope,
 } from "@agent/wire";
 import { call, type CallResult } from "./call.ts";
-import type { CallRequest, LooseRequest } from "./call-request.ts";
-import { environmentOf, type Environment } from "./environment.ts";
+import type { CallRequest, UntypedRequest } from "./call-request.ts";
+import { createEnvironment, type Environment } from "./environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
-import { relayAudience } from "./relay-audience.ts";
-import { tokenSource, type Credentials } from "./token-source.ts";
+import { createRelayAudience } from "./relay-audience.ts";
+import { createTokenSource, type Credentials } from "./token-source.ts";
 
 export interface RelayClientOptions extends Partial<Environment> {
   /** The relay's address, http or https, with or without a path of its own. */
@@ -23,7 +23,7 @@ export interface RelayClientOptions extends Partial<Environment> {
   readonly timeoutMs?: number;
 }
 
-export interface PerCall {
+export interface PerCallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   /** Of a call that creates tasks or moves money: its repeat is answered as the first one was. */
@@ -32,8 +32,8 @@ export interface PerCall {
 
 type Method<O extends Operation> =
   Record<never, never> extends CallRequest<O>
-    ? (request?: CallRequest<O>, perCall?: PerCall) => Promise<CallResult<O>>
-    : (request: CallRequest<O>, perCall?: PerCall) => Promise<CallResult<O>>;
+    ? (request?: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>
+    : (request: CallRequest<O>, perCall?: PerCallOptions) => Promise<CallResult<O>>;
 
 export type Bearer =
   /** `audience` is the did that a signed token is addressed to; the master token has none. */
@@ -42,7 +42,7 @@ export type Bearer =
 /** One method per operation of the contract, under its name. */
 export type RelayClient = { readonly [Name in OperationName]: Method<Operations[Name]> } & {
   /** A bearer for doors that are no operation, like the WebSocket. */
-  bearerFor(scope: Scope | undefined): Promise<Bearer>;
+  getBearer(scope: Scope | undefined): Promise<Bearer>;
 };
 
 /**
@@ -50,17 +50,17 @@ export type RelayClient = { readonly [Name in OperationName]: Method<Operations[
  * refuses with is described at `call`; without an identity it is `auth.missing`.
  */
 export function createRelayClient(options: RelayClientOptions): RelayClient {
-  const environment = environmentOf(options);
+  const environment = createEnvironment(options);
   const { baseUrl, identity, relayDid, timeoutMs } = options;
   const base = {
     baseUrl,
     fetch: environment.fetch,
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
-  const relay = relayAudience(relayDid, () => call(operations.relayInfo, {}, base));
-  const bearerFor = bearerSource(identity);
+  const relay = createRelayAudience(relayDid, () => call(operations.relayInfo, {}, base));
+  const getBearer = createBearerSource(identity);
 
-  function bearerSource(
+  function createBearerSource(
     credentials: Credentials | undefined,
   ): (scope: Scope | undefined, once?: boolean) => Promise<Bearer> {
     if (credentials === undefined) {
@@ -69,33 +69,37 @@ export function createRelayClient(options: RelayClientOptions): RelayClient {
     if ("masterToken" in credentials) {
       return () => Promise.resolve({ ok: true, token: credentials.masterToken });
     }
-    const tokenFor = tokenSource(credentials, environment);
+    const getToken = createTokenSource(credentials, environment);
     return async (scope, once) => {
-      const known = await relay.did();
-      if (!known.ok) return known;
-      return { ok: true, token: await tokenFor(known.did, scope, once), audience: known.did };
+      const resolvedDid = await relay.did();
+      if (!resolvedDid.ok) return resolvedDid;
+      return {
+        ok: true,
+        token: await getToken(resolvedDid.did, scope, once),
+        audience: resolvedDid.did,
+      };
     };
   }
 
   async function invoke(
     op: Operation,
-    request: LooseRequest = {},
-    perCall: PerCall = {},
+    request: UntypedRequest = {},
+    perCall: PerCallOptions = {},
   ): Promise<CallResult<Operation>> {
     if (op.auth === "public") return call(op, request, { ...base, ...perCall });
-    const bearer = await bearerFor(op.scope, op.singleUse);
+    const bearer = await getBearer(op.scope, op.singleUse);
     if (!bearer.ok) return bearer;
     const answer = await call(op, request, { ...base, ...perCall, token: bearer.token });
     if (answer.ok || answer.code !== "auth.verification_failed") return answer;
     if (bearer.audience === undefined || !(await relay.differsFrom(bearer.audience))) return answer;
-    const renewed = await bearerFor(op.scope, op.singleUse);
+    const renewed = await getBearer(op.scope, op.singleUse);
     return renewed.ok ? call(op, request, { ...base, ...perCall, token: renewed.token }) : renewed;
   }
 
   const methods = Object.entries<Operation>(operations).map(([name, op]) => [
     name,
-    (request?: LooseRequest, perCall?: PerCall) => invoke(op, request, perCall),
+    (request?: UntypedRequest, perCall?: PerCallOptions) => invoke(op, request, perCall),
   ]);
   // Each method is typed by the operation whose name it has.
-  return { ...Object.fromEntries(methods), bearerFor: (scope) => bearerFor(scope) } as RelayClient;
+  return { ...Object.fromEntries(methods), getBearer: (scope) => getBearer(scope) } as RelayClient;
 }

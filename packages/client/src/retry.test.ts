@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { environmentOf } from "./environment.ts";
+import { createEnvironment } from "./environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
-import { pause, retry } from "./retry.ts";
-import { manualTime } from "./testing/manual-time.ts";
+import { sleep, retry } from "./retry.ts";
+import { createManualTime } from "./testing/manual-time.ts";
 
 const START = 1_760_000_000_000;
 const done = { ok: true } as const;
@@ -16,9 +16,9 @@ async function run(
   answers: readonly (typeof done | CallRefusal)[],
   { repeatable = false, timeoutMs = 60_000, signal = undefined as AbortSignal | undefined } = {},
 ) {
-  const time = manualTime(START);
+  const time = createManualTime(START);
   const waits: number[] = [];
-  const environment = environmentOf({
+  const environment = createEnvironment({
     ...time,
     randomBytes: (length) => new Uint8Array(length).fill(0x80),
     schedule(ms, task) {
@@ -86,11 +86,11 @@ describe("nothing is tried again", () => {
 });
 
 test("a pause ends at its time or at the abort, and leaves no timer behind", async () => {
-  const time = manualTime(START);
-  const environment = environmentOf(time);
+  const time = createManualTime(START);
+  const environment = createEnvironment(time);
   const controller = new AbortController();
-  const aborted = pause(1_000, { environment, signal: controller.signal });
-  const timed = pause(2_000, { environment, signal: undefined });
+  const aborted = sleep(1_000, { environment, signal: controller.signal });
+  const timed = sleep(2_000, { environment, signal: undefined });
   controller.abort();
   await aborted;
   expect(time.pending()).toEqual([2_000]);

@@ -2,11 +2,11 @@ import { fullJitter } from "./backoff.ts";
 import { CALL_TIMEOUT_MS } from "./call.ts";
 import type { Environment } from "./environment.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
-import type { PerCall } from "./relay-client.ts";
+import type { PerCallOptions } from "./relay-client.ts";
 
 const BACKOFF = { baseMs: 500, capMs: 15_000 } as const;
 
-export interface Patience {
+export interface RetryOptions {
   /** When to give up, in ms since the Unix epoch. */
   readonly deadline: number;
   readonly environment: Environment;
@@ -21,23 +21,23 @@ export interface Patience {
 export async function retry<T extends { readonly ok: true }>(
   attempt: () => Promise<T | CallRefusal>,
   repeatable: boolean,
-  patience: Patience,
+  retryOptions: RetryOptions,
 ): Promise<T | CallRefusal> {
-  const { deadline, environment, signal } = patience;
+  const { deadline, environment, signal } = retryOptions;
   for (let failures = 0; ; failures++) {
     const answer = await attempt();
-    if (answer.ok || !passes(answer, repeatable)) return answer;
+    if (answer.ok || !isRetryable(answer, repeatable)) return answer;
     const waitMs =
       (answer.retryAfterSeconds ?? 0) * 1_000 +
       fullJitter(failures, BACKOFF, environment.randomBytes);
     if (environment.now() + waitMs >= deadline) return answer;
-    await pause(waitMs, patience);
+    await sleep(waitMs, retryOptions);
     if (signal?.aborted === true) return refusal("network.aborted", "The call was aborted");
   }
 }
 
 /** Whether a call that was refused so may fare better later. */
-export function passes(
+export function isRetryable(
   { code, status, retryAfterSeconds }: CallRefusal,
   repeatable: boolean,
 ): boolean {
@@ -50,15 +50,15 @@ export function passes(
 }
 
 /** What one exchange may take of the time that is left: at most the 30 s of any call, at least a second. */
-export function within({ deadline, environment, signal }: Patience): PerCall {
+export function toPerCallOptions({ deadline, environment, signal }: RetryOptions): PerCallOptions {
   const timeoutMs = Math.min(CALL_TIMEOUT_MS, Math.max(1_000, deadline - environment.now()));
   return signal === undefined ? { timeoutMs } : { timeoutMs, signal };
 }
 
 /** Resolves after `ms`, or as soon as the signal is aborted. */
-export function pause(
+export function sleep(
   ms: number,
-  { environment, signal }: Pick<Patience, "environment" | "signal">,
+  { environment, signal }: Pick<RetryOptions, "environment" | "signal">,
 ): Promise<void> {
   if (signal?.aborted === true) return Promise.resolve();
   return new Promise((resolve) => {

@@ -2,7 +2,7 @@ import { ServerMessage } from "@agent/wire";
 import * as v from "valibot";
 
 /** What the relay said, or null when it is none of the contract's messages: a newer relay may say more. */
-export function readServerMessage(text: string): ServerMessage | null {
+export function parseServerMessage(text: string): ServerMessage | null {
   let value: unknown;
   try {
     value = JSON.parse(text);

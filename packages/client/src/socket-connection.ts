@@ -3,12 +3,12 @@ import { WebSocket } from "ws";
 import type { Environment } from "./environment.ts";
 import type { SocketEnd } from "./reconnect.ts";
 import type { Bearer } from "./relay-client.ts";
-import { readServerMessage } from "./server-message.ts";
+import { parseServerMessage } from "./server-message.ts";
 
-const HANDSHAKE_MS = 10_000;
+const HANDSHAKE_TIMEOUT_MS = 10_000;
 // The relay pings every 30 s: two of them missed, and some slack, mean that nobody is there.
-const SILENCE_MS = 2.5 * limits.socketPingMs;
-const TOKEN_CHECK_MS = 30_000;
+const SILENCE_TIMEOUT_MS = 2.5 * limits.socketPingMs;
+const TOKEN_CHECK_INTERVAL_MS = 30_000;
 
 export type SendResult =
   | { readonly ok: true }
@@ -38,7 +38,7 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
   const { now, schedule } = environment;
   const socket = new WebSocket(options.url, {
     headers: { authorization: `Bearer ${options.token}` },
-    handshakeTimeout: HANDSHAKE_MS,
+    handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
     maxPayload: limits.socketFrameBytes,
     perMessageDeflate: false,
   });
@@ -48,9 +48,9 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
   let cancelSilence = () => {};
   let cancelTokenCheck = () => {};
 
-  function heard(): void {
+  function restartSilenceTimer(): void {
     cancelSilence();
-    cancelSilence = schedule(SILENCE_MS, () => socket.terminate());
+    cancelSilence = schedule(SILENCE_TIMEOUT_MS, () => socket.terminate());
   }
 
   async function renewToken(): Promise<void> {
@@ -60,7 +60,7 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
       token = answer.token;
       send({ type: "auth", token });
     }
-    cancelTokenCheck = schedule(TOKEN_CHECK_MS, () => void renewToken());
+    cancelTokenCheck = schedule(TOKEN_CHECK_INTERVAL_MS, () => void renewToken());
   }
 
   function send(message: ClientMessage): SendResult {
@@ -78,15 +78,15 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
     return { ok: true };
   }
 
-  socket.on("open", heard);
-  socket.on("ping", heard);
+  socket.on("open", restartSilenceTimer);
+  socket.on("ping", restartSilenceTimer);
   socket.on("message", (data, isBinary) => {
-    heard();
-    const message = isBinary ? null : readServerMessage(textOf(data));
+    restartSilenceTimer();
+    const message = isBinary ? null : parseServerMessage(decodeText(data));
     if (message === null) return;
     if (message.type === "ready" && readyAt === undefined) {
       readyAt = now();
-      cancelTokenCheck = schedule(TOKEN_CHECK_MS, () => void renewToken());
+      cancelTokenCheck = schedule(TOKEN_CHECK_INTERVAL_MS, () => void renewToken());
     }
     onMessage(message);
   });
@@ -111,7 +111,7 @@ export function openConnection(options: ConnectionOptions): SocketConnection {
   return { send, close: () => socket.close(1_000) };
 }
 
-function textOf(data: Buffer | ArrayBuffer | Buffer[]): string {
+function decodeText(data: Buffer | ArrayBuffer | Buffer[]): string {
   if (Array.isArray(data)) return Buffer.concat(data).toString();
   return Buffer.isBuffer(data) ? data.toString() : Buffer.from(data).toString();
 }

@@ -1,19 +1,19 @@
-import { TaskEvent, wordsOf, type Received } from "@agent/wire";
+import { TaskEvent, getEnumWords, type Received } from "@agent/wire";
 import type { EventSourceMessage } from "eventsource-parser";
 import * as v from "valibot";
 import { parseJson } from "./answer.ts";
 import { refusal, type CallRefusal } from "./refusal.ts";
 
 /** An event, of whatever type. */
-const AnyEvent = v.object({
+const AnyEventSchema = v.object({
   event_id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)),
   type: v.string(),
   task_id: v.string(),
 });
 
-const known: ReadonlySet<string> = new Set(wordsOf(TaskEvent.entries.type));
+const knownTypes: ReadonlySet<string> = new Set(getEnumWords(TaskEvent.entries.type));
 
-export interface Frame {
+export interface TaskFrame {
   readonly ok: true;
   readonly number: number;
   /** Undefined for a type that this client has not heard of: a newer relay may tell of more. */
@@ -21,18 +21,18 @@ export interface Frame {
 }
 
 /** What a frame of a task's stream says; refused with `response.malformed`. */
-export function readFrame(
+export function parseFrame(
   { id, data }: EventSourceMessage,
   { taskId, seen }: { readonly taskId: string; readonly seen: number },
-): Frame | CallRefusal {
+): TaskFrame | CallRefusal {
   const json = parseJson(data);
-  const parsed = v.safeParse(AnyEvent, json);
+  const parsed = v.safeParse(AnyEventSchema, json);
   if (!parsed.success) return malformed("A frame is no event of a task");
   const { event_id: number, type, task_id } = parsed.output;
   if (task_id !== taskId) return malformed("A frame is an event of another task");
   if (id !== String(number)) return malformed("A frame has another id than its event");
   if (number > seen + 1) return malformed(`Event ${number} follows event ${seen}`);
-  if (!known.has(type)) return { ok: true, number, event: undefined };
+  if (!knownTypes.has(type)) return { ok: true, number, event: undefined };
   const event = v.safeParse(TaskEvent, json);
   return event.success
     ? { ok: true, number, event: event.output }

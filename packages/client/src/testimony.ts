@@ -2,12 +2,12 @@ import type { CredentialSubject } from "@agent/credentials";
 import type { DiscoveryEntry, Received, TrustRecord } from "@agent/wire";
 
 /** Of whom something is said: the agent's did:key, and how available the relay finds it. */
-export type Subject = { readonly did: string } & Pick<DiscoveryEntry, "availability">;
+export type CredentialTarget = { readonly did: string } & Pick<DiscoveryEntry, "availability">;
 
 /** What a delegator has seen of an executor, or null while it has seen nothing succeed or fail. */
-export function reputationIn(
+export function buildReputationSubject(
   record: Received<typeof TrustRecord>,
-  { did, availability }: Subject,
+  { did, availability }: CredentialTarget,
   now: number,
 ): CredentialSubject<"AgentReputationCredential"> | null {
   const counted = record.successful_tasks + record.failed_tasks;
@@ -25,9 +25,9 @@ export function reputationIn(
 }
 
 /** How far a delegator trusts an executor. */
-export function trustIn(
+export function buildTrustSubject(
   record: Received<typeof TrustRecord>,
-  { did }: Pick<Subject, "did">,
+  { did }: Pick<CredentialTarget, "did">,
 ): CredentialSubject<"AgentTrustCredential"> {
   return {
     id: did,

@@ -48,14 +48,17 @@ export function looksLikeToken(text: string): boolean {
  * The members of a token, unverified, or null where its form is wrong. `jose` takes padding and stray
  * bits in a last character, by which one token would have many spellings; `fromBase64Url` does not.
  */
-export function readToken(text: string): TokenParts | null {
+export function parseToken(text: string): TokenParts | null {
   if (text.length > MAX_CHARACTERS) return null;
   const parts = text.split(".");
   const [header = "", claims = "", signature = ""] = parts;
   if (parts.length !== 3) return null;
   try {
     if (fromBase64Url(signature).length !== SIGNATURE_BYTES) return null;
-    return { header: v.parse(Header, readJson(header)), claims: v.parse(Claims, readJson(claims)) };
+    return {
+      header: v.parse(Header, parseJsonPart(header)),
+      claims: v.parse(Claims, parseJsonPart(claims)),
+    };
   } catch {
     return null;
   }
@@ -63,6 +66,6 @@ export function readToken(text: string): TokenParts | null {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-function readJson(part: string): unknown {
+function parseJsonPart(part: string): unknown {
   return JSON.parse(utf8.decode(fromBase64Url(part)));
 }

@@ -1,28 +1,28 @@
-import { hexToBytes, publicKeyOf, toBase64Url } from "@agent/crypto";
+import { hexToBytes, getPublicKey, toBase64Url } from "@agent/crypto";
 import { importJWK } from "jose";
 
 type TokenKey = Exclude<Awaited<ReturnType<typeof importJWK>>, Uint8Array>;
 
 // Importing a key costs about half a verification, so the keys in use are kept.
-const KEPT_KEYS = 4_096;
-const verifying = new Map<string, Promise<TokenKey | null>>();
-const signing = new WeakMap<Uint8Array, Promise<TokenKey>>();
+const CACHE_SIZE = 4_096;
+const verifyingKeys = new Map<string, Promise<TokenKey | null>>();
+const signingKeys = new WeakMap<Uint8Array, Promise<TokenKey>>();
 
 /** The key that checks tokens of `publicKey` (64 hex digits), or null when it cannot check any. */
-export function verifyingKey(publicKey: string): Promise<TokenKey | null> {
-  const key = verifying.get(publicKey) ?? importKey(hexToBytes(publicKey)).catch(() => null);
+export function importVerifyingKey(publicKey: string): Promise<TokenKey | null> {
+  const key = verifyingKeys.get(publicKey) ?? importKey(hexToBytes(publicKey)).catch(() => null);
   // Set anew at each use, so that the first one is the one that was not asked for longest.
-  verifying.delete(publicKey);
-  verifying.set(publicKey, key);
-  const [oldest] = verifying.keys();
-  if (verifying.size > KEPT_KEYS && oldest !== undefined) verifying.delete(oldest);
+  verifyingKeys.delete(publicKey);
+  verifyingKeys.set(publicKey, key);
+  const [oldest] = verifyingKeys.keys();
+  if (verifyingKeys.size > CACHE_SIZE && oldest !== undefined) verifyingKeys.delete(oldest);
   return key;
 }
 
 /** The key that signs with `secretKey` (a 32-byte seed); it is kept as long as that array lives. */
-export function signingKey(secretKey: Uint8Array): Promise<TokenKey> {
-  const key = signing.get(secretKey) ?? importKey(publicKeyOf(secretKey), secretKey);
-  signing.set(secretKey, key);
+export function importSigningKey(secretKey: Uint8Array): Promise<TokenKey> {
+  const key = signingKeys.get(secretKey) ?? importKey(getPublicKey(secretKey), secretKey);
+  signingKeys.set(secretKey, key);
   return key;
 }
 

@@ -21,14 +21,14 @@ const RENEW_AFTER_MS = limits.tokenLifetimeMs - 60_000;
  * for four minutes, because the relay remembers those that it has verified; one that is asked for
  * `once` is fresh and not used again.
  */
-export function tokenSource(
+export function createTokenSource(
   identity: DeviceIdentity,
   { now, randomBytes }: Pick<Environment, "now" | "randomBytes">,
 ): (audience: string, scope: Scope | undefined, once?: boolean) => Promise<string> {
-  const kept = new Map<Scope | undefined, { audience: string; mintedAt: number; token: string }>();
+  const cache = new Map<Scope | undefined, { audience: string; mintedAt: number; token: string }>();
   return async (audience, scope, once = false) => {
     const mintedAt = now();
-    const last = kept.get(scope);
+    const last = cache.get(scope);
     const age = mintedAt - (last?.mintedAt ?? 0);
     if (!once && last?.audience === audience && age >= 0 && age < RENEW_AFTER_MS) return last.token;
     const token = await mintToken({
@@ -38,7 +38,7 @@ export function tokenSource(
       now: mintedAt,
       jti: uuidV7(mintedAt, randomBytes(10)),
     });
-    if (!once) kept.set(scope, { audience, mintedAt, token });
+    if (!once) cache.set(scope, { audience, mintedAt, token });
     return token;
   };
 }

@@ -8,7 +8,7 @@ import {
 import { CompactSign, importJWK } from "jose";
 import { describe, expect, test } from "vitest";
 import { looksLikeToken } from "./token-form.ts";
-import { checkToken, mintToken, peekToken } from "./token.ts";
+import { verifyToken, mintToken, peekToken } from "./token.ts";
 
 const NOW = 1_760_000_000_000;
 const SECOND = NOW / 1_000;
@@ -73,7 +73,7 @@ describe("a minted token", () => {
     const token = await mint();
     expect(looksLikeToken(token)).toBe(true);
     expect(peekToken(token)).toEqual({ ok: true, deviceId: "device-1", agentId: "agent-1" });
-    expect(await checkToken(token, expected)).toEqual({
+    expect(await verifyToken(token, expected)).toEqual({
       ok: true,
       claims: {
         agentId: "agent-1",
@@ -88,8 +88,10 @@ describe("a minted token", () => {
 
   test("lives as long as asked, at most 300 s", async () => {
     const short = await mint({ lifetimeMs: 60_000 });
-    expect(await checkToken(short, { ...expected, now: NOW + 59_999 })).toMatchObject({ ok: true });
-    expect(await checkToken(short, { ...expected, now: NOW + 60_000 })).toEqual({
+    expect(await verifyToken(short, { ...expected, now: NOW + 59_999 })).toMatchObject({
+      ok: true,
+    });
+    expect(await verifyToken(short, { ...expected, now: NOW + 60_000 })).toEqual({
       ok: false,
       code: "auth.expired_token",
     });
@@ -110,7 +112,7 @@ describe("a token is taken", () => {
     ],
     ["without a scope word", {}, { claims: { scope: "" } }],
   ])("%s", async (_, verifier, change) => {
-    expect(await checkToken(await signed(change), { ...expected, ...verifier })).toMatchObject({
+    expect(await verifyToken(await signed(change), { ...expected, ...verifier })).toMatchObject({
       ok: true,
     });
   });
@@ -143,7 +145,7 @@ describe("a token is refused as malformed", () => {
     ["payload that is no JSON", { claims: "agent-1" }],
     ["longer than 4096 characters", { claims: { scope: "x".repeat(4_096) } }],
   ])("%s", async (_, change) => {
-    expect(await checkToken(await signed(change), expected)).toEqual({
+    expect(await verifyToken(await signed(change), expected)).toEqual({
       ok: false,
       code: "auth.malformed_token",
     });
@@ -152,9 +154,9 @@ describe("a token is refused as malformed", () => {
   test("issued more than 300 s ago, even where it says that it still lives", async () => {
     const token = await signed({ claims: { iat: SECOND - 301, exp: SECOND - 1 } });
     const old = { ...expected, now: NOW - 1_001 };
-    expect(await checkToken(token, old)).toMatchObject({ ok: true });
+    expect(await verifyToken(token, old)).toMatchObject({ ok: true });
     const backdated = await signed({ claims: { iat: SECOND - 301, exp: SECOND + 10 } });
-    expect(await checkToken(backdated, expected)).toEqual({
+    expect(await verifyToken(backdated, expected)).toEqual({
       ok: false,
       code: "auth.malformed_token",
     });
@@ -166,7 +168,7 @@ describe("a token is refused as malformed", () => {
       const forged = toBase64Url(utf8ToBytes(JSON.stringify({ ...header, alg })));
       for (const token of [`${forged}.${payload}.${signature}`, `${forged}.${payload}.`]) {
         expect(looksLikeToken(token)).toBe(true);
-        expect(await checkToken(token, expected)).toEqual({
+        expect(await verifyToken(token, expected)).toEqual({
           ok: false,
           code: "auth.malformed_token",
         });
@@ -186,7 +188,7 @@ describe("a token is refused as malformed", () => {
     for (const spelling of spellings) {
       expect(looksLikeToken(spelling)).toBe(true);
       expect(peekToken(spelling)).toEqual({ ok: false, code: "auth.malformed_token" });
-      expect(await checkToken(spelling, expected)).toEqual({
+      expect(await verifyToken(spelling, expected)).toEqual({
         ok: false,
         code: "auth.malformed_token",
       });
@@ -196,7 +198,7 @@ describe("a token is refused as malformed", () => {
   test("header members that the verifier has to understand but does not", async () => {
     const forged = toBase64Url(utf8ToBytes(JSON.stringify({ ...header, crit: ["exp"], exp: 1 })));
     const token = (await mint()).replace(/^[^.]+/, forged);
-    expect(await checkToken(token, expected)).toEqual({ ok: false, code: "auth.malformed_token" });
+    expect(await verifyToken(token, expected)).toEqual({ ok: false, code: "auth.malformed_token" });
   });
 });
 
@@ -204,7 +206,7 @@ describe("a token fails verification", () => {
   const failed = { ok: false, code: "auth.verification_failed" };
 
   test("when another key signed it", async () => {
-    expect(await checkToken(await signed({}, stranger), expected)).toEqual(failed);
+    expect(await verifyToken(await signed({}, stranger), expected)).toEqual(failed);
   });
 
   test("when a claim was changed after signing", async () => {
@@ -212,12 +214,12 @@ describe("a token fails verification", () => {
     const swapped = toBase64Url(
       utf8ToBytes(JSON.stringify({ ...claims, sub: "agent-2", iss: "agent-2" })),
     );
-    expect(await checkToken(`${head}.${swapped}.${signature}`, expected)).toEqual(failed);
+    expect(await verifyToken(`${head}.${swapped}.${signature}`, expected)).toEqual(failed);
   });
 
   test("when it was minted for another audience", async () => {
     const elsewhere = await mint({ audience: publicKeyToDidKey(stranger.publicKey) });
-    expect(await checkToken(elsewhere, expected)).toEqual(failed);
+    expect(await verifyToken(elsewhere, expected)).toEqual(failed);
   });
 
   test.each([
@@ -225,13 +227,16 @@ describe("a token fails verification", () => {
     ["no curve point", `02${"00".repeat(31)}`],
     ["31 bytes", "11".repeat(31)],
   ])("when the device's key is %s", async (_, publicKey) => {
-    expect(await checkToken(await mint(), { ...expected, publicKey })).toEqual(failed);
+    expect(await verifyToken(await mint(), { ...expected, publicKey })).toEqual(failed);
   });
 
   test("before it is called expired: a forger learns nothing of the clock", async () => {
     const late = { ...expected, now: NOW + 600_000 };
-    expect(await checkToken(await signed({}, stranger), late)).toEqual(failed);
-    expect(await checkToken(await mint(), late)).toEqual({ ok: false, code: "auth.expired_token" });
+    expect(await verifyToken(await signed({}, stranger), late)).toEqual(failed);
+    expect(await verifyToken(await mint(), late)).toEqual({
+      ok: false,
+      code: "auth.expired_token",
+    });
   });
 });
 

@@ -1,9 +1,9 @@
 import { limits, type Code } from "@agent/wire";
 import { errors as jose, jwtVerify, SignJWT } from "jose";
-import { readToken, TOKEN_ALGORITHMS, TOKEN_TYPE } from "./token-form.ts";
-import { signingKey, verifyingKey } from "./token-key.ts";
+import { parseToken, TOKEN_ALGORITHMS, TOKEN_TYPE } from "./token-form.ts";
+import { importSigningKey, importVerifyingKey } from "./token-key.ts";
 
-export interface MintOptions {
+export interface MintTokenOptions {
   readonly agentId: string;
   readonly deviceId: string;
   /** The device's Ed25519 seed, 32 bytes. */
@@ -44,7 +44,7 @@ export interface TokenRefusal {
  * Mints a signed device token, a compact JWS with `alg` EdDSA (docs/decisions.md, 2). A lifetime outside
  * 1 to 300 s throws: no verifier would take the token.
  */
-export async function mintToken(options: MintOptions): Promise<string> {
+export async function mintToken(options: MintTokenOptions): Promise<string> {
   const lifetimeMs = options.lifetimeMs ?? limits.tokenLifetimeMs;
   if (!(lifetimeMs >= 1_000 && lifetimeMs <= limits.tokenLifetimeMs)) {
     throw new RangeError("lifetimeMs has to be within 1000 and 300000");
@@ -58,14 +58,14 @@ export async function mintToken(options: MintOptions): Promise<string> {
     .setIssuedAt(issuedAt)
     .setExpirationTime(issuedAt + Math.floor(lifetimeMs / 1_000))
     .setJti(options.jti);
-  return token.sign(await signingKey(options.secretKey));
+  return token.sign(await importSigningKey(options.secretKey));
 }
 
 /** Whose token this says it is, unverified: only to find the key that it has to be checked with. */
 export function peekToken(
   text: string,
 ): { readonly ok: true; readonly deviceId: string; readonly agentId: string } | TokenRefusal {
-  const token = readToken(text);
+  const token = parseToken(text);
   if (token === null) return refusal("auth.malformed_token");
   return { ok: true, deviceId: token.header.kid, agentId: token.claims.sub };
 }
@@ -76,13 +76,13 @@ export function peekToken(
  * over 300 s, issued more than 300 s from now), `auth.verification_failed` (signature, audience) or
  * `auth.expired_token`.
  */
-export async function checkToken(
+export async function verifyToken(
   text: string,
   expected: { readonly publicKey: string; readonly audience: string; readonly now: number },
 ): Promise<{ readonly ok: true; readonly claims: TokenClaims } | TokenRefusal> {
-  const token = readToken(text);
+  const token = parseToken(text);
   if (token === null) return refusal("auth.malformed_token");
-  const key = await verifyingKey(expected.publicKey);
+  const key = await importVerifyingKey(expected.publicKey);
   if (key === null) return refusal("auth.verification_failed");
   try {
     await jwtVerify(text, key, {
@@ -92,7 +92,7 @@ export async function checkToken(
       currentDate: new Date(expected.now),
     });
   } catch (error) {
-    if (error instanceof jose.JOSEError) return refusal(codeOf(error));
+    if (error instanceof jose.JOSEError) return refusal(toTokenCode(error));
     throw error;
   }
   const { iat, exp, sub, scope, jti } = token.claims;
@@ -112,7 +112,7 @@ export async function checkToken(
   return { ok: true, claims };
 }
 
-function codeOf(error: jose.JOSEError): TokenCode {
+function toTokenCode(error: jose.JOSEError): TokenCode {
   if (error instanceof jose.JWTExpired) return "auth.expired_token";
   if (error instanceof jose.JWSSignatureVerificationFailed) return "auth.verification_failed";
   const wrongAudience = error instanceof jose.JWTClaimValidationFailed && error.claim === "aud";

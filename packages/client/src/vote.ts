@@ -1,7 +1,7 @@
 import { signJson } from "@agent/crypto";
-import { approvalVote, type ApprovalDecision, type ApprovalSubject } from "@agent/wire";
+import { buildApprovalVote, type ApprovalDecision, type ApprovalSubject } from "@agent/wire";
 
-export interface VoteOptions {
+export interface SignVoteOptions {
   readonly approverId: string;
   /** The seed of the approver's own key, 32 bytes: a vote by a device's key does not count. */
   readonly secretKey: Uint8Array;
@@ -16,8 +16,8 @@ export interface VoteOptions {
  */
 export function signVote(
   approval: ApprovalSubject,
-  { approverId: approver_id, secretKey, decision, relay }: VoteOptions,
+  { approverId: approver_id, secretKey, decision, relay }: SignVoteOptions,
 ): { approver_id: string; decision: ApprovalDecision; signature: string } {
-  const vote = approvalVote(approval, { approver_id, decision, relay });
+  const vote = buildApprovalVote(approval, { approver_id, decision, relay });
   return { approver_id, decision, signature: signJson(vote, secretKey).signature };
 }

@@ -1,23 +1,23 @@
-import type { Check } from "@agent/crypto";
+import type { CheckResult } from "@agent/crypto";
 import type { VerifiableCredential } from "./schema.ts";
 
 /** What only the verifier's driver can tell: at once, off the event loop, or from a database. */
-export type Question =
+export type ExternalCheck =
   | {
-      readonly ask: "signature";
+      readonly kind: "signature";
       readonly signature: Uint8Array;
       readonly signedBytes: Uint8Array;
       readonly publicKey: Uint8Array;
     }
-  | { readonly ask: "not_revoked"; readonly credential: VerifiableCredential };
+  | { readonly kind: "not_revoked"; readonly credential: VerifiableCredential };
 
 /** A judgement that asks its driver on the way and is answered with whether it holds. */
-export type Judgement<Result> = Generator<Question, Result, boolean>;
+export type CheckRun<Result> = Generator<ExternalCheck, Result, boolean>;
 
 /** One check of a document; undefined when it has nothing to ask of this one. */
-export type Rung<Document, Known, Refusal extends string, Remark extends string = never> = {
+export type Check<Document, Context, Refusal extends string, Remark extends string = never> = {
   readonly name: string;
-  readonly holds: (document: Document, known: Known) => boolean | Question | undefined;
+  readonly test: (document: Document, known: Context) => boolean | ExternalCheck | undefined;
 } & (
   | {
       /** Who fails here is refused, and no later rung is judged. */
@@ -25,39 +25,39 @@ export type Rung<Document, Known, Refusal extends string, Remark extends string 
     }
   | {
       /** Who fails here stays valid, and the verdict points it out. */
-      readonly remark: Remark;
+      readonly warning: Remark;
     }
 );
 
-export interface Climbed<Refusal extends string> {
-  readonly checks: readonly Check[];
+export interface CheckOutcome<Refusal extends string> {
+  readonly checks: readonly CheckResult[];
   readonly refusal: Refusal | undefined;
 }
 
 /** Judges one rung after another, up to the first that refuses. */
-export function* climb<Document, Known, Refusal extends string, Remark extends string>(
-  ladder: readonly Rung<Document, Known, Refusal, Remark>[],
+export function* runChecks<Document, Context, Refusal extends string, Remark extends string>(
+  orderedChecks: readonly Check<Document, Context, Refusal, Remark>[],
   document: Document,
-  known: Known,
-): Judgement<Climbed<Refusal>> {
-  const checks: Check[] = [{ name: "structure", ok: true }];
-  for (const rung of ladder) {
-    const answer = rung.holds(document, known);
-    const ok = typeof answer === "object" ? yield answer : answer;
+  context: Context,
+): CheckRun<CheckOutcome<Refusal>> {
+  const checks: CheckResult[] = [{ name: "structure", ok: true }];
+  for (const check of orderedChecks) {
+    const outcome = check.test(document, context);
+    const ok = typeof outcome === "object" ? yield outcome : outcome;
     if (ok === undefined) continue;
-    const { name } = rung;
+    const { name } = check;
     if (ok) checks.push({ name, ok });
-    else if ("refusal" in rung) return refusedAt(name, rung.refusal, checks);
-    else checks.push({ name, ok, code: rung.remark });
+    else if ("refusal" in check) return buildRefusal(name, check.refusal, checks);
+    else checks.push({ name, ok, code: check.warning });
   }
   return { checks, refusal: undefined };
 }
 
 /** The end of a climb: the rungs that held and the one that refused. */
-export function refusedAt<Refusal extends string>(
+export function buildRefusal<Refusal extends string>(
   name: string,
   refusal: Refusal,
-  above: readonly Check[] = [],
-): Climbed<Refusal> {
-  return { checks: [...above, { name, ok: false, code: refusal }], refusal };
+  passed: readonly CheckResult[] = [],
+): CheckOutcome<Refusal> {
+  return { checks: [...passed, { name, ok: false, code: refusal }], refusal };
 }

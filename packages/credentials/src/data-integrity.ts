@@ -3,7 +3,7 @@ import {
   concatBytes,
   didKeyToPublicKey,
   fromBase58Btc,
-  publicKeyOf,
+  getPublicKey,
   publicKeyToDidKey,
   sha256,
   sign,
@@ -16,17 +16,17 @@ import { unlessMalformed } from "./unless-malformed.ts";
 export const PROOF_TYPE = "DataIntegrityProof";
 export const CRYPTOSUITE = "eddsa-jcs-2022";
 
-const DID_KEY = "did:key:";
-const BASE58BTC = "z";
+const DID_KEY_PREFIX = "did:key:";
+const BASE58BTC_PREFIX = "z";
 
 /** What a proof is for: a credential is asserted, a presentation authenticates its holder. */
-export type Purpose = "assertionMethod" | "authentication";
+export type ProofPurpose = "assertionMethod" | "authentication";
 
 interface ProofOptions {
   readonly secretKey: Uint8Array;
   /** The did:key of `secretKey`, which costs as much to compute as a signature. */
   readonly did: string;
-  readonly purpose: Purpose;
+  readonly purpose: ProofPurpose;
   /** When the proof is made, in ms since the epoch. */
   readonly now: number;
   readonly challenge?: string | undefined;
@@ -34,12 +34,12 @@ interface ProofOptions {
 }
 
 /** The did:key of the holder of a secret key. */
-export function didOf(secretKey: Uint8Array): string {
-  return publicKeyToDidKey(publicKeyOf(secretKey));
+export function deriveDid(secretKey: Uint8Array): string {
+  return publicKeyToDidKey(getPublicKey(secretKey));
 }
 
 /** The document with its proof, in a new object. Throws on one that has no canonical JSON. */
-export function withProof<Document extends { "@context": string[] }>(
+export function addProof<Document extends { "@context": string[] }>(
   document: Document,
   { secretKey, did, purpose, now, challenge, domain }: ProofOptions,
 ): Document & { proof: DataIntegrityProof } {
@@ -47,14 +47,17 @@ export function withProof<Document extends { "@context": string[] }>(
     type: PROOF_TYPE,
     cryptosuite: CRYPTOSUITE,
     created: formatDateTime(now),
-    verificationMethod: methodOf(did),
+    verificationMethod: buildVerificationMethod(did),
     proofPurpose: purpose,
     ...(challenge !== undefined && { challenge }),
     ...(domain !== undefined && { domain }),
     "@context": document["@context"],
   };
   const signature = sign(hashData({ ...document, proof }), secretKey);
-  return { ...document, proof: { ...proof, proofValue: BASE58BTC + toBase58Btc(signature) } };
+  return {
+    ...document,
+    proof: { ...proof, proofValue: BASE58BTC_PREFIX + toBase58Btc(signature) },
+  };
 }
 
 /** The 64 bytes that are signed: the hash of the proof without its value, then the document's. */
@@ -66,23 +69,23 @@ export function hashData(secured: { readonly proof: object }): Uint8Array {
 }
 
 /** The key that a verification method names; null unless it is the one of an Ed25519 did:key. */
-export function keyOf(verificationMethod: string): Uint8Array | null {
-  const did = signerOf(verificationMethod);
-  if (verificationMethod !== methodOf(did)) return null;
+export function parseVerificationMethod(verificationMethod: string): Uint8Array | null {
+  const did = getSignerDid(verificationMethod);
+  if (verificationMethod !== buildVerificationMethod(did)) return null;
   return unlessMalformed(() => didKeyToPublicKey(did));
 }
 
 /** The DID in front of a verification method's fragment. */
-export function signerOf(verificationMethod: string): string {
+export function getSignerDid(verificationMethod: string): string {
   return verificationMethod.split("#", 1)[0]!;
 }
 
 /** The bytes of a proof value; null for other encodings and for texts far too long to decode. */
-export function signatureOf({ proofValue }: DataIntegrityProof): Uint8Array | null {
-  if (!proofValue.startsWith(BASE58BTC)) return null;
-  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC.length)));
+export function decodeProofValue({ proofValue }: DataIntegrityProof): Uint8Array | null {
+  if (!proofValue.startsWith(BASE58BTC_PREFIX)) return null;
+  return unlessMalformed(() => fromBase58Btc(proofValue.slice(BASE58BTC_PREFIX.length)));
 }
 
-function methodOf(did: string): string {
-  return `${did}#${did.slice(DID_KEY.length)}`;
+function buildVerificationMethod(did: string): string {
+  return `${did}#${did.slice(DID_KEY_PREFIX.length)}`;
 }

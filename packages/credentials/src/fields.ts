@@ -22,4 +22,4 @@ export const amount = v.pipe(finite, v.minValue(0, "must not be negative"));
 export const ratio = v.pipe(amount, v.maxValue(1, "must be at most 1"));
 export const count = v.pipe(amount, v.safeInteger("must be a whole number of at most 2^53 - 1"));
 /** Milliseconds since the epoch. */
-export const moment = count;
+export const timestamp = count;

@@ -1,9 +1,9 @@
-export { issueCredential, type IssueOptions } from "./issue.ts";
+export { issueCredential, type IssueCredentialOptions } from "./issue.ts";
 export type { CredentialVerdict, PresentationVerdict } from "./judge.ts";
 export { CREDENTIAL_LIMITS } from "./limits.ts";
 export { type DocumentFault, parseCredential } from "./parse.ts";
-export { createPresentation, type PresentOptions } from "./present.ts";
-export type { CredentialRefusal, CredentialRemark, PresentationRefusal } from "./refusals.ts";
+export { createPresentation, type CreatePresentationOptions } from "./present.ts";
+export type { CredentialRefusal, CredentialWarning, PresentationRefusal } from "./refusals.ts";
 export {
   CREDENTIALS_CONTEXT,
   type DataIntegrityProof,
@@ -15,14 +15,14 @@ export {
 export {
   type CredentialSubject,
   type CredentialType,
-  credentialTypesOf,
+  listCredentialTypes,
   SUBJECT_SCHEMAS,
 } from "./subjects.ts";
-export type { Check, Verdict } from "@agent/crypto";
+export type { CheckResult, Verdict } from "@agent/crypto";
 export {
   verifyCredential,
   verifyCredentialAsync,
-  type VerifyOptions,
+  type VerifyCredentialOptions,
   verifyPresentation,
   verifyPresentationAsync,
   type VerifyPresentationOptions,

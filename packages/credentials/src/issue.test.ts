@@ -1,10 +1,19 @@
 import * as fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { alice, bob, hour, issued, now, resigned, subjects, types } from "../test/fixtures.ts";
+import {
+  alice,
+  bob,
+  HOUR_MS,
+  issueTestCredential,
+  now,
+  resignDocument,
+  subjects,
+  types,
+} from "../test/fixtures.ts";
 import {
   type CredentialType,
-  credentialTypesOf,
+  listCredentialTypes,
   issueCredential,
   verifyCredential,
 } from "./index.ts";
@@ -44,14 +53,14 @@ describe("an issued credential", () => {
   });
 
   test("is valid for as long as its issuer says", () => {
-    const { validUntil } = issueCredential({ ...reputation, validForMs: 24 * hour });
+    const { validUntil } = issueCredential({ ...reputation, validForMs: 24 * HOUR_MS });
     expect(validUntil).toBe("2026-01-03T05:14:54.827Z");
   });
 
   test.each(types)("of type %s is valid, and known by its type", (type) => {
-    const credential = issued(type);
+    const credential = issueTestCredential(type);
     expect(verifyCredential(credential, { now }).valid).toBe(true);
-    expect(credentialTypesOf(credential)).toEqual([type]);
+    expect(listCredentialTypes(credential)).toEqual([type]);
   });
 
   test("verifies for any subject of its type, as value and as text", () => {
@@ -155,7 +164,7 @@ describe("what a credential says of its subject has to be right", () => {
     ({ subject, title }) => subject.id !== "" && !["NaN", "Infinity"].includes(title),
   );
   test.each(signable)("$type.$member is not $title, whoever signed it", ({ type, subject }) => {
-    const credential = resigned(issued(type), { credentialSubject: subject });
+    const credential = resignDocument(issueTestCredential(type), { credentialSubject: subject });
     expect(verifyCredential(credential, { now }).code).toBe("credential.subject_malformed");
   });
 
@@ -168,7 +177,7 @@ describe("what a credential says of its subject has to be right", () => {
 
   test("of each type, when a credential names two", () => {
     const type = ["VerifiableCredential", ...types];
-    expect(verifyCredential(resigned(issued(), { type }), { now }).code).toBe(
+    expect(verifyCredential(resignDocument(issueTestCredential(), { type }), { now }).code).toBe(
       "credential.subject_malformed",
     );
   });

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { uuidV7 } from "@agent/crypto";
-import { didOf, withProof } from "./data-integrity.ts";
+import { deriveDid, addProof } from "./data-integrity.ts";
 import { formatDateTime } from "./date-time.ts";
 import { CREDENTIAL_LIMITS } from "./limits.ts";
 import { CREDENTIALS_CONTEXT, type VerifiableCredential } from "./schema.ts";
 import { type CredentialSubject, type CredentialType, SUBJECT_SCHEMAS } from "./subjects.ts";
 
-export interface IssueOptions<Type extends CredentialType> {
+export interface IssueCredentialOptions<Type extends CredentialType> {
   readonly type: Type;
   readonly subject: CredentialSubject<Type>;
   /** The issuer's 32-byte seed. */
@@ -30,9 +30,9 @@ export function issueCredential<Type extends CredentialType>({
   now,
   validForMs = CREDENTIAL_LIMITS.defaultValidityMs,
   randomBytes,
-}: IssueOptions<Type>): VerifiableCredential<CredentialSubject<Type>> {
+}: IssueCredentialOptions<Type>): VerifiableCredential<CredentialSubject<Type>> {
   v.assert(SUBJECT_SCHEMAS[type], subject);
-  const did = didOf(secretKey);
+  const did = deriveDid(secretKey);
   const credential = {
     "@context": [CREDENTIALS_CONTEXT],
     ...(randomBytes && { id: `urn:uuid:${uuidV7(now, randomBytes)}` }),
@@ -42,5 +42,5 @@ export function issueCredential<Type extends CredentialType>({
     validUntil: formatDateTime(now + validForMs),
     credentialSubject: subject,
   };
-  return withProof(credential, { secretKey, did, purpose: "assertionMethod", now });
+  return addProof(credential, { secretKey, did, purpose: "assertionMethod", now });
 }

@@ -1,8 +1,8 @@
 import type { Verdict } from "@agent/crypto";
-import { climb, type Climbed, type Judgement, refusedAt } from "./climb.ts";
-import { CREDENTIAL_LADDER } from "./credential-ladder.ts";
-import { readCredential, readPresentation } from "./parse.ts";
-import { PRESENTATION_LADDER } from "./presentation-ladder.ts";
+import { runChecks, type CheckOutcome, type CheckRun, buildRefusal } from "./climb.ts";
+import { CREDENTIAL_CHECKS } from "./credential-ladder.ts";
+import { parseSignedCredential, parseSignedPresentation } from "./parse.ts";
+import { PRESENTATION_CHECKS } from "./presentation-ladder.ts";
 import type { CredentialRefusal, PresentationRefusal } from "./refusals.ts";
 
 export type CredentialVerdict = Verdict<CredentialRefusal>;
@@ -10,7 +10,7 @@ export type PresentationVerdict = Verdict<PresentationRefusal | CredentialRefusa
 
 interface CredentialContext {
   readonly now: number;
-  readonly asksRevocation: boolean;
+  readonly checksRevocation: boolean;
 }
 
 interface PresentationContext extends CredentialContext {
@@ -18,38 +18,44 @@ interface PresentationContext extends CredentialContext {
   readonly audience: string | undefined;
 }
 
-export function* judgeCredential(
+export function* checkCredential(
   value: unknown,
   context: CredentialContext,
-): Judgement<CredentialVerdict> {
-  const read = readCredential(value);
-  if (!read.ok) return verdictOf(refusedAt("structure", read.code));
+): CheckRun<CredentialVerdict> {
+  const read = parseSignedCredential(value);
+  if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
   const { document, signedBytes } = read;
-  return verdictOf(yield* climb(CREDENTIAL_LADDER, document, { ...context, signedBytes }));
+  return toVerdict(yield* runChecks(CREDENTIAL_CHECKS, document, { ...context, signedBytes }));
 }
 
 /** The credentials of a presentation are judged when its own proof holds: else nobody shows them. */
-export function* judgePresentation(
+export function* checkPresentation(
   value: unknown,
   context: PresentationContext,
-): Judgement<PresentationVerdict> {
-  const read = readPresentation(value);
-  if (!read.ok) return verdictOf(refusedAt("structure", read.code));
+): CheckRun<PresentationVerdict> {
+  const read = parseSignedPresentation(value);
+  if (!read.ok) return toVerdict(buildRefusal("structure", read.code));
   const { document, signedBytes } = read;
-  const outer = yield* climb(PRESENTATION_LADDER, document, { ...context, signedBytes });
-  if (outer.refusal !== undefined) return verdictOf(outer);
+  const outcome = yield* runChecks(PRESENTATION_CHECKS, document, { ...context, signedBytes });
+  if (outcome.refusal !== undefined) return toVerdict(outcome);
 
   const nested: CredentialVerdict[] = [];
   for (const credential of document.verifiableCredential) {
-    nested.push(yield* judgeCredential(credential, context));
+    nested.push(yield* checkCredential(credential, context));
   }
   return nested.every(({ valid }) => valid)
-    ? verdictOf({ ...outer, checks: [...outer.checks, { name: "credentials", ok: true }] }, nested)
-    : verdictOf(refusedAt("credentials", "presentation.credential_invalid", outer.checks), nested);
+    ? toVerdict(
+        { ...outcome, checks: [...outcome.checks, { name: "credentials", ok: true }] },
+        nested,
+      )
+    : toVerdict(
+        buildRefusal("credentials", "presentation.credential_invalid", outcome.checks),
+        nested,
+      );
 }
 
-function verdictOf<Refusal extends string>(
-  { checks, refusal }: Climbed<Refusal>,
+function toVerdict<Refusal extends string>(
+  { checks, refusal }: CheckOutcome<Refusal>,
   nested: readonly Verdict<Refusal>[] = [],
 ): Verdict<Refusal> {
   return refusal === undefined

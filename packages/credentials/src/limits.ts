@@ -3,5 +3,5 @@ export const CREDENTIAL_LIMITS = {
   /** How long a credential is valid unless its issuer says otherwise, in ms. */
   defaultValidityMs: 3_600_000,
   /** Credentials in one presentation; one more is `presentation.malformed`. */
-  maxPresented: 256,
+  maxCredentials: 256,
 } as const;

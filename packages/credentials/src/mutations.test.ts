@@ -1,13 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { issued, now, presented, types } from "../test/fixtures.ts";
+import { issueTestCredential, now, createTestPresentation, types } from "../test/fixtures.ts";
 import { verifyCredential, verifyPresentation } from "./index.ts";
 
 const kinds = [
-  ...types.map((type) => ({ name: type, document: issued(type), verify: verifyCredential })),
+  ...types.map((type) => ({
+    name: type,
+    document: issueTestCredential(type),
+    verify: verifyCredential,
+  })),
   {
     name: "VerifiablePresentation",
-    document: presented({ challenge: "4f2c" }),
+    document: createTestPresentation({ challenge: "4f2c" }),
     verify: verifyPresentation,
   },
 ];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { alice, issued, now, presented } from "../test/fixtures.ts";
+import { alice, issueTestCredential, now, createTestPresentation } from "../test/fixtures.ts";
 import { parseCredential, verifyPresentation } from "./index.ts";
 
-const good = issued();
+const good = issueTestCredential();
 const { proof } = good;
 const context = "https://www.w3.org/ns/credentials/v2";
 
@@ -64,7 +64,7 @@ describe("each member follows its rule", () => {
     expect(found).toEqual(fault && malformed(`proof.${fault}`));
   });
 
-  const presentation = presented();
+  const presentation = createTestPresentation();
   test.each([
     ["@context", [context, "x"], ["x"]],
     ["type", ["VerifiablePresentation", "Other"], ["VerifiableCredential"]],

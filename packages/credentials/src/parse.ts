@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { parseJsonText } from "@agent/crypto";
 import { hashData } from "./data-integrity.ts";
-import type { Kind } from "./refusals.ts";
+import type { DocumentKind } from "./refusals.ts";
 import {
   type DataIntegrityProof,
   type VerifiableCredential,
@@ -12,7 +12,7 @@ import {
 import { unlessMalformed } from "./unless-malformed.ts";
 
 /** Why a value is no such document: the member at fault and the rule it breaks, never its content. */
-export interface DocumentFault<K extends Kind = Kind> {
+export interface DocumentFault<K extends DocumentKind = DocumentKind> {
   readonly ok: false;
   readonly code: `${K}.malformed`;
   /** The member's name, with dots further in; empty when the fault is in no single member. */
@@ -20,7 +20,7 @@ export interface DocumentFault<K extends Kind = Kind> {
   readonly message: string;
 }
 
-interface Read<Document> {
+interface ParsedDocument<Document> {
   readonly ok: true;
   readonly document: Document;
   /** The bytes that its proof has to sign. */
@@ -35,29 +35,29 @@ interface Read<Document> {
 export function parseCredential(
   value: unknown,
 ): { readonly ok: true; readonly credential: VerifiableCredential } | DocumentFault<"credential"> {
-  const read = readCredential(value);
+  const read = parseSignedCredential(value);
   return read.ok ? { ok: true, credential: read.document } : read;
 }
 
 /** As `parseCredential`, keeping the bytes for the signature check. */
-export function readCredential(
+export function parseSignedCredential(
   value: unknown,
-): Read<VerifiableCredential> | DocumentFault<"credential"> {
-  return readDocument("credential", VerifiableCredentialSchema, value);
+): ParsedDocument<VerifiableCredential> | DocumentFault<"credential"> {
+  return parseDocument("credential", VerifiableCredentialSchema, value);
 }
 
 /** Checks the structure of a presentation, given as a value or as its JSON text. */
-export function readPresentation(
+export function parseSignedPresentation(
   value: unknown,
-): Read<VerifiablePresentation> | DocumentFault<"presentation"> {
-  return readDocument("presentation", VerifiablePresentationSchema, value);
+): ParsedDocument<VerifiablePresentation> | DocumentFault<"presentation"> {
+  return parseDocument("presentation", VerifiablePresentationSchema, value);
 }
 
-function readDocument<K extends Kind, Document extends { proof: DataIntegrityProof }>(
+function parseDocument<K extends DocumentKind, Document extends { proof: DataIntegrityProof }>(
   kind: K,
   schema: v.GenericSchema<Document>,
   input: unknown,
-): Read<Document> | DocumentFault<K> {
+): ParsedDocument<Document> | DocumentFault<K> {
   const malformed = (path: string, message: string): DocumentFault<K> => ({
     ok: false,
     code: `${kind}.malformed`,

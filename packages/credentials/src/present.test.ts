@@ -3,11 +3,11 @@ import {
   alice,
   bob,
   carol,
-  hour,
-  issued,
+  HOUR_MS,
+  issueTestCredential,
   now,
-  presented,
-  resigned,
+  createTestPresentation,
+  resignDocument,
   types,
 } from "../test/fixtures.ts";
 import { verifyCredential, verifyPresentation, verifyPresentationAsync } from "./index.ts";
@@ -15,8 +15,8 @@ import { verifyCredential, verifyPresentation, verifyPresentationAsync } from ".
 const bound = { challenge: "4f2c", audience: "https://relay.example" };
 
 describe("a presentation", () => {
-  const credentials = types.map((type) => issued(type));
-  const presentation = presented({ ...bound, credentials });
+  const credentials = types.map((type) => issueTestCredential(type));
+  const presentation = createTestPresentation({ ...bound, credentials });
 
   test("is the envelope of the specification with an authentication proof of its holder", () => {
     expect(presentation).toMatchObject({
@@ -61,17 +61,20 @@ describe("a presentation", () => {
   });
 
   test("may show nothing but who its holder is", () => {
-    expect(verifyPresentation(presented({ credentials: [] }), { now }).valid).toBe(true);
+    expect(verifyPresentation(createTestPresentation({ credentials: [] }), { now }).valid).toBe(
+      true,
+    );
   });
 
   test("shows at most 256 credentials", () => {
-    const of = (count: number) => () => presented({ credentials: Array(count).fill(issued()) });
+    const of = (count: number) => () =>
+      createTestPresentation({ credentials: Array(count).fill(issueTestCredential()) });
     expect(verifyPresentation(of(256)(), { now }).valid).toBe(true);
     expect(of(257)).toThrow(RangeError);
   });
 
   test("may be shown by somebody whom the credentials are not about", () => {
-    const byRelay = presented({ secretKey: carol.secretKey });
+    const byRelay = createTestPresentation({ secretKey: carol.secretKey });
     expect(byRelay.holder).toBe(carol.did);
     expect(verifyPresentation(byRelay, { now }).valid).toBe(true);
   });
@@ -85,14 +88,16 @@ describe("challenge and audience are signed, and asked for by the verifier", () 
     ["audience", "presentation.audience_mismatch"],
   ] as const)("%s", (name, code) => {
     const asking = { now, [name]: bound[name] };
-    expect(verifyPresentation(presented(bound), asking).valid).toBe(true);
-    expect(verifyPresentation(presented({ [name]: others[name] }), asking).code).toBe(code);
-    expect(verifyPresentation(presented(), asking).code).toBe(code);
-    expect(verifyPresentation(presented(bound), { now }).valid).toBe(true);
+    expect(verifyPresentation(createTestPresentation(bound), asking).valid).toBe(true);
+    expect(verifyPresentation(createTestPresentation({ [name]: others[name] }), asking).code).toBe(
+      code,
+    );
+    expect(verifyPresentation(createTestPresentation(), asking).code).toBe(code);
+    expect(verifyPresentation(createTestPresentation(bound), { now }).valid).toBe(true);
   });
 
   test.each(["challenge", "domain"])("a %s put in after signing breaks the signature", (name) => {
-    const presentation = presented();
+    const presentation = createTestPresentation();
     const proof = { ...presentation.proof, [name]: "4f2c" };
     expect(verifyPresentation({ ...presentation, proof }, { now }).code).toBe(
       "presentation.signature_invalid",
@@ -110,46 +115,54 @@ describe("a presentation's own proof is refused for what it is", () => {
     ["a proof that ended", "presentation.expired", { expires: "2026-01-02T05:14:54.826Z" }],
     ["a malformed date", "presentation.malformed", { created: "yesterday" }],
   ])("%s: %s", (_, code, proof) => {
-    const verdict = verifyPresentation(resigned(presented(), { proof }, bob), { now });
+    const verdict = verifyPresentation(resignDocument(createTestPresentation(), { proof }, bob), {
+      now,
+    });
     expect(verdict).toMatchObject({ valid: false, code, nested: [] });
   });
 
   test("a holder who did not sign", () => {
     const codeOf = (value: object) => verifyPresentation(value, { now }).code;
-    expect(codeOf(resigned(presented(), { holder: alice.did }, bob))).toBe(
+    expect(codeOf(resignDocument(createTestPresentation(), { holder: alice.did }, bob))).toBe(
       "presentation.wrong_signer",
     );
-    expect(codeOf(resigned(presented(), {}, alice))).toBe("presentation.signature_invalid");
+    expect(codeOf(resignDocument(createTestPresentation(), {}, alice))).toBe(
+      "presentation.signature_invalid",
+    );
   });
 
   test("a proof that lasts is taken until it ends", () => {
-    const lasting = resigned(presented(), { proof: { expires: "2026-01-02T05:14:54.827Z" } }, bob);
+    const lasting = resignDocument(
+      createTestPresentation(),
+      { proof: { expires: "2026-01-02T05:14:54.827Z" } },
+      bob,
+    );
     const verdict = verifyPresentation(lasting, { now });
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toContainEqual({ name: "valid_until", ok: true });
   });
 
   test("a credential is no presentation, and the other way round", () => {
-    expect(verifyPresentation(issued(), { now }).code).toBe("presentation.malformed");
-    expect(verifyCredential(presented(), { now }).code).toBe("credential.malformed");
+    expect(verifyPresentation(issueTestCredential(), { now }).code).toBe("presentation.malformed");
+    expect(verifyCredential(createTestPresentation(), { now }).code).toBe("credential.malformed");
   });
 });
 
 describe("one refused credential refuses the presentation", () => {
-  const good = issued();
+  const good = issueTestCredential();
   const credentialInvalid = "presentation.credential_invalid";
 
   test.each<[string, object, number]>([
-    ["credential.expired", good, now + hour + 1],
+    ["credential.expired", good, now + HOUR_MS + 1],
     ["credential.not_yet_valid", good, now - 1],
     ["credential.signature_invalid", { ...good, id: "urn:uuid:1" }, now],
-    ["credential.wrong_signer", resigned(good, { issuer: bob.did }), now],
-    ["credential.suite", resigned(good, { proof: { cryptosuite: "x" } }), now],
+    ["credential.wrong_signer", resignDocument(good, { issuer: bob.did }), now],
+    ["credential.suite", resignDocument(good, { proof: { cryptosuite: "x" } }), now],
   ])("%s", async (code, bad, at) => {
     const later = { validFrom: "2025-01-01T00:00:00Z", validUntil: undefined };
-    const fine = resigned(good, later);
+    const fine = resignDocument(good, later);
     const shown = { verifiableCredential: [fine, bad, fine] };
-    const presentation = resigned(presented(), shown, bob);
+    const presentation = resignDocument(createTestPresentation(), shown, bob);
     const verdict = verifyPresentation(presentation, { now: at });
     expect(verdict).toMatchObject({ valid: false, code: credentialInvalid });
     expect(verdict.checks.at(-1)).toEqual({
@@ -163,9 +176,14 @@ describe("one refused credential refuses the presentation", () => {
 
   test("a revoked one", async () => {
     const isRevoked = () => true;
-    expect(verifyPresentation(presented(), { now, isRevoked }).code).toBe(credentialInvalid);
+    expect(verifyPresentation(createTestPresentation(), { now, isRevoked }).code).toBe(
+      credentialInvalid,
+    );
     const later = () => Promise.resolve(true);
-    const verdict = await verifyPresentationAsync(presented(), { now, isRevoked: later });
+    const verdict = await verifyPresentationAsync(createTestPresentation(), {
+      now,
+      isRevoked: later,
+    });
     expect(verdict.nested).toMatchObject([{ valid: false, code: "credential.revoked" }]);
   });
 });

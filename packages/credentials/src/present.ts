@@ -1,4 +1,4 @@
-import { didOf, withProof } from "./data-integrity.ts";
+import { deriveDid, addProof } from "./data-integrity.ts";
 import { CREDENTIAL_LIMITS } from "./limits.ts";
 import {
   CREDENTIALS_CONTEXT,
@@ -6,7 +6,7 @@ import {
   type VerifiablePresentation,
 } from "./schema.ts";
 
-export interface PresentOptions {
+export interface CreatePresentationOptions {
   /** At most 256; they are shown as they are and verified by whom they are shown to. */
   readonly credentials: readonly VerifiableCredential[];
   /** The holder's 32-byte seed. */
@@ -29,18 +29,18 @@ export function createPresentation({
   now,
   challenge,
   audience,
-}: PresentOptions): VerifiablePresentation {
-  if (credentials.length > CREDENTIAL_LIMITS.maxPresented) {
-    throw new RangeError(`more than ${CREDENTIAL_LIMITS.maxPresented} credentials`);
+}: CreatePresentationOptions): VerifiablePresentation {
+  if (credentials.length > CREDENTIAL_LIMITS.maxCredentials) {
+    throw new RangeError(`more than ${CREDENTIAL_LIMITS.maxCredentials} credentials`);
   }
-  const did = didOf(secretKey);
+  const did = deriveDid(secretKey);
   const presentation = {
     "@context": [CREDENTIALS_CONTEXT],
     type: ["VerifiablePresentation"],
     holder: did,
     verifiableCredential: [...credentials],
   };
-  return withProof(presentation, {
+  return addProof(presentation, {
     secretKey,
     did,
     purpose: "authentication",

@@ -1,8 +1,8 @@
 /** The documents that carry a proof, as their codes name them. */
-export type Kind = "credential" | "presentation";
+export type DocumentKind = "credential" | "presentation";
 
 /** Why a document or its proof is refused, whichever kind it is. */
-export type ProofRefusal<K extends Kind> =
+export type ProofRefusal<K extends DocumentKind> =
   `${K}.${"malformed" | "suite" | "purpose" | "key_invalid" | "wrong_signer" | "proof_context" | "signature_invalid" | "expired"}`;
 
 /** Every reason for which a credential is not valid. */
@@ -13,7 +13,7 @@ export type CredentialRefusal =
   | "credential.subject_malformed";
 
 /** What a verdict points out about a credential that stays valid. */
-export type CredentialRemark = "credential.status_unchecked" | "credential.type_unknown";
+export type CredentialWarning = "credential.status_unchecked" | "credential.type_unknown";
 
 /** Every reason for which a presentation is not valid. */
 export type PresentationRefusal =

@@ -48,14 +48,14 @@ export interface VerifiablePresentation {
   proof: DataIntegrityProof;
 }
 
-const listOfTexts = v.array(text, "must be an array");
+const textList = v.array(text, "must be an array");
 const context = v.pipe(
-  listOfTexts,
+  textList,
   v.check(([first]) => first === CREDENTIALS_CONTEXT, "must begin with the credentials context"),
 );
-const typesWith = (type: string) =>
+const typesIncluding = (type: string) =>
   v.pipe(
-    listOfTexts,
+    textList,
     v.check((types) => types.includes(type), `must include ${type}`),
   );
 
@@ -71,7 +71,7 @@ const ProofSchema = v.looseObject(
     domain: v.optional(text),
     // A chained proof leans on another one, and a document has only this one.
     previousProof: v.optional(v.never("is not supported")),
-    "@context": v.optional(listOfTexts),
+    "@context": v.optional(textList),
     proofValue: text,
   },
   "must be an object with every member of a proof",
@@ -82,7 +82,7 @@ export const VerifiableCredentialSchema: v.GenericSchema<VerifiableCredential> =
   {
     "@context": context,
     id: v.optional(text),
-    type: typesWith("VerifiableCredential"),
+    type: typesIncluding("VerifiableCredential"),
     issuer: text,
     validFrom: dateTime,
     validUntil: v.optional(dateTime),
@@ -96,13 +96,13 @@ export const VerifiableCredentialSchema: v.GenericSchema<VerifiableCredential> =
 export const VerifiablePresentationSchema: v.GenericSchema<VerifiablePresentation> = v.looseObject(
   {
     "@context": context,
-    type: typesWith("VerifiablePresentation"),
+    type: typesIncluding("VerifiablePresentation"),
     holder: text,
     verifiableCredential: v.pipe(
       v.array(VerifiableCredentialSchema, "must be an array"),
       v.maxLength(
-        CREDENTIAL_LIMITS.maxPresented,
-        `must hold at most ${CREDENTIAL_LIMITS.maxPresented} credentials`,
+        CREDENTIAL_LIMITS.maxCredentials,
+        `must hold at most ${CREDENTIAL_LIMITS.maxCredentials} credentials`,
       ),
     ),
     proof: ProofSchema,

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { amount, count, didKey, finite, moment, ratio, text } from "./fields.ts";
+import { amount, count, didKey, finite, timestamp, ratio, text } from "./fields.ts";
 
 /** What each type of credential says of its subject (specification, Credentials); times in ms. */
 export const SUBJECT_SCHEMAS = {
@@ -11,7 +11,7 @@ export const SUBJECT_SCHEMAS = {
     trust_score: ratio,
     availability: ratio,
     sample_size: count,
-    measured_at: moment,
+    measured_at: timestamp,
   }),
   AgentGradientCredential: v.object({
     id: didKey,
@@ -24,7 +24,7 @@ export const SUBJECT_SCHEMAS = {
     interaction_efficiency: finite,
     tool_efficiency: finite,
     curiosity_pressure: finite,
-    measured_at: moment,
+    measured_at: timestamp,
   }),
   AgentTrustCredential: v.object({
     id: didKey,
@@ -32,8 +32,8 @@ export const SUBJECT_SCHEMAS = {
     interaction_count: count,
     successful_tasks: count,
     failed_tasks: count,
-    first_seen_at: moment,
-    last_seen_at: moment,
+    first_seen_at: timestamp,
+    last_seen_at: timestamp,
   }),
 } as const;
 
@@ -48,7 +48,7 @@ export type CredentialSubject<Type extends CredentialType = CredentialType> = v.
 const knownTypes = Object.keys(SUBJECT_SCHEMAS) as CredentialType[];
 
 /** The types of a credential that are known here: one as a rule, none of a stranger's kind. */
-export function credentialTypesOf(credential: {
+export function listCredentialTypes(credential: {
   readonly type: readonly string[];
 }): CredentialType[] {
   return knownTypes.filter((type) => credential.type.includes(type));

@@ -1,14 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { alice, bob, carol, hour, issued, now, resigned, subjects } from "../test/fixtures.ts";
+import {
+  alice,
+  bob,
+  carol,
+  HOUR_MS,
+  issueTestCredential,
+  now,
+  resignDocument,
+  subjects,
+} from "../test/fixtures.ts";
 import { issueCredential, verifyCredential, verifyCredentialAsync } from "./index.ts";
 
-const good = issued();
+const good = issueTestCredential();
 const iso = (ms: number) => new Date(ms).toISOString();
 const codeOf = (credential: object, at = now) => verifyCredential(credential, { now: at }).code;
 
 describe("the checks are made in a fixed order", () => {
   test("every rung that was asked is in the verdict of a right credential", () => {
-    const credential = resigned(good, { credentialStatus: { type: "BitstringStatusListEntry" } });
+    const credential = resignDocument(good, {
+      credentialStatus: { type: "BitstringStatusListEntry" },
+    });
     const verdict = verifyCredential(credential, { now, isRevoked: () => false });
     expect(verdict).toEqual({
       valid: true,
@@ -32,7 +43,7 @@ describe("the checks are made in a fixed order", () => {
   });
 
   test("what has nothing to ask is not in it", () => {
-    const credential = resigned(good, { proof: { "@context": undefined } });
+    const credential = resignDocument(good, { proof: { "@context": undefined } });
     const names = verifyCredential(credential, { now }).checks.map(({ name }) => name);
     expect(names).toEqual([
       "structure",
@@ -73,7 +84,7 @@ describe("the checks are made in a fixed order", () => {
     const above = faults.slice(0, index + 1);
     const changes = Object.assign({}, ...above.map(([, , members]) => members)) as object;
     const proofChanges = Object.assign({}, ...above.map(([, , , proof]) => proof)) as object;
-    const signed = resigned(good, changes);
+    const signed = resignDocument(good, changes);
     const credential = { ...signed, proof: { ...signed.proof, ...proofChanges } };
     const isRevoked = ({ id }: { id?: string | undefined }) => id === "urn:uuid:revoked";
 
@@ -107,7 +118,7 @@ describe("a proof is refused for what it is, even where its signature is right",
     ["a malformed date", "credential.malformed", { created: "2026-01-02" }],
     ["a proof before it", "credential.malformed", { previousProof: "urn:uuid:1" }],
   ])("%s: %s", (_, code, proof) => {
-    expect(codeOf(resigned(good, { proof }))).toBe(code);
+    expect(codeOf(resignDocument(good, { proof }))).toBe(code);
   });
 
   test("a list of proofs is not one proof", () => {
@@ -115,10 +126,10 @@ describe("a proof is refused for what it is, even where its signature is right",
   });
 
   test("the issuer is the signer, whoever else may sign", () => {
-    const signedByBob = resigned(good, { proof: { verificationMethod: bob.method } }, bob);
+    const signedByBob = resignDocument(good, { proof: { verificationMethod: bob.method } }, bob);
     expect(codeOf(signedByBob)).toBe("credential.wrong_signer");
-    expect(codeOf(resigned(signedByBob, { issuer: bob.did }, bob))).toBeUndefined();
-    expect(codeOf(resigned(good, {}, carol))).toBe("credential.signature_invalid");
+    expect(codeOf(resignDocument(signedByBob, { issuer: bob.did }, bob))).toBeUndefined();
+    expect(codeOf(resignDocument(good, {}, carol))).toBe("credential.signature_invalid");
   });
 });
 
@@ -135,7 +146,7 @@ describe("a signed proof @context is the document's", () => {
     ["another order", [v2, other], [other, v2], "credential.proof_context"],
     ["empty", [v2], [], "credential.proof_context"],
   ])("%s", (_, context, proofContext, code) => {
-    const credential = resigned(good, {
+    const credential = resignDocument(good, {
       "@context": context,
       proof: { "@context": proofContext },
     });
@@ -143,7 +154,7 @@ describe("a signed proof @context is the document's", () => {
   });
 
   test("and not put in or taken out after signing", () => {
-    const bare = resigned(good, { proof: { "@context": undefined } });
+    const bare = resignDocument(good, { proof: { "@context": undefined } });
     const putIn = { ...bare, proof: { ...bare.proof, "@context": [v2] } };
     const takenOut = { ...good, proof: { ...good.proof, "@context": undefined } };
     expect(codeOf(putIn)).toBe("credential.signature_invalid");
@@ -155,8 +166,8 @@ describe("a credential is valid from validFrom up to validUntil", () => {
   test.each([
     [-1, "credential.not_yet_valid"],
     [0, undefined],
-    [hour, undefined],
-    [hour + 1, "credential.expired"],
+    [HOUR_MS, undefined],
+    [HOUR_MS + 1, "credential.expired"],
     [1e13, "credential.expired"],
     [Number.NaN, "credential.not_yet_valid"],
   ])("%d ms after issue: %s", (after, code) => {
@@ -164,17 +175,17 @@ describe("a credential is valid from validFrom up to validUntil", () => {
   });
 
   test("without an end it does not expire", () => {
-    expect(codeOf(resigned(good, { validUntil: undefined }), now + 1e12)).toBeUndefined();
+    expect(codeOf(resignDocument(good, { validUntil: undefined }), now + 1e12)).toBeUndefined();
   });
 
   test("dates of other time zones are compared by the moment that they name", () => {
     const abroad = { validFrom: "2026-01-02T14:14:54.827+09:00" };
-    expect(codeOf(resigned(good, abroad))).toBeUndefined();
-    expect(codeOf(resigned(good, abroad), now - 1)).toBe("credential.not_yet_valid");
+    expect(codeOf(resignDocument(good, abroad))).toBeUndefined();
+    expect(codeOf(resignDocument(good, abroad), now - 1)).toBe("credential.not_yet_valid");
   });
 
   test.each(["validFrom", "validUntil"])("a %s that is no date is malformed", (member) => {
-    expect(codeOf(resigned(good, { [member]: "2026-02-30T00:00:00Z" }))).toBe(
+    expect(codeOf(resignDocument(good, { [member]: "2026-02-30T00:00:00Z" }))).toBe(
       "credential.malformed",
     );
   });
@@ -229,13 +240,13 @@ describe("what is only remarked on leaves the credential valid", () => {
     expect(remarks(good)).toEqual([]);
     const type = ["VerifiableCredential", "AlumniCredential"];
     const credentialSubject = { id: bob.did, alumniOf: "The School of Examples" };
-    expect(remarks(resigned(good, { type, credentialSubject }))).toEqual([
+    expect(remarks(resignDocument(good, { type, credentialSubject }))).toEqual([
       ["type", "credential.type_unknown"],
     ]);
   });
 
   test("a status list that nobody looked at", () => {
-    const listed = resigned(good, { credentialStatus: { id: "https://a.example/list#1" } });
+    const listed = resignDocument(good, { credentialStatus: { id: "https://a.example/list#1" } });
     expect(remarks(listed)).toEqual([["status", "credential.status_unchecked"]]);
     expect(remarks(listed, () => false)).toEqual([]);
   });
@@ -258,7 +269,7 @@ describe("texts are measured before they are decoded", () => {
     ],
     [
       "credential.subject_malformed",
-      resigned(good, {
+      resignDocument(good, {
         credentialSubject: { ...subjects.AgentTrustCredential, id: `did:key:z${digits}` },
       }),
     ],

@@ -1,17 +1,17 @@
 import { verify, verifyAsync } from "@agent/crypto";
-import type { Judgement, Question } from "./climb.ts";
+import type { CheckRun, ExternalCheck } from "./climb.ts";
 import {
   type CredentialVerdict,
-  judgeCredential,
-  judgePresentation,
+  checkCredential,
+  checkPresentation,
   type PresentationVerdict,
 } from "./judge.ts";
 import type { VerifiableCredential } from "./schema.ts";
 
-type MaybeLater = boolean | Promise<boolean>;
+type MaybePromise = boolean | Promise<boolean>;
 
 /** What the verifier knows besides the credential. */
-export interface VerifyOptions<Answer extends MaybeLater = boolean> {
+export interface VerifyCredentialOptions<Answer extends MaybePromise = boolean> {
   /** The verifier's clock in ms since the epoch; no tolerance is added to it. */
   readonly now: number;
   /** Whether an authentic credential was revoked; without it nobody is asked. */
@@ -20,8 +20,8 @@ export interface VerifyOptions<Answer extends MaybeLater = boolean> {
 
 /** As for a credential; what is left out is not asked. */
 export interface VerifyPresentationOptions<
-  Answer extends MaybeLater = boolean,
-> extends VerifyOptions<Answer> {
+  Answer extends MaybePromise = boolean,
+> extends VerifyCredentialOptions<Answer> {
   /** What the presentation has to be signed with. */
   readonly challenge?: string | undefined;
   /** Whom the presentation has to be made for. */
@@ -32,21 +32,21 @@ export interface VerifyPresentationOptions<
  * Judges a credential, given as a value or as its JSON text, by the did:key that issued it
  * (specification, Credentials). Never throws on what it is handed: a refused credential has its
  * `code`, of which CredentialRefusal is the list, and a rung that fails on a valid one is a remark
- * (CredentialRemark).
+ * (CredentialWarning).
  */
 export function verifyCredential(
   credential: object | string,
-  options: VerifyOptions,
+  options: VerifyCredentialOptions,
 ): CredentialVerdict {
-  return conclude(judgeCredential(credential, contextOf(options)), options);
+  return resolveChecks(checkCredential(credential, buildContext(options)), options);
 }
 
 /** As `verifyCredential`, with the signature checked off the event loop where there are threads. */
 export async function verifyCredentialAsync(
   credential: object | string,
-  options: VerifyOptions<MaybeLater>,
+  options: VerifyCredentialOptions<MaybePromise>,
 ): Promise<CredentialVerdict> {
-  return concludeAsync(judgeCredential(credential, contextOf(options)), options);
+  return resolveChecksAsync(checkCredential(credential, buildContext(options)), options);
 }
 
 /**
@@ -57,54 +57,59 @@ export function verifyPresentation(
   presentation: object | string,
   options: VerifyPresentationOptions,
 ): PresentationVerdict {
-  return conclude(judgePresentation(presentation, contextOf(options)), options);
+  return resolveChecks(checkPresentation(presentation, buildContext(options)), options);
 }
 
 /** As `verifyPresentation`, with the signatures checked off the event loop. */
 export async function verifyPresentationAsync(
   presentation: object | string,
-  options: VerifyPresentationOptions<MaybeLater>,
+  options: VerifyPresentationOptions<MaybePromise>,
 ): Promise<PresentationVerdict> {
-  return concludeAsync(judgePresentation(presentation, contextOf(options)), options);
+  return resolveChecksAsync(checkPresentation(presentation, buildContext(options)), options);
 }
 
-function contextOf({ now, isRevoked, challenge, audience }: VerifyPresentationOptions<MaybeLater>) {
-  return { now, asksRevocation: isRevoked !== undefined, challenge, audience };
+function buildContext({
+  now,
+  isRevoked,
+  challenge,
+  audience,
+}: VerifyPresentationOptions<MaybePromise>) {
+  return { now, checksRevocation: isRevoked !== undefined, challenge, audience };
 }
 
-function conclude<Result>(judgement: Judgement<Result>, options: VerifyOptions): Result {
-  let step = judgement.next();
-  while (!step.done) step = judgement.next(answer(step.value, options));
+function resolveChecks<Result>(run: CheckRun<Result>, options: VerifyCredentialOptions): Result {
+  let step = run.next();
+  while (!step.done) step = run.next(runExternalCheck(step.value, options));
   return step.value;
 }
 
-async function concludeAsync<Result>(
-  judgement: Judgement<Result>,
-  options: VerifyOptions<MaybeLater>,
+async function resolveChecksAsync<Result>(
+  run: CheckRun<Result>,
+  options: VerifyCredentialOptions<MaybePromise>,
 ): Promise<Result> {
-  let step = judgement.next();
-  while (!step.done) step = judgement.next(await answerAsync(step.value, options));
+  let step = run.next();
+  while (!step.done) step = run.next(await runExternalCheckAsync(step.value, options));
   return step.value;
 }
 
-function answer(question: Question, { isRevoked }: VerifyOptions): boolean {
-  switch (question.ask) {
+function runExternalCheck(check: ExternalCheck, { isRevoked }: VerifyCredentialOptions): boolean {
+  switch (check.kind) {
     case "signature":
-      return verify(question.signature, question.signedBytes, question.publicKey);
+      return verify(check.signature, check.signedBytes, check.publicKey);
     case "not_revoked":
       // Only a plain "no" counts: a promise, in a caller without types, is none.
-      return isRevoked?.(question.credential) === false;
+      return isRevoked?.(check.credential) === false;
   }
 }
 
-async function answerAsync(
-  question: Question,
-  { isRevoked }: VerifyOptions<MaybeLater>,
+async function runExternalCheckAsync(
+  check: ExternalCheck,
+  { isRevoked }: VerifyCredentialOptions<MaybePromise>,
 ): Promise<boolean> {
-  switch (question.ask) {
+  switch (check.kind) {
     case "signature":
-      return verifyAsync(question.signature, question.signedBytes, question.publicKey);
+      return verifyAsync(check.signature, check.signedBytes, check.publicKey);
     case "not_revoked":
-      return (await isRevoked?.(question.credential)) === false;
+      return (await isRevoked?.(check.credential)) === false;
   }
 }

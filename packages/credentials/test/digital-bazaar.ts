@@ -1,4 +1,4 @@
-import type { agent } from "./fixtures.ts";
+import type { createAgent } from "./fixtures.ts";
 
 // The packages come without types; these are the parts that are used here.
 
@@ -82,7 +82,7 @@ function verifying(now: number): VcOptions {
   };
 }
 
-type Signer = ReturnType<typeof agent>;
+type Signer = ReturnType<typeof createAgent>;
 
 async function signing({ did, method, secretKey }: Signer, now: number): Promise<VcOptions> {
   const key = await multikey.generate({ id: method, controller: did, seed: secretKey });
@@ -95,12 +95,12 @@ async function signing({ did, method, secretKey }: Signer, now: number): Promise
 }
 
 /** Whether their verifier takes the credential. */
-export async function theyVerify(credential: object, now: number): Promise<boolean> {
+export async function verifyWithReference(credential: object, now: number): Promise<boolean> {
   return (await vc.verifyCredential({ ...verifying(now), credential })).verified;
 }
 
 /** Whether their verifier takes the presentation and each credential in it. */
-export async function theyVerifyPresentation(
+export async function verifyPresentationWithReference(
   presentation: object,
   bound: Bound,
   now: number,
@@ -109,12 +109,16 @@ export async function theyVerifyPresentation(
 }
 
 /** The credential with their proof. */
-export async function theyIssue(credential: object, signer: Signer, now: number): Promise<object> {
+export async function issueWithReference(
+  credential: object,
+  signer: Signer,
+  now: number,
+): Promise<object> {
   return vc.issue({ ...(await signing(signer, now)), credential: structuredClone(credential) });
 }
 
 /** A presentation with their proof. */
-export async function theyPresent(
+export async function presentWithReference(
   credentials: readonly object[],
   bound: Bound,
   signer: Signer,

@@ -12,23 +12,23 @@ import {
   type CredentialSubject,
   type CredentialType,
   issueCredential,
-  type PresentOptions,
+  type CreatePresentationOptions,
   type VerifiableCredential,
 } from "../src/index.ts";
 
 /** An agent whose keys follow from a number, so that every run signs alike. */
-export function agent(seed: number) {
+export function createAgent(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   const did = publicKeyToDidKey(publicKey);
   return { did, method: `${did}#${did.slice("did:key:".length)}`, secretKey };
 }
 
-export const alice = agent(1);
-export const bob = agent(2);
-export const carol = agent(3);
+export const alice = createAgent(1);
+export const bob = createAgent(2);
+export const carol = createAgent(3);
 
 export const now = Date.parse("2026-01-02T05:14:54.827Z");
-export const hour = 3_600_000;
+export const HOUR_MS = 3_600_000;
 
 /** What alice says of bob, one subject of each type. */
 export const subjects: { readonly [Type in CredentialType]: CredentialSubject<Type> } = {
@@ -61,21 +61,23 @@ export const subjects: { readonly [Type in CredentialType]: CredentialSubject<Ty
     interaction_count: 9,
     successful_tasks: 8,
     failed_tasks: 1,
-    first_seen_at: now - 10 * hour,
-    last_seen_at: now - hour,
+    first_seen_at: now - 10 * HOUR_MS,
+    last_seen_at: now - HOUR_MS,
   },
 };
 export const types = Object.keys(subjects) as CredentialType[];
 
 /** A credential of alice about bob, valid for an hour from now on. */
-export function issued(type: CredentialType = "AgentReputationCredential"): VerifiableCredential {
+export function issueTestCredential(
+  type: CredentialType = "AgentReputationCredential",
+): VerifiableCredential {
   return issueCredential({ type, subject: subjects[type], secretKey: alice.secretKey, now });
 }
 
 /** A presentation of bob's. */
-export function presented(options: Partial<PresentOptions> = {}) {
+export function createTestPresentation(options: Partial<CreatePresentationOptions> = {}) {
   return createPresentation({
-    credentials: [issued()],
+    credentials: [issueTestCredential()],
     secretKey: bob.secretKey,
     now,
     ...options,
@@ -86,7 +88,7 @@ type Members = Readonly<Record<string, unknown>>;
 type Secured = Members & { readonly proof: Members };
 
 /** The document with members changed or, where they are undefined, left out, and signed again. */
-export function resigned(document: object, changes: object, { secretKey } = alice): Secured {
+export function resignDocument(document: object, changes: object, { secretKey } = alice): Secured {
   const { proof: proofChanges, ...memberChanges } = changes as Partial<Secured>;
   const { proof: proofBefore, ...membersBefore } = document as Secured;
   const members = { ...membersBefore, ...memberChanges };

@@ -4,7 +4,7 @@ export class CanonicalJsonError extends TypeError {
 }
 
 const MAX_DEPTH = 64;
-const SHORT_TEXT = 48;
+const MAX_FAST_PATH_LENGTH = 48;
 
 /**
  * The RFC 8785 text of plain JSON data; throws CanonicalJsonError on what JSON cannot say exactly:
@@ -12,7 +12,7 @@ const SHORT_TEXT = 48;
  * over 64 and therefore cycles. Members that are `undefined` are left out.
  */
 export function canonicalize(value: unknown): string {
-  return write(value, MAX_DEPTH);
+  return writeValue(value, MAX_DEPTH);
 }
 
 /** The canonical texts of an object that carries its own signature. */
@@ -31,17 +31,17 @@ export function canonicalizeSigned(value: object): SignedTexts {
   for (const name of sortedKeys(members)) {
     const member = members[name];
     if (member === undefined) continue;
-    const text = quote(name) + ":" + write(member, MAX_DEPTH - 1);
+    const text = quoteText(name) + ":" + writeValue(member, MAX_DEPTH - 1);
     all.push(text);
     if (name !== "signature") signed.push(text);
   }
   return { text: `{${all.join(",")}}`, signedText: `{${signed.join(",")}}` };
 }
 
-function write(value: unknown, depthLeft: number): string {
+function writeValue(value: unknown, depthLeft: number): string {
   switch (typeof value) {
     case "string":
-      return quote(value);
+      return quoteText(value);
     case "number":
       if (!Number.isFinite(value)) throw new CanonicalJsonError("a number is not finite");
       return String(value);
@@ -65,7 +65,7 @@ function writeArray(items: readonly unknown[], depthLeft: number): string {
   let text = "[";
   for (let i = 0; i < items.length; i++) {
     if (i > 0) text += ",";
-    text += write(items[i], depthLeft);
+    text += writeValue(items[i], depthLeft);
   }
   return text + "]";
 }
@@ -77,7 +77,7 @@ function writeObject(value: object, depthLeft: number): string {
     const member = members[name];
     if (member === undefined) continue;
     if (text.length > 1) text += ",";
-    text += quote(name) + ":" + write(member, depthLeft);
+    text += quoteText(name) + ":" + writeValue(member, depthLeft);
   }
   return text + "}";
 }
@@ -99,14 +99,14 @@ function sortedKeys(members: object): string[] {
   return keys;
 }
 
-function quote(text: string): string {
-  if (text.length <= SHORT_TEXT && isPlain(text)) return '"' + text + '"';
+function quoteText(text: string): string {
+  if (text.length <= MAX_FAST_PATH_LENGTH && isPlainAscii(text)) return '"' + text + '"';
   if (!text.isWellFormed()) throw new CanonicalJsonError("a text has a lone surrogate");
   return JSON.stringify(text);
 }
 
 // Most texts are short names and ids, for which this beats a call of JSON.stringify.
-function isPlain(text: string): boolean {
+function isPlainAscii(text: string): boolean {
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);
     if (unit < 0x20 || unit > 0x7e || unit === 0x22 || unit === 0x5c) return false;

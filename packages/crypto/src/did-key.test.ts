@@ -19,7 +19,7 @@ describe.each(published.did_key)("$did", ({ did, seed, public_key }) => {
   test.each([
     ["node:crypto", native],
     ["tweetnacl", portable],
-  ])("comes from its published seed by %s", (_, { publicKeyOf }) => {
+  ])("comes from its published seed by %s", (_, { getPublicKey: publicKeyOf }) => {
     expect(publicKeyToDidKey(publicKeyOf(hexToBytes(seed)))).toBe(did);
   });
 });

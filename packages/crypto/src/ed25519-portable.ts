@@ -1,6 +1,6 @@
 import nacl from "tweetnacl";
 import { utf8ToBytes } from "./bytes.ts";
-import { assertSecretKey, isStrict } from "./ed25519-rules.ts";
+import { assertSecretKey, isStrictlyEncoded } from "./ed25519-rules.ts";
 
 /** A key pair; the secret key is the 32-byte seed of RFC 8032. */
 export interface KeyPair {
@@ -10,17 +10,17 @@ export interface KeyPair {
 
 /** A key pair of the given 32-byte seed, or of a random one. */
 export function generateKeyPair(seed: Uint8Array = nacl.randomBytes(32)): KeyPair {
-  return { publicKey: publicKeyOf(seed), secretKey: Uint8Array.from(seed) };
+  return { publicKey: getPublicKey(seed), secretKey: Uint8Array.from(seed) };
 }
 
 /** The 32-byte public key of a secret key; throws unless that is 32 bytes. */
-export function publicKeyOf(secretKey: Uint8Array): Uint8Array {
-  return expand(secretKey).publicKey;
+export function getPublicKey(secretKey: Uint8Array): Uint8Array {
+  return expandSeed(secretKey).publicKey;
 }
 
 /** The 64-byte Ed25519 signature of bytes, or of the UTF-8 of a text. */
 export function sign(message: Uint8Array | string, secretKey: Uint8Array): Uint8Array {
-  return nacl.sign.detached(bytesOf(message), expand(secretKey).secretKey);
+  return nacl.sign.detached(toBytes(message), expandSeed(secretKey).secretKey);
 }
 
 /**
@@ -33,8 +33,8 @@ export function verify(
   publicKey: Uint8Array,
 ): boolean {
   return (
-    isStrict(signature, publicKey) &&
-    nacl.sign.detached.verify(bytesOf(message), signature, publicKey)
+    isStrictlyEncoded(signature, publicKey) &&
+    nacl.sign.detached.verify(toBytes(message), signature, publicKey)
   );
 }
 
@@ -48,10 +48,10 @@ export function verifyAsync(
 }
 
 // tweetnacl signs with the 64 bytes of seed and public key.
-function expand(secretKey: Uint8Array): KeyPair {
+function expandSeed(secretKey: Uint8Array): KeyPair {
   return nacl.sign.keyPair.fromSeed(assertSecretKey(secretKey));
 }
 
-function bytesOf(message: Uint8Array | string): Uint8Array {
+function toBytes(message: Uint8Array | string): Uint8Array {
   return typeof message === "string" ? utf8ToBytes(message) : message;
 }

@@ -7,7 +7,7 @@ const L = hexToBytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000
 const P = hexToBytes("edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f");
 
 /** The y coordinates of the 8 points of small order, those of two as spelt modulo p as well. */
-const SMALL_ORDER = [
+const SMALL_ORDER_POINTS = [
   "0000000000000000000000000000000000000000000000000000000000000000",
   "0100000000000000000000000000000000000000000000000000000000000000",
   "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -32,7 +32,7 @@ export function assertSecretKey(secretKey: Uint8Array): Uint8Array {
 }
 
 /** Whether lengths, S, R and the key pass every check that precedes the curve equation. */
-export function isStrict(signature: Uint8Array, publicKey: Uint8Array): boolean {
+export function isStrictlyEncoded(signature: Uint8Array, publicKey: Uint8Array): boolean {
   return (
     publicKey.length === 32 &&
     signature.length === 64 &&
@@ -57,7 +57,7 @@ function isBelow(bytes: Uint8Array, start: number, bound: Uint8Array, topMask: n
 }
 
 function isSmallOrder(bytes: Uint8Array): boolean {
-  return SMALL_ORDER.some((y) => {
+  return SMALL_ORDER_POINTS.some((y) => {
     for (let i = 0; i < 31; i++) if (bytes[i] !== y[i]) return false;
     return (bytes[31]! & 0x7f) === y[31];
   });

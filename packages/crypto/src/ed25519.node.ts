@@ -2,21 +2,21 @@ import * as native from "node:crypto";
 import { promisify } from "node:util";
 import type * as portable from "./ed25519-portable.ts";
 import type { KeyPair } from "./ed25519-portable.ts";
-import { assertSecretKey, isStrict } from "./ed25519-rules.ts";
-import { keyCache } from "./key-cache.node.ts";
+import { assertSecretKey, isStrictlyEncoded } from "./ed25519-rules.ts";
+import { createKeyCache } from "./key-cache.node.ts";
 
 const SPKI_PREFIX = Buffer.from("302a300506032b6570032100", "hex");
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
 
 // Making a key object costs about as much as using it.
-const publicKeyObject = keyCache(4096, (publicKey) =>
+const importPublicKey = createKeyCache(4096, (publicKey) =>
   native.createPublicKey({
     key: Buffer.concat([SPKI_PREFIX, publicKey]),
     format: "der",
     type: "spki",
   }),
 );
-const secretKeyObject = keyCache(256, (secretKey) =>
+const importSecretKey = createKeyCache(256, (secretKey) =>
   native.createPrivateKey({
     key: Buffer.concat([PKCS8_PREFIX, assertSecretKey(secretKey)]),
     format: "der",
@@ -27,18 +27,18 @@ const secretKeyObject = keyCache(256, (secretKey) =>
 const verifyOnThreadPool = promisify(native.verify);
 
 export function generateKeyPair(seed: Uint8Array = native.randomBytes(32)): KeyPair {
-  return { publicKey: publicKeyOf(seed), secretKey: Uint8Array.from(seed) };
+  return { publicKey: getPublicKey(seed), secretKey: Uint8Array.from(seed) };
 }
 
-export function publicKeyOf(secretKey: Uint8Array): Uint8Array {
+export function getPublicKey(secretKey: Uint8Array): Uint8Array {
   const spki = native
-    .createPublicKey(secretKeyObject(secretKey))
+    .createPublicKey(importSecretKey(secretKey))
     .export({ format: "der", type: "spki" });
   return new Uint8Array(spki.subarray(SPKI_PREFIX.length));
 }
 
 export function sign(message: Uint8Array | string, secretKey: Uint8Array): Uint8Array {
-  return new Uint8Array(native.sign(null, bytesOf(message), secretKeyObject(secretKey)));
+  return new Uint8Array(native.sign(null, toBytes(message), importSecretKey(secretKey)));
 }
 
 export function verify(
@@ -47,8 +47,8 @@ export function verify(
   publicKey: Uint8Array,
 ): boolean {
   return (
-    isStrict(signature, publicKey) &&
-    native.verify(null, bytesOf(message), publicKeyObject(publicKey), signature)
+    isStrictlyEncoded(signature, publicKey) &&
+    native.verify(null, toBytes(message), importPublicKey(publicKey), signature)
   );
 }
 
@@ -57,13 +57,13 @@ export function verifyAsync(
   message: Uint8Array | string,
   publicKey: Uint8Array,
 ): Promise<boolean> {
-  return isStrict(signature, publicKey)
-    ? verifyOnThreadPool(null, bytesOf(message), publicKeyObject(publicKey), signature)
+  return isStrictlyEncoded(signature, publicKey)
+    ? verifyOnThreadPool(null, toBytes(message), importPublicKey(publicKey), signature)
     : Promise.resolve(false);
 }
 
-function bytesOf(message: Uint8Array | string): Uint8Array {
+function toBytes(message: Uint8Array | string): Uint8Array {
   return typeof message === "string" ? Buffer.from(message, "utf8") : message;
 }
 
-({ generateKeyPair, publicKeyOf, sign, verify, verifyAsync }) satisfies typeof portable;
+({ generateKeyPair, getPublicKey, sign, verify, verifyAsync }) satisfies typeof portable;

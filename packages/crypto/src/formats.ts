@@ -6,18 +6,18 @@ export class EncodingError extends TypeError {
 }
 
 // Base58 decodes in quadratic time, and nothing on the wire is longer than a signature (88 digits).
-const BASE58_MAX_LENGTH = 128;
+const MAX_BASE58_LENGTH = 128;
 
 const HEX = "0123456789abcdef";
 const BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const NOT_A_DIGIT = 0xff;
+const INVALID_DIGIT = 0xff;
 
 const HEX_PAIRS = Array.from({ length: 256 }, (_, byte) => HEX[byte >> 4]! + HEX[byte & 15]!);
-const HEX_VALUES = valuesOf(HEX);
-const BASE64URL_VALUES = valuesOf(BASE64URL);
+const HEX_VALUES = buildDigitValues(HEX);
+const BASE64URL_VALUES = buildDigitValues(BASE64URL);
 
 /** The two hex digits of the lowest byte of a number. */
-export function hexPair(value: number): string {
+export function byteToHex(value: number): string {
   return HEX_PAIRS[value & 0xff]!;
 }
 
@@ -33,9 +33,9 @@ export function hexToBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length >> 1);
   let valid = text.length % 2 === 0;
   for (let i = 0; i < bytes.length; i++) {
-    const high = digit(HEX_VALUES, text, 2 * i);
-    const low = digit(HEX_VALUES, text, 2 * i + 1);
-    if ((high | low) === NOT_A_DIGIT) valid = false;
+    const high = getDigitValue(HEX_VALUES, text, 2 * i);
+    const low = getDigitValue(HEX_VALUES, text, 2 * i + 1);
+    if ((high | low) === INVALID_DIGIT) valid = false;
     bytes[i] = (high << 4) | low;
   }
   if (!valid) throw new EncodingError("not lower-case hex");
@@ -65,8 +65,8 @@ export function fromBase64Url(text: string): Uint8Array {
   let bits = 0;
   let length = 0;
   for (let i = 0; i < text.length; i++) {
-    const value = digit(BASE64URL_VALUES, text, i);
-    if (value === NOT_A_DIGIT) valid = false;
+    const value = getDigitValue(BASE64URL_VALUES, text, i);
+    if (value === INVALID_DIGIT) valid = false;
     pending = ((pending << 6) | value) & 0xfff;
     bits += 6;
     if (bits >= 8) {
@@ -85,17 +85,17 @@ export function toBase58Btc(bytes: Uint8Array): string {
 
 /** Bytes of base58btc; throws EncodingError on other characters and on more than 128 of them. */
 export function fromBase58Btc(text: string): Uint8Array {
-  const bytes = text.length > BASE58_MAX_LENGTH ? undefined : base58btc.decodeUnsafe(text);
+  const bytes = text.length > MAX_BASE58_LENGTH ? undefined : base58btc.decodeUnsafe(text);
   if (bytes === undefined) throw new EncodingError("not base58btc of at most 128 characters");
   return bytes;
 }
 
-function valuesOf(alphabet: string): Uint8Array {
-  const values = new Uint8Array(128).fill(NOT_A_DIGIT);
+function buildDigitValues(alphabet: string): Uint8Array {
+  const values = new Uint8Array(128).fill(INVALID_DIGIT);
   for (let value = 0; value < alphabet.length; value++) values[alphabet.charCodeAt(value)] = value;
   return values;
 }
 
-function digit(values: Uint8Array, text: string, index: number): number {
-  return values[text.charCodeAt(index)] ?? NOT_A_DIGIT;
+function getDigitValue(values: Uint8Array, text: string, index: number): number {
+  return values[text.charCodeAt(index)] ?? INVALID_DIGIT;
 }

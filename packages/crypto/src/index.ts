@@ -18,17 +18,17 @@ export {
   toBase64Url,
 } from "./formats.ts";
 export { parseJsonText } from "./json-text.ts";
-export type { KeyOfIdCode } from "./key-id.ts";
-export { agentIdOfKey, isIdOfKey, isKeyId, verifyKeyOfId } from "./key-id.ts";
+export type { AgentIdKeyCode } from "./key-id.ts";
+export { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./key-id.ts";
 export { signJson, verifyJson, verifyJsonAsync } from "./signed-json.ts";
 export {
-  RELAY_KEYS_MAX,
+  MAX_RELAY_KEYS,
   type RelayChainCode,
   type RelayChainResult,
   type RelaySuccessionRecord,
   type SignRelaySuccessionOptions,
   signRelaySuccession,
-  stepsAfter,
+  findStepsAfter,
   verifyRelaySuccession,
 } from "./relay-succession.ts";
 export type { SignSuccessionOptions, SuccessionRecord } from "./succession.ts";
@@ -39,6 +39,6 @@ export type { SuccessionChainOptions, SuccessionChainResult } from "./verify-suc
 export { verifySuccessionChain } from "./verify-succession-chain.ts";
 export type { SuccessionCode, SuccessionContext, SuccessionResult } from "./verify-succession.ts";
 export { verifySuccession } from "./verify-succession.ts";
-export type { Check, Verdict } from "./verdict.ts";
-export { generateKeyPair, publicKeyOf, sign, verify, verifyAsync } from "#ed25519";
+export type { CheckResult, Verdict } from "./verdict.ts";
+export { generateKeyPair, getPublicKey, sign, verify, verifyAsync } from "#ed25519";
 export { sha256, sha256Hex } from "#sha256";

@@ -5,14 +5,14 @@
 export function parseJsonText(text: string): { readonly value: unknown } | null {
   try {
     const value: unknown = JSON.parse(text);
-    return memberCount(value) === writtenMembers(text) ? { value } : null;
+    return countMembers(value) === countWrittenMembers(text) ? { value } : null;
   } catch {
     return null;
   }
 }
 
 /** Members in a parsed value. */
-function memberCount(root: unknown): number {
+function countMembers(root: unknown): number {
   const pending: unknown[] = [root];
   let count = 0;
   while (pending.length > 0) {
@@ -26,16 +26,16 @@ function memberCount(root: unknown): number {
 }
 
 /** The colons outside strings: a repeated name has two of them and is one member when parsed. */
-function writtenMembers(text: string): number {
+function countWrittenMembers(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === ":") count += 1;
-    else if (text[at] === '"') at = closingQuote(text, at);
+    else if (text[at] === '"') at = findClosingQuote(text, at);
   }
   return count;
 }
 
-function closingQuote(text: string, opening: number): number {
+function findClosingQuote(text: string, opening: number): number {
   let at = opening;
   do at = text.indexOf('"', at + 1);
   while (isEscaped(text, at));

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { keyCache } from "./key-cache.node.ts";
+import { createKeyCache } from "./key-cache.node.ts";
 
 const key = (byte: number) => new Uint8Array(32).fill(byte);
 
 function recording(limit: number) {
   const made: number[] = [];
-  const get = keyCache(limit, (bytes) => {
+  const get = createKeyCache(limit, (bytes) => {
     made.push(bytes[0]!);
     return { made: bytes[0]! };
   });
@@ -34,7 +34,7 @@ test("bytes that change later do not change what is remembered", () => {
 
 test("a key for which nothing can be made is not remembered", () => {
   let calls = 0;
-  const get = keyCache(2, () => {
+  const get = createKeyCache(2, () => {
     calls += 1;
     throw new RangeError("no");
   });

@@ -35,15 +35,15 @@ export async function writeKeyFile(
   assertSecretKey(secretKey);
   const text =
     passphrase === undefined ? bytesToHex(secretKey) : await sealKey(secretKey, passphrase);
-  const draft = `${path}.${bytesToHex(randomBytes(6))}.tmp`;
+  const temporaryPath = `${path}.${bytesToHex(randomBytes(6))}.tmp`;
   try {
-    await writeDurably(draft, `${text}\n`);
-    await rename(draft, path);
+    await writeDurably(temporaryPath, `${text}\n`);
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(draft, { force: true });
+    await rm(temporaryPath, { force: true });
     throw error;
   }
-  await syncFolder(dirname(path));
+  await syncDirectory(dirname(path));
 }
 
 /**
@@ -52,7 +52,7 @@ export async function writeKeyFile(
  * file system are thrown.
  */
 export async function readKeyFile(path: string, passphrase?: string): Promise<ReadKeyFileResult> {
-  const text = await readIfPresent(path);
+  const text = await readFileIfPresent(path);
   if (text === undefined) return { ok: false, code: "key.file_missing" };
   if (!text.startsWith("{")) {
     const plain = parseSecretKeyHex(text);
@@ -63,7 +63,7 @@ export async function readKeyFile(path: string, passphrase?: string): Promise<Re
   return opened.ok ? { ...opened, needsSealing: false } : opened;
 }
 
-async function readIfPresent(path: string): Promise<string | undefined> {
+async function readFileIfPresent(path: string): Promise<string | undefined> {
   try {
     return (await readFile(path, "utf8")).trim();
   } catch (error) {
@@ -83,7 +83,7 @@ async function writeDurably(path: string, text: string): Promise<void> {
 }
 
 // Without this a power cut could forget the rename, and with it the identity.
-async function syncFolder(path: string): Promise<void> {
+async function syncDirectory(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
     await folder.sync();

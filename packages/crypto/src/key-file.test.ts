@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { publicKeyOf } from "#ed25519";
+import { getPublicKey } from "#ed25519";
 import { bytesToHex } from "./formats.ts";
 import { readKeyFile, writeKeyFile } from "./key-file.node.ts";
 
@@ -56,7 +56,7 @@ describe("a key file without a passphrase", () => {
 
 describe("a file that others wrote", () => {
   test("may hold seed and public key", async () => {
-    await writeFile(path, hex + bytesToHex(publicKeyOf(secretKey)));
+    await writeFile(path, hex + bytesToHex(getPublicKey(secretKey)));
     expect(await readKeyFile(path)).toEqual({ ok: true, secretKey, needsSealing: false });
   });
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { verifyKeyOfId } from "./key-id.ts";
+import { verifyAgentIdKey } from "./key-id.ts";
 
 interface Case {
   readonly id: number;
@@ -19,7 +19,7 @@ const cases = readFileSync(vectors, "utf8")
 
 test.each(cases)("D1: vector $id of an id's succession is $expect: $why", (vector) => {
   const chain = [vector.succession].flat();
-  const verified = verifyKeyOfId(vector.agent_id, vector.public_key, chain);
+  const verified = verifyAgentIdKey(vector.agent_id, vector.public_key, chain);
   expect(verified.ok).toBe(vector.expect === "valid");
 });
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { generateKeyPair } from "#ed25519";
 import { describe, expect, test } from "vitest";
 import { bytesToHex, EncodingError } from "./formats.ts";
-import { agentIdOfKey, isIdOfKey, isKeyId, verifyKeyOfId } from "./key-id.ts";
+import { deriveAgentId, isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "./key-id.ts";
 import { signSuccession } from "./succession.ts";
 import { isUuid } from "./uuid-v7.ts";
 
@@ -21,7 +21,7 @@ const cases = readFileSync(vectors, "utf8")
   .map((line) => JSON.parse(line) as Case);
 
 test.each(cases)("D1: vector $id of ids and keys is $expect: $why", (vector) => {
-  expect(isIdOfKey(vector.agent_id, vector.public_key)).toBe(vector.expect === "valid");
+  expect(isAgentIdOfKey(vector.agent_id, vector.public_key)).toBe(vector.expect === "valid");
 });
 
 test("D1: the vectors hold both kinds of cases", () => {
@@ -31,7 +31,7 @@ test("D1: the vectors hold both kinds of cases", () => {
 const pairs = [1, 2, 3].map((byte) => generateKeyPair(new Uint8Array(32).fill(byte)));
 const keys = pairs.map(({ publicKey }) => bytesToHex(publicKey));
 const [first = "", second = "", third = ""] = keys;
-const agentId = agentIdOfKey(first);
+const agentId = deriveAgentId(first);
 
 const step = (from: number, to: number, timestamp: number, id = agentId) =>
   signSuccession({
@@ -43,14 +43,14 @@ const step = (from: number, to: number, timestamp: number, id = agentId) =>
 
 test("D1: the id of a key is a UUID of version 8 and the same at each call", () => {
   expect(isUuid(agentId)).toBe(true);
-  expect(isKeyId(agentId)).toBe(true);
-  expect(agentIdOfKey(first)).toBe(agentId);
-  expect(new Set(keys.map(agentIdOfKey)).size).toBe(3);
+  expect(isKeyDerivedId(agentId)).toBe(true);
+  expect(deriveAgentId(first)).toBe(agentId);
+  expect(new Set(keys.map(deriveAgentId)).size).toBe(3);
 });
 
 test("D1: a key in another spelling has no id", () => {
   for (const key of [first.toUpperCase(), first.slice(2), `0x${first}`, ""]) {
-    expect(() => agentIdOfKey(key)).toThrow(EncodingError);
+    expect(() => deriveAgentId(key)).toThrow(EncodingError);
   }
 });
 
@@ -61,12 +61,12 @@ test("D1: ids of version 4 and 7 and texts that are no ids are not made of keys"
     "00000000-0000-8000-0000-000000000000",
     "",
   ]) {
-    expect(isKeyId(id)).toBe(false);
+    expect(isKeyDerivedId(id)).toBe(false);
   }
 });
 
 describe("D1: the current key of an id of version 8", () => {
-  const other = agentIdOfKey(second);
+  const other = deriveAgentId(second);
 
   test.each<[string, string, readonly unknown[], string | undefined]>([
     ["is the key that the id was made of", first, [], undefined],
@@ -102,6 +102,6 @@ describe("D1: the current key of an id of version 8", () => {
     ],
   ])("%s", (_, key, chain, code) => {
     const expected = code === undefined ? { ok: true } : { ok: false, code };
-    expect(verifyKeyOfId(agentId, key, chain)).toEqual(expected);
+    expect(verifyAgentIdKey(agentId, key, chain)).toEqual(expected);
   });
 });

@@ -4,15 +4,15 @@ import type { SuccessionCode } from "./verify-succession.ts";
 import { verifySuccessionChain } from "./verify-succession-chain.ts";
 import { isUuid } from "./uuid-v7.ts";
 
-const KEY = /^[0-9a-f]{64}$/;
+const PUBLIC_KEY_HEX = /^[0-9a-f]{64}$/;
 
 /**
  * The agent id that belongs to a public key (64 lower-case hex digits): a UUID of version 8 (RFC 9562)
  * made of the first 16 bytes of the SHA-256 of these digits as text. Throws EncodingError on any other
  * spelling of a key, because it would lead to another id.
  */
-export function agentIdOfKey(publicKey: string): string {
-  if (!KEY.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
+export function deriveAgentId(publicKey: string): string {
+  if (!PUBLIC_KEY_HEX.test(publicKey)) throw new EncodingError("not 64 lower-case hex digits");
   const bytes = sha256(publicKey).slice(0, 16);
   bytes[6] = 0x80 | (bytes[6]! & 0x0f);
   bytes[8] = 0x80 | (bytes[8]! & 0x3f);
@@ -20,39 +20,39 @@ export function agentIdOfKey(publicKey: string): string {
 }
 
 /** Whether an agent id was made of a key; false for anything that is no id or no key. */
-export function isIdOfKey(agentId: string, publicKey: string): boolean {
-  return KEY.test(publicKey) && agentIdOfKey(publicKey) === agentId;
+export function isAgentIdOfKey(agentId: string, publicKey: string): boolean {
+  return PUBLIC_KEY_HEX.test(publicKey) && deriveAgentId(publicKey) === agentId;
 }
 
 /** Whether an id is of version 8, so that only the key that it was made of may be its first one. */
-export function isKeyId(agentId: string): boolean {
+export function isKeyDerivedId(agentId: string): boolean {
   return isUuid(agentId) && agentId[14] === "8";
 }
 
 /** Why a key is not that of an id of version 8. */
-export type KeyOfIdCode = "agent.id_not_of_key" | SuccessionCode;
+export type AgentIdKeyCode = "agent.id_not_of_key" | SuccessionCode;
 
 /**
  * Verifies that a key is the current one of an id of version 8: the one that the id was made of, or the
  * end of a chain of succession records, oldest first, that begins with it. Refused with
  * `agent.id_not_of_key`, or with the code of the first record that does not hold.
  */
-export function verifyKeyOfId(
+export function verifyAgentIdKey(
   agentId: string,
   publicKey: string,
   chain: readonly unknown[],
-): { readonly ok: true } | { readonly ok: false; readonly code: KeyOfIdCode } {
-  const first = chain.length === 0 ? publicKey : oldKeyIn(chain[0]);
-  if (first === undefined || !isIdOfKey(agentId, first)) {
+): { readonly ok: true } | { readonly ok: false; readonly code: AgentIdKeyCode } {
+  const first = chain.length === 0 ? publicKey : getOldKey(chain[0]);
+  if (first === undefined || !isAgentIdOfKey(agentId, first)) {
     return { ok: false, code: "agent.id_not_of_key" };
   }
   const verified = verifySuccessionChain(chain, { agentId, firstPublicKey: hexToBytes(first) });
   if (!verified.ok) return { ok: false, code: verified.code };
-  const leadsThere = bytesToHex(verified.currentPublicKey) === publicKey;
-  return leadsThere ? { ok: true } : { ok: false, code: "agent.id_not_of_key" };
+  const endsAtKey = bytesToHex(verified.currentPublicKey) === publicKey;
+  return endsAtKey ? { ok: true } : { ok: false, code: "agent.id_not_of_key" };
 }
 
-function oldKeyIn(record: unknown): string | undefined {
+function getOldKey(record: unknown): string | undefined {
   const key = (record as { readonly old_public_key?: unknown } | null)?.old_public_key;
   return typeof key === "string" ? key : undefined;
 }

@@ -1,2 +1,2 @@
 export type { KeyPair } from "./ed25519-portable.ts";
-export { generateKeyPair, publicKeyOf, sign, verify, verifyAsync } from "./ed25519-portable.ts";
+export { generateKeyPair, getPublicKey, sign, verify, verifyAsync } from "./ed25519-portable.ts";

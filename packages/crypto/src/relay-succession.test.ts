@@ -6,7 +6,7 @@ import { bytesToHex, hexToBytes, toBase64Url } from "./formats.ts";
 import {
   type RelaySuccessionRecord,
   signRelaySuccession,
-  stepsAfter,
+  findStepsAfter,
   verifyRelaySuccession,
 } from "./relay-succession.ts";
 import { signSuccession } from "./succession.ts";
@@ -42,13 +42,13 @@ function signedAgain(changes: object) {
 describe("D8: the chain of a relay's keys", () => {
   test("D8: leads from any of its keys to the one in force", () => {
     expect(verifyRelaySuccession(chain, { relayId })).toEqual({ ok: true, publicKeys: keys });
-    expect(stepsAfter(chain, { relayId, publicKey: keys[1]! })).toEqual(chain.slice(1));
-    expect(stepsAfter(chain, { relayId, publicKey: keys[3]! })).toEqual([]);
+    expect(findStepsAfter(chain, { relayId, publicKey: keys[1]! })).toEqual(chain.slice(1));
+    expect(findStepsAfter(chain, { relayId, publicKey: keys[3]! })).toEqual([]);
   });
 
   test("D8: is not entered by a key that does not belong to it", () => {
-    expect(stepsAfter(chain.slice(0, 2), { relayId, publicKey: keys[3]! })).toBeNull();
-    expect(stepsAfter([chain[0], chain[2]], { relayId, publicKey: keys[0]! })).toBeNull();
+    expect(findStepsAfter(chain.slice(0, 2), { relayId, publicKey: keys[3]! })).toBeNull();
+    expect(findStepsAfter([chain[0], chain[2]], { relayId, publicKey: keys[0]! })).toBeNull();
   });
 
   test("D8: of no step is the one key that is given, and nothing without one", () => {

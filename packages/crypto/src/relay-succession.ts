@@ -1,6 +1,10 @@
 import { bytesToHex, EncodingError, hexToBytes } from "./formats.ts";
-import { signStep, type SignSuccessionOptions, type SuccessionRecord } from "./succession.ts";
-import { verifyChain } from "./verify-succession-chain.ts";
+import {
+  signSuccessionStep,
+  type SignSuccessionOptions,
+  type SuccessionRecord,
+} from "./succession.ts";
+import { verifySuccessionSteps } from "./verify-succession-chain.ts";
 import type { SuccessionCode } from "./verify-succession.ts";
 
 /**
@@ -17,11 +21,11 @@ export interface SignRelaySuccessionOptions extends Omit<SignSuccessionOptions, 
 
 /** A relay's succession record, signed with both secret keys. */
 export function signRelaySuccession(options: SignRelaySuccessionOptions): RelaySuccessionRecord {
-  return signStep({ relay_id: options.relay_id }, options);
+  return signSuccessionStep({ relay_id: options.relay_id }, options);
 }
 
 /** The most keys that a relay can have had: what others must read of it stays small. */
-export const RELAY_KEYS_MAX = 33;
+export const MAX_RELAY_KEYS = 33;
 
 export type RelayChainCode = SuccessionCode | "succession.too_long";
 
@@ -42,12 +46,12 @@ export function verifyRelaySuccession(
   records: readonly unknown[],
   { relayId, firstPublicKey }: { readonly relayId: string; readonly firstPublicKey?: string },
 ): RelayChainResult {
-  if (records.length >= RELAY_KEYS_MAX) {
-    return { ok: false, code: "succession.too_long", index: RELAY_KEYS_MAX - 1 };
+  if (records.length >= MAX_RELAY_KEYS) {
+    return { ok: false, code: "succession.too_long", index: MAX_RELAY_KEYS - 1 };
   }
-  const first = keyBytes(firstPublicKey ?? oldKeyOf(records[0]));
+  const first = parsePublicKey(firstPublicKey ?? getOldKey(records[0]));
   if (first === null) return { ok: false, code: "succession.malformed", index: 0 };
-  const chain = verifyChain(records, {
+  const chain = verifySuccessionSteps(records, {
     owner: "relay_id",
     ownerId: relayId,
     firstPublicKey: first,
@@ -62,22 +66,22 @@ export function verifyRelaySuccession(
  * lead through it or breaks a rule. So a reader who knows any key of the chain can go on from there,
  * and never back.
  */
-export function stepsAfter(
+export function findStepsAfter(
   records: readonly unknown[],
   { relayId, publicKey }: { readonly relayId: string; readonly publicKey: string },
 ): readonly RelaySuccessionRecord[] | null {
-  const whole = verifyRelaySuccession(records, { relayId });
-  const index = whole.ok ? whole.publicKeys.indexOf(publicKey) : -1;
+  const verified = verifyRelaySuccession(records, { relayId });
+  const index = verified.ok ? verified.publicKeys.indexOf(publicKey) : -1;
   return index < 0 ? null : (records.slice(index) as readonly RelaySuccessionRecord[]);
 }
 
-function oldKeyOf(record: unknown): unknown {
+function getOldKey(record: unknown): unknown {
   return typeof record === "object" && record !== null && "old_public_key" in record
     ? record.old_public_key
     : undefined;
 }
 
-function keyBytes(text: unknown): Uint8Array | null {
+function parsePublicKey(text: unknown): Uint8Array | null {
   if (typeof text !== "string" || text.length !== 64) return null;
   try {
     return hexToBytes(text);

@@ -11,7 +11,7 @@ export type OpenSealedKeyResult =
 
 // The format fixes every parameter and the tag covers them, so that an edited file can ask neither
 // for a cheaper derivation nor for an endless one.
-const PARAMETERS = {
+const SEAL_PARAMETERS = {
   format: "agent-sealed-key-v1",
   cipher: "aes-256-gcm",
   kdf: "pbkdf2-sha256",
@@ -22,7 +22,7 @@ const NONCE_BYTES = 12;
 const SECRET_KEY_BYTES = 32;
 const TAG_BYTES = 16;
 
-const derive = promisify(pbkdf2);
+const pbkdf2Async = promisify(pbkdf2);
 
 /**
  * Seals a 32-byte secret key with a passphrase: AES-256-GCM under a key of PBKDF2-SHA-256 with
@@ -32,8 +32,8 @@ export async function sealKey(secretKey: Uint8Array, passphrase: string): Promis
   if (passphrase === "") throw new RangeError("an empty passphrase seals nothing");
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
-  const header = { ...PARAMETERS, salt: toBase64Url(salt), nonce: toBase64Url(nonce) };
-  const cipher = createCipheriv(PARAMETERS.cipher, await keyOf(passphrase, salt), nonce);
+  const header = { ...SEAL_PARAMETERS, salt: toBase64Url(salt), nonce: toBase64Url(nonce) };
+  const cipher = createCipheriv(SEAL_PARAMETERS.cipher, await deriveKey(passphrase, salt), nonce);
   cipher.setAAD(Buffer.from(canonicalize(header)));
   const sealed = Buffer.concat([
     cipher.update(assertSecretKey(secretKey)),
@@ -51,12 +51,12 @@ export async function openSealedKey(
   text: string,
   passphrase: string,
 ): Promise<OpenSealedKeyResult> {
-  const parts = parse(text);
+  const parts = parseSealedKey(text);
   if (parts === undefined) return { ok: false, code: "key.malformed" };
   const { header, salt, nonce, sealed } = parts;
   const options = { authTagLength: TAG_BYTES };
-  const key = await keyOf(passphrase, salt);
-  const decipher = createDecipheriv(PARAMETERS.cipher, key, nonce, options);
+  const key = await deriveKey(passphrase, salt);
+  const decipher = createDecipheriv(SEAL_PARAMETERS.cipher, key, nonce, options);
   decipher.setAAD(Buffer.from(header));
   decipher.setAuthTag(sealed.subarray(SECRET_KEY_BYTES));
   const secretKey = decipher.update(sealed.subarray(0, SECRET_KEY_BYTES));
@@ -68,17 +68,17 @@ export async function openSealedKey(
   return { ok: true, secretKey: new Uint8Array(secretKey) };
 }
 
-function keyOf(passphrase: string, salt: Uint8Array): Promise<Buffer> {
-  return derive(passphrase, salt, PARAMETERS.iterations, 32, "sha256");
+function deriveKey(passphrase: string, salt: Uint8Array): Promise<Buffer> {
+  return pbkdf2Async(passphrase, salt, SEAL_PARAMETERS.iterations, 32, "sha256");
 }
 
-function parse(text: string) {
+function parseSealedKey(text: string) {
   const value = parseJson(text);
   if (typeof value !== "object" || value === null) return undefined;
   const { sealed, ...header } = value as Record<string, unknown>;
   const { salt, nonce, ...parameters } = header;
   return unlessMalformed(() => {
-    if (canonicalize(parameters) !== canonicalize(PARAMETERS)) return undefined;
+    if (canonicalize(parameters) !== canonicalize(SEAL_PARAMETERS)) return undefined;
     const parts = {
       header: canonicalize(header),
       salt: fromBase64Url(String(salt)),

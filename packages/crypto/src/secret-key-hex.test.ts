@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { publicKeyOf } from "#ed25519";
+import { getPublicKey } from "#ed25519";
 import { bytesToHex } from "./formats.ts";
 import { parseSecretKeyHex } from "./secret-key-hex.ts";
 
 const secretKey = Uint8Array.from({ length: 32 }, (_, i) => 0xa0 + i);
 const hex = bytesToHex(secretKey);
-const publicHex = bytesToHex(publicKeyOf(secretKey));
+const publicHex = bytesToHex(getPublicKey(secretKey));
 
 describe("a secret key in hex", () => {
   test.each([

@@ -1,4 +1,4 @@
-import { publicKeyOf } from "#ed25519";
+import { getPublicKey } from "#ed25519";
 import { equalBytes } from "./bytes.ts";
 import { hexToBytes } from "./formats.ts";
 import { unlessMalformed } from "./unless-malformed.ts";
@@ -16,7 +16,7 @@ export function parseSecretKeyHex(hex: string): SecretKeyResult {
   const bytes = unlessMalformed(() => hexToBytes(hex.toLowerCase()));
   if (bytes?.length !== 32 && bytes?.length !== 64) return { ok: false, code: "key.malformed" };
   const secretKey = bytes.slice(0, 32);
-  if (bytes.length === 64 && !equalBytes(bytes.subarray(32), publicKeyOf(secretKey))) {
+  if (bytes.length === 64 && !equalBytes(bytes.subarray(32), getPublicKey(secretKey))) {
     return { ok: false, code: "key.halves_mismatch" };
   }
   return { ok: true, secretKey };

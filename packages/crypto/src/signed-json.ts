@@ -14,17 +14,17 @@ export function signJson<Body extends object>(
 
 /** Whether `signature` signs all other members of a plain object; false for any other value. */
 export function verifyJson(value: unknown, publicKey: Uint8Array): boolean {
-  const parts = partsOf(value);
+  const parts = parseSignedJson(value);
   return parts !== undefined && verify(parts.signature, parts.message, publicKey);
 }
 
 /** As `verifyJson`, with the signature checked by `verifyAsync`. */
 export async function verifyJsonAsync(value: unknown, publicKey: Uint8Array): Promise<boolean> {
-  const parts = partsOf(value);
+  const parts = parseSignedJson(value);
   return parts !== undefined && verifyAsync(parts.signature, parts.message, publicKey);
 }
 
-function partsOf(value: unknown): { signature: Uint8Array; message: string } | undefined {
+function parseSignedJson(value: unknown): { signature: Uint8Array; message: string } | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const { signature, ...members } = value as Record<string, unknown>;
   if (typeof signature !== "string" || signature.length !== 86) return undefined;

@@ -1,4 +1,4 @@
-import { publicKeyOf, sign } from "#ed25519";
+import { getPublicKey, sign } from "#ed25519";
 import { canonicalize } from "./canonical-json.ts";
 import { bytesToHex, toBase64Url } from "./formats.ts";
 import { SUITE } from "./suite.ts";
@@ -32,19 +32,19 @@ export interface SignSuccessionOptions {
 
 /** A succession record signed with both secret keys. */
 export function signSuccession(options: SignSuccessionOptions): SuccessionRecord {
-  return signStep({ agent_id: options.agent_id }, options);
+  return signSuccessionStep({ agent_id: options.agent_id }, options);
 }
 
 /** As `signSuccession`, for the key of the given owner. */
-export function signStep<Owner extends object>(
+export function signSuccessionStep<Owner extends object>(
   owner: Owner,
   options: Omit<SignSuccessionOptions, "agent_id">,
 ): Owner & Omit<SuccessionRecord, "agent_id"> {
   const { oldSecretKey, newSecretKey, timestamp, reason } = options;
   const body = {
     ...owner,
-    old_public_key: bytesToHex(publicKeyOf(oldSecretKey)),
-    new_public_key: bytesToHex(publicKeyOf(newSecretKey)),
+    old_public_key: bytesToHex(getPublicKey(oldSecretKey)),
+    new_public_key: bytesToHex(getPublicKey(newSecretKey)),
     timestamp,
     ...(reason === undefined ? {} : { reason }),
     suite: SUITE,

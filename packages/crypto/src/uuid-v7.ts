@@ -1,4 +1,4 @@
-import { bytesToHex, hexPair } from "./formats.ts";
+import { bytesToHex, byteToHex } from "./formats.ts";
 
 const MAX_TIME = 2 ** 48 - 1;
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[478][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -12,10 +12,11 @@ export function uuidV7(now: number, randomBytes: Uint8Array): string {
   // Ids are made several times a task, and a number's own toString(16) is five times dearer.
   const [a, b, c, d] = randomBytes;
   const high = Math.floor(now / 2 ** 16);
-  const time = hexPair(high >>> 24) + hexPair(high >>> 16) + hexPair(high >>> 8) + hexPair(high);
-  const rest = hexPair(now >>> 8) + hexPair(now);
-  const version = hexPair(0x70 | (a! & 0x0f)) + hexPair(b!);
-  const variant = hexPair(0x80 | (c! & 0x3f)) + hexPair(d!);
+  const time =
+    byteToHex(high >>> 24) + byteToHex(high >>> 16) + byteToHex(high >>> 8) + byteToHex(high);
+  const rest = byteToHex(now >>> 8) + byteToHex(now);
+  const version = byteToHex(0x70 | (a! & 0x0f)) + byteToHex(b!);
+  const variant = byteToHex(0x80 | (c! & 0x3f)) + byteToHex(d!);
   return `${time}-${rest}-${version}-${variant}-${bytesToHex(randomBytes.subarray(4, 10))}`;
 }
 

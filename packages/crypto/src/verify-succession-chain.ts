@@ -1,6 +1,10 @@
 import { hexToBytes } from "./formats.ts";
 import type { SuccessionRecord } from "./succession.ts";
-import { verifyStep, type OwnerContext, type SuccessionCode } from "./verify-succession.ts";
+import {
+  verifySuccessionStep,
+  type SuccessionStepContext,
+  type SuccessionCode,
+} from "./verify-succession.ts";
 
 export interface SuccessionChainOptions {
   readonly agentId: string;
@@ -21,23 +25,23 @@ export function verifySuccessionChain(
   records: readonly unknown[],
   { agentId, firstPublicKey }: SuccessionChainOptions,
 ): SuccessionChainResult {
-  return verifyChain(records, { owner: "agent_id", ownerId: agentId, firstPublicKey });
+  return verifySuccessionSteps(records, { owner: "agent_id", ownerId: agentId, firstPublicKey });
 }
 
-type ChainOptions = Pick<OwnerContext, "owner" | "ownerId"> &
+type SuccessionStepsOptions = Pick<SuccessionStepContext, "owner" | "ownerId"> &
   Pick<SuccessionChainOptions, "firstPublicKey">;
 
 /** As `verifySuccessionChain`, for the keys of either kind of owner. */
-export function verifyChain(
+export function verifySuccessionSteps(
   records: readonly unknown[],
-  { owner, ownerId, firstPublicKey }: ChainOptions,
+  { owner, ownerId, firstPublicKey }: SuccessionStepsOptions,
 ): SuccessionChainResult {
   const formerPublicKeys: Uint8Array[] = [];
   let currentPublicKey = firstPublicKey;
   let after = -1;
   for (const [index, record] of records.entries()) {
     const context = { owner, ownerId, currentPublicKey, formerPublicKeys, after };
-    const result = verifyStep(record, context);
+    const result = verifySuccessionStep(record, context);
     if (!result.ok) return { ...result, index };
     const { new_public_key, timestamp } = record as SuccessionRecord;
     formerPublicKeys.push(currentPublicKey);

@@ -37,18 +37,18 @@ export type SuccessionResult =
 /** Whose key it is; the member that names the owner tells the two kinds of records apart. */
 export type SuccessionOwner = "agent_id" | "relay_id";
 
-const OWNERS = {
+const ownerRules = {
   agent_id: { other: "relay_id", mismatch: "succession.agent_mismatch" },
   relay_id: { other: "agent_id", mismatch: "succession.relay_mismatch" },
 } as const;
 
 /** As `SuccessionContext`, for a key of either kind of owner. */
-export interface OwnerContext extends Omit<SuccessionContext, "agentId"> {
+export interface SuccessionStepContext extends Omit<SuccessionContext, "agentId"> {
   readonly owner: SuccessionOwner;
   readonly ownerId: string;
 }
 
-interface Step {
+interface SuccessionStep {
   readonly ownerId: string;
   readonly suite: unknown;
   readonly oldPublicKey: Uint8Array;
@@ -61,26 +61,32 @@ interface Step {
 
 /** Whether a value is the agent's next step; the first rule that it breaks names the refusal. */
 export function verifySuccession(record: unknown, context: SuccessionContext): SuccessionResult {
-  return verifyStep(record, { ...context, owner: "agent_id", ownerId: context.agentId });
+  return verifySuccessionStep(record, { ...context, owner: "agent_id", ownerId: context.agentId });
 }
 
 /** As `verifySuccession`, for a key of either kind of owner. */
-export function verifyStep(record: unknown, context: OwnerContext): SuccessionResult {
-  const step = parse(record, context.owner);
-  const code = step === undefined ? "succession.malformed" : firstBrokenRule(step, context);
+export function verifySuccessionStep(
+  record: unknown,
+  context: SuccessionStepContext,
+): SuccessionResult {
+  const step = parseStep(record, context.owner);
+  const code = step === undefined ? "succession.malformed" : findViolation(step, context);
   return code === undefined ? { ok: true } : { ok: false, code };
 }
 
-function firstBrokenRule(step: Step, context: OwnerContext): SuccessionCode | undefined {
+function findViolation(
+  step: SuccessionStep,
+  context: SuccessionStepContext,
+): SuccessionCode | undefined {
   const { oldPublicKey, newPublicKey, message } = step;
   const { currentPublicKey, formerPublicKeys = [], after = -1 } = context;
-  const taken = [currentPublicKey, ...formerPublicKeys];
+  const usedKeys = [currentPublicKey, ...formerPublicKeys];
 
   if (step.suite !== SUITE) return "succession.suite_unknown";
-  if (step.ownerId !== context.ownerId) return OWNERS[context.owner].mismatch;
+  if (step.ownerId !== context.ownerId) return ownerRules[context.owner].mismatch;
   if (!equalBytes(oldPublicKey, currentPublicKey)) return "succession.old_key_mismatch";
   if (!isAcceptablePublicKey(newPublicKey)) return "succession.new_key_refused";
-  if (taken.some((key) => equalBytes(key, newPublicKey))) return "succession.key_reused";
+  if (usedKeys.some((key) => equalBytes(key, newPublicKey))) return "succession.key_reused";
   if (step.timestamp <= after) return "succession.timestamp_not_later";
   if (!verify(step.oldKeySignature, message, oldPublicKey)) {
     return "succession.old_key_signature_invalid";
@@ -91,34 +97,34 @@ function firstBrokenRule(step: Step, context: OwnerContext): SuccessionCode | un
   return undefined;
 }
 
-function parse(record: unknown, owner: SuccessionOwner): Step | undefined {
+function parseStep(record: unknown, owner: SuccessionOwner): SuccessionStep | undefined {
   if (typeof record !== "object" || record === null) return undefined;
   const { old_key_signature, new_key_signature, ...body } = record as Record<string, unknown>;
   const { old_public_key, new_public_key, timestamp, reason, suite } = body;
   const ownerId = body[owner];
   if (typeof ownerId !== "string" || !isUuid(ownerId)) return undefined;
   // A record that names both kinds of owner could be passed for either.
-  if (Object.hasOwn(body, OWNERS[owner].other)) return undefined;
+  if (Object.hasOwn(body, ownerRules[owner].other)) return undefined;
   if (!Number.isSafeInteger(timestamp) || (timestamp as number) < 0) return undefined;
   if (reason !== undefined && typeof reason !== "string") return undefined;
   return unlessMalformed(() => ({
     ownerId,
     suite,
-    oldPublicKey: keyOf(old_public_key),
-    newPublicKey: keyOf(new_public_key),
+    oldPublicKey: parsePublicKey(old_public_key),
+    newPublicKey: parsePublicKey(new_public_key),
     timestamp: timestamp as number,
-    oldKeySignature: signatureOf(old_key_signature),
-    newKeySignature: signatureOf(new_key_signature),
+    oldKeySignature: parseSignature(old_key_signature),
+    newKeySignature: parseSignature(new_key_signature),
     message: canonicalize(body),
   }));
 }
 
-function keyOf(text: unknown): Uint8Array {
+function parsePublicKey(text: unknown): Uint8Array {
   if (typeof text !== "string" || text.length !== 64) throw new EncodingError("not a public key");
   return hexToBytes(text);
 }
 
-function signatureOf(text: unknown): Uint8Array {
+function parseSignature(text: unknown): Uint8Array {
   if (typeof text !== "string" || text.length !== 86) throw new EncodingError("not a signature");
   return fromBase64Url(text);
 }

@@ -1,10 +1,10 @@
 import { signJson } from "@agent/crypto";
 import { describe, expect, it } from "vitest";
 import { alpha, beta, NOW, TASK } from "../test/parties.ts";
-import { createAccepted, readAccepted } from "./accepted.ts";
+import { createResultAcceptance, parseResultAcceptance } from "./accepted.ts";
 
 const about = { taskId: TASK, receiptHash: "ab".repeat(32), relayId: alpha.id };
-const accepted = createAccepted(about, { secretKey: alpha.secretKey, now: NOW });
+const accepted = createResultAcceptance(about, { secretKey: alpha.secretKey, now: NOW });
 const expected = { ...about, publicKey: alpha.publicKey };
 const { signature: _, ...body } = accepted;
 
@@ -18,11 +18,11 @@ describe("A9: a signed acceptance", () => {
       timestamp: NOW,
       suite: "agent-jcs-ed25519-b64-v1",
     });
-    expect(readAccepted(accepted, expected)).toEqual(accepted);
+    expect(parseResultAcceptance(accepted, expected)).toEqual(accepted);
   });
 
   it("is read out of an answer that also carries a settlement", () => {
-    expect(readAccepted({ ...accepted, settlement: {} }, expected)).toEqual(accepted);
+    expect(parseResultAcceptance({ ...accepted, settlement: {} }, expected)).toEqual(accepted);
   });
 
   it.each<[string, unknown]>([
@@ -36,6 +36,6 @@ describe("A9: a signed acceptance", () => {
     ["under another key", signJson(body, beta.secretKey)],
     ["that is no object", "accepted"],
   ])("is not one %s", (_name, answer) => {
-    expect(readAccepted(answer, expected)).toBeNull();
+    expect(parseResultAcceptance(answer, expected)).toBeNull();
   });
 });

@@ -6,7 +6,7 @@ import { hex32, signature, textId, time, uuid } from "./fields.ts";
  * A relay's signed word that it has taken the result of a task, for which it then owes the
  * settlement. `signature` is over the canonical JSON of the other members.
  */
-export const AcceptedSchema = v.object({
+export const ResultAcceptanceSchema = v.object({
   status: v.literal("accepted"),
   task_id: textId,
   /** The SHA-256 of the canonical JSON of the whole receipt. */
@@ -17,7 +17,7 @@ export const AcceptedSchema = v.object({
   suite: v.literal(SUITE),
   signature,
 });
-export type Accepted = v.InferOutput<typeof AcceptedSchema>;
+export type ResultAcceptance = v.InferOutput<typeof ResultAcceptanceSchema>;
 
 /** What an acceptance is about. */
 export interface AcceptedResult {
@@ -27,11 +27,11 @@ export interface AcceptedResult {
 }
 
 /** The signed answer to a result at `now` (ms); `secretKey` is the accepting relay's seed. */
-export function createAccepted(
+export function createResultAcceptance(
   { taskId, receiptHash, relayId }: AcceptedResult,
   { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
-): Accepted {
-  const body: Omit<Accepted, "signature"> = {
+): ResultAcceptance {
+  const body: Omit<ResultAcceptance, "signature"> = {
     status: "accepted",
     task_id: taskId,
     receipt_hash: receiptHash,
@@ -46,21 +46,21 @@ export function createAccepted(
  * The acceptance in an answer to a result; null unless it is about this result and signed with
  * `publicKey` (64 hex digits). Other members of the answer are no part of it.
  */
-export function readAccepted(
+export function parseResultAcceptance(
   answer: unknown,
   expected: AcceptedResult & { readonly publicKey: string },
-): Accepted | null {
-  const parsed = v.safeParse(AcceptedSchema, answer);
+): ResultAcceptance | null {
+  const parsed = v.safeParse(ResultAcceptanceSchema, answer);
   if (!parsed.success) return null;
   const accepted = parsed.output;
-  const isAbout =
+  const matchesResult =
     accepted.task_id === expected.taskId &&
     accepted.receipt_hash === expected.receiptHash &&
     accepted.relay_id === expected.relayId;
-  return isAbout && isSigned(accepted, expected.publicKey) ? accepted : null;
+  return matchesResult && isSigned(accepted, expected.publicKey) ? accepted : null;
 }
 
-function isSigned(accepted: Accepted, publicKey: string): boolean {
+function isSigned(accepted: ResultAcceptance, publicKey: string): boolean {
   try {
     return verifyJson(accepted, hexToBytes(publicKey));
   } catch (error) {

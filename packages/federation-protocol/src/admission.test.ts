@@ -1,39 +1,43 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma } from "../test/parties.ts";
 import {
-  admitPeer,
-  admitProposal,
+  checkAdmission,
+  checkProposalAdmission,
   type AdmissionPolicy,
-  creditAfterHandshake,
-  initialCreditLimit,
-  type PeerStanding,
+  computeCreditAfterHandshake,
+  selectInitialCreditLimit,
+  type AdmissionInput,
 } from "./admission.ts";
 
 const open: AdmissionPolicy = { blocked: [], allowed: null, maxPeers: 50 };
 const self = { relayId: alpha.id, publicKey: alpha.publicKey };
-const unknown: PeerStanding = { self, known: null, livePeers: 0 };
+const unknown: AdmissionInput = { self, known: null, livePeers: 0 };
 const knownAs = (state: "pending" | "active" | "suspended" | "removed", key = beta.publicKey) => ({
   ...unknown,
   known: { state, publicKey: key, operatorRemoval: null },
 });
-const removedByOperator = (key = beta.publicKey): PeerStanding => ({
+const removedByOperator = (key = beta.publicKey): AdmissionInput => ({
   ...unknown,
   known: { state: "removed", publicKey: key, operatorRemoval: "in_force" },
 });
 
 describe("A relay that wants to peer", () => {
-  it.each<[string, AdmissionPolicy, PeerStanding]>([
+  it.each<[string, AdmissionPolicy, AdmissionInput]>([
     ["that is a stranger, without an allowlist", open, unknown],
     ["that is on the allowlist", { ...open, allowed: [beta.id] }, unknown],
     ["that proposes again before it confirmed", open, knownAs("pending")],
     ["that was removed", open, knownAs("removed")],
     ["that is the fiftieth", open, { ...unknown, livePeers: 49 }],
   ])("%s may", (_, policy, standing) => {
-    const admitted = admitPeer({ relayId: beta.id, publicKey: beta.publicKey }, policy, standing);
+    const admitted = checkAdmission(
+      { relayId: beta.id, publicKey: beta.publicKey },
+      policy,
+      standing,
+    );
     expect(admitted).toEqual({ ok: true });
   });
 
-  it.each<[string, AdmissionPolicy, PeerStanding, string]>([
+  it.each<[string, AdmissionPolicy, AdmissionInput, string]>([
     ["that is blocked (F10)", { ...open, blocked: [beta.id] }, unknown, "peer.blocked"],
     [
       "that is not on the allowlist (F10)",
@@ -53,7 +57,11 @@ describe("A relay that wants to peer", () => {
     ["whose id is another's (F8)", open, knownAs("active", gamma.publicKey), "peer.key_changed"],
     ["whose id was another's", open, knownAs("removed", gamma.publicKey), "peer.key_changed"],
   ])("%s may not", (_, policy, standing, code) => {
-    const admitted = admitPeer({ relayId: beta.id, publicKey: beta.publicKey }, policy, standing);
+    const admitted = checkAdmission(
+      { relayId: beta.id, publicKey: beta.publicKey },
+      policy,
+      standing,
+    );
     expect(admitted).toEqual({ ok: false, code });
   });
 
@@ -61,7 +69,7 @@ describe("A relay that wants to peer", () => {
     ["id", { relayId: alpha.id, publicKey: beta.publicKey }],
     ["key", { relayId: beta.id, publicKey: alpha.publicKey }],
   ])("with this relay's own %s may not (F8)", (_, peer) => {
-    expect(admitPeer(peer, open, unknown)).toEqual({ ok: false, code: "peer.own_identity" });
+    expect(checkAdmission(peer, open, unknown)).toEqual({ ok: false, code: "peer.own_identity" });
   });
 });
 
@@ -69,7 +77,7 @@ describe("A3: a relay that the operator removed", () => {
   const peer = { relayId: beta.id, publicKey: beta.publicKey };
   const allowed = { ...open, allowed: [beta.id] };
 
-  it.each<[string, AdmissionPolicy, PeerStanding]>([
+  it.each<[string, AdmissionPolicy, AdmissionInput]>([
     ["may not propose", open, removedByOperator()],
     ["may not propose although it is on the allowlist", allowed, removedByOperator()],
     [
@@ -78,25 +86,25 @@ describe("A3: a relay that the operator removed", () => {
       { ...removedByOperator(), livePeers: 50 },
     ],
   ])("%s", (_, policy, standing) => {
-    expect(admitProposal(peer, policy, standing)).toEqual({
+    expect(checkProposalAdmission(peer, policy, standing)).toEqual({
       ok: false,
       code: "federation.peer_removed",
     });
   });
 
   it("may be admitted by the operator", () => {
-    expect(admitPeer(peer, open, removedByOperator())).toEqual({ ok: true });
+    expect(checkAdmission(peer, open, removedByOperator())).toEqual({ ok: true });
   });
 
   it("may propose once that was lifted, like one that left by itself", () => {
     for (const operatorRemoval of ["lifted", null] as const) {
       const known = { state: "removed", publicKey: beta.publicKey, operatorRemoval } as const;
-      expect(admitProposal(peer, open, { ...unknown, known })).toEqual({ ok: true });
+      expect(checkProposalAdmission(peer, open, { ...unknown, known })).toEqual({ ok: true });
     }
   });
 
   it("is not named to a relay with another key under its id", () => {
-    expect(admitProposal(peer, open, removedByOperator(gamma.publicKey))).toEqual({
+    expect(checkProposalAdmission(peer, open, removedByOperator(gamma.publicKey))).toEqual({
       ok: false,
       code: "peer.key_changed",
     });
@@ -116,7 +124,7 @@ describe("A3: the credit limit after a handshake", () => {
     ["of a once removed peer that the operator adds is the operator's", once, true, 1_000, 5],
     ["of a once removed peer that is back is the operator's", once, false, 1_000, 5],
   ])("%s", (_, known, added, initial, expected) => {
-    expect(creditAfterHandshake(known, { added, initial })).toBe(expected);
+    expect(computeCreditAfterHandshake(known, { added, initial })).toBe(expected);
   });
 });
 
@@ -124,11 +132,11 @@ describe("Peering is not credit:", () => {
   const nobody = { added: false, allowed: false, autoAccept: false };
 
   it("a stranger begins with none", () => {
-    expect(initialCreditLimit(nobody, { standard: 1000, none: 0 })).toBe(0);
+    expect(selectInitialCreditLimit(nobody, { standard: 1000, none: 0 })).toBe(0);
   });
 
   it.each(["added", "allowed", "autoAccept"] as const)("one that is %s has the default", (why) => {
     const trusted = { ...nobody, [why]: true };
-    expect(initialCreditLimit(trusted, { standard: 1000, none: 0 })).toBe(1000);
+    expect(selectInitialCreditLimit(trusted, { standard: 1000, none: 0 })).toBe(1000);
   });
 });

@@ -5,7 +5,7 @@ import {
   type RemovedCode,
 } from "./refusals.ts";
 import type { PeerState } from "./messages/peer.ts";
-import { isRemovedByOperator, type OperatorRemoval, type PeerLife } from "./peer.ts";
+import { isRemovedByOperator, type OperatorRemoval, type PeerRecord } from "./peer.ts";
 
 /** Whom a relay takes as peers, by relay ids. */
 export interface AdmissionPolicy {
@@ -16,12 +16,12 @@ export interface AdmissionPolicy {
 }
 
 /** What the judging relay knows of a relay that wants to peer. */
-export interface PeerStanding {
+export interface AdmissionInput {
   readonly self: { readonly relayId: string; readonly publicKey: string };
   /** The record under this relay id, removed ones included: an id stays with its key for good. */
   readonly known:
     | ({ readonly state: PeerState; readonly publicKey: string } & Pick<
-        PeerLife,
+        PeerRecord,
         "operatorRemoval"
       >)
     | null;
@@ -34,10 +34,10 @@ export interface PeerStanding {
  * way to a new proposal of the same key. Refused: `peer.own_identity`, `peer.blocked`,
  * `peer.not_allowed`, `peer.key_changed`, `peer.exists`, `peer.limit_reached`.
  */
-export function admitPeer(
+export function checkAdmission(
   { relayId, publicKey }: { readonly relayId: string; readonly publicKey: string },
   { blocked, allowed, maxPeers }: AdmissionPolicy,
-  { self, known, livePeers }: PeerStanding,
+  { self, known, livePeers }: AdmissionInput,
 ): { readonly ok: true } | FederationRefusal<AdmissionCode> {
   if (relayId === self.relayId || publicKey === self.publicKey) return refuse("peer.own_identity");
   if (blocked.includes(relayId)) return refuse("peer.blocked");
@@ -49,26 +49,26 @@ export function admitPeer(
 }
 
 /**
- * As `admitPeer`, for a relay that proposes by itself: one that the operator removed comes back only
+ * As `checkAdmission`, for a relay that proposes by itself: one that the operator removed comes back only
  * when the operator asks for it. Refused also: `federation.peer_removed`.
  */
-export function admitProposal(
+export function checkProposalAdmission(
   peer: { readonly relayId: string; readonly publicKey: string },
   policy: AdmissionPolicy,
-  standing: PeerStanding,
+  input: AdmissionInput,
 ): { readonly ok: true } | FederationRefusal<AdmissionCode | RemovedCode> {
-  const { known } = standing;
+  const { known } = input;
   if (known !== null && known.publicKey === peer.publicKey && isRemovedByOperator(known)) {
     return refuse("federation.peer_removed");
   }
-  return admitPeer(peer, policy, standing);
+  return checkAdmission(peer, policy, input);
 }
 
 /**
  * The credit limit of a peer after a handshake. What a former peering left holds, unless the operator
  * adds the peer anew; for one that the operator once removed only the operator's own word counts.
  */
-export function creditAfterHandshake<Amount extends number>(
+export function computeCreditAfterHandshake<Amount extends number>(
   known: { readonly creditLimit: Amount; readonly operatorRemoval: OperatorRemoval } | null,
   { added, initial }: { readonly added: boolean; readonly initial: Amount },
 ): Amount {
@@ -81,9 +81,9 @@ export function creditAfterHandshake<Amount extends number>(
  * The credit limit that a peer begins with: the default for one that this operator added or allowed
  * by name, or for all when peers are accepted automatically; any other one has none.
  */
-export function initialCreditLimit<Amount extends number>(
-  trusted: { readonly added: boolean; readonly allowed: boolean; readonly autoAccept: boolean },
+export function selectInitialCreditLimit<Amount extends number>(
+  grounds: { readonly added: boolean; readonly allowed: boolean; readonly autoAccept: boolean },
   limits: { readonly standard: Amount; readonly none: Amount },
 ): Amount {
-  return trusted.added || trusted.allowed || trusted.autoAccept ? limits.standard : limits.none;
+  return grounds.added || grounds.allowed || grounds.autoAccept ? limits.standard : limits.none;
 }

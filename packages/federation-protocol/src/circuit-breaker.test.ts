@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isBroken, recordForward } from "./circuit-breaker.ts";
+import { isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
 
 const history = (text: string) => text.split("").map((letter) => letter === "+");
 
@@ -15,15 +15,15 @@ it.each([
   ["------++--", false],
   ["+++++----", false],
 ])("After the forwards %s the path is broken: %s", (text, broken) => {
-  expect(isBroken(history(text))).toBe(broken);
+  expect(isCircuitOpen(history(text))).toBe(broken);
 });
 
 it("Only the latest ten forwards count", () => {
   const long = history("+".repeat(50));
   const failed = Array.from({ length: 6 }).reduce(
-    (before: readonly boolean[]) => recordForward(before, false),
+    (before: readonly boolean[]) => recordForwardOutcome(before, false),
     long,
   );
   expect(failed).toHaveLength(10);
-  expect(isBroken(failed)).toBe(true);
+  expect(isCircuitOpen(failed)).toBe(true);
 });

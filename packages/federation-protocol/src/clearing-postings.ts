@@ -2,14 +2,14 @@ import {
   type Account,
   accountOf,
   asMicro,
-  FEES,
+  FEE_ACCOUNT,
   type Micro,
   negate,
   type Posting,
   type TransactionType,
-  WORLD,
+  EXTERNAL_ACCOUNT,
 } from "@agent/budget";
-import type { Terms } from "./fee.ts";
+import type { SettlementTerms } from "./fee.ts";
 
 interface PeerTask {
   readonly peerId: string;
@@ -17,68 +17,77 @@ interface PeerTask {
 }
 
 /** A forwarded task was taken: what the peer will owe for it is held. */
-export function inboundHold({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
-  return move("allocation_hold", accountOf.peer(peerId), accountOf.held(taskId), amount);
+export function buildInboundHold({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
+  return buildTransfer("allocation_hold", accountOf.peer(peerId), accountOf.held(taskId), amount);
 }
 
 /** The forwarded task ended without pay: the peer owes nothing for it. */
-export function inboundRelease({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
-  return move("allocation_release", accountOf.held(taskId), accountOf.peer(peerId), amount);
+export function buildInboundRelease({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
+  return buildTransfer(
+    "allocation_release",
+    accountOf.held(taskId),
+    accountOf.peer(peerId),
+    amount,
+  );
 }
 
 /** The peer settled a task of an agent of this relay: the agent has it, less the fee. */
-export function inboundPaid({ agentId, terms, ...task }: PeerTask & InboundPayment) {
+export function buildInboundPayment({ agentId, terms, ...task }: PeerTask & InboundPayment) {
   const source = task.held ? accountOf.held(task.taskId) : accountOf.peer(task.peerId);
   return [
-    ...move("settlement_credit", source, accountOf.agent(agentId), terms.net),
-    ...move("fee", source, FEES, terms.fee),
+    ...buildTransfer("settlement_credit", source, accountOf.agent(agentId), terms.net),
+    ...buildTransfer("fee", source, FEE_ACCOUNT, terms.fee),
   ];
 }
 
 interface InboundPayment {
   readonly agentId: string;
-  readonly terms: Terms;
+  readonly terms: SettlementTerms;
   /** Whether the hold still stands; where it has lapsed the peer comes to owe it now. */
   readonly held: boolean;
 }
 
 /** The peer settled a task that went on to another relay: the fee is earned, the rest stays held. */
-export function inboundPassed({
+export function buildInboundForwarding({
   terms,
   held,
   ...task
 }: PeerTask & Pick<InboundPayment, "terms" | "held">) {
-  const hold = held ? [] : inboundHold({ ...task, amount: terms.gross });
-  return [...hold, ...move("fee", accountOf.held(task.taskId), FEES, terms.fee)];
+  const hold = held ? [] : buildInboundHold({ ...task, amount: terms.gross });
+  return [...hold, ...buildTransfer("fee", accountOf.held(task.taskId), FEE_ACCOUNT, terms.fee)];
 }
 
 /** The next relay confirmed what a relay in the middle passed on: that is owed to it from now on. */
-export function passedOn({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
-  return move("settlement_credit", accountOf.held(taskId), accountOf.peer(peerId), amount);
+export function buildForwardedPayment({ peerId, taskId, amount }: PeerTask & { amount: Micro }) {
+  return buildTransfer("settlement_credit", accountOf.held(taskId), accountOf.peer(peerId), amount);
 }
 
 /** The peer confirmed a settlement: the hold is released, and the payer charged. */
-export function outboundPaid({
+export function buildOutboundPayment({
   peerId,
   taskId,
   payerId,
   locked,
   terms,
-}: PeerTask & { readonly payerId: string; readonly locked: Micro; readonly terms: Terms }) {
+}: PeerTask & {
+  readonly payerId: string;
+  readonly locked: Micro;
+  readonly terms: SettlementTerms;
+}) {
   const payer = accountOf.agent(payerId);
   const paid: readonly Posting[] = [
     { account: payer, type: "settlement_debit", amount: negate(terms.gross) },
     { account: accountOf.peer(peerId), type: "settlement_credit", amount: terms.net },
-    { account: FEES, type: "fee", amount: terms.fee },
+    { account: FEE_ACCOUNT, type: "fee", amount: terms.fee },
   ];
   return [
-    ...move("allocation_release", accountOf.held(taskId), payer, locked),
+    ...buildTransfer("allocation_release", accountOf.held(taskId), payer, locked),
     ...paid.filter(({ amount }) => amount !== 0),
   ];
 }
 
 /** A payment outside: this relay paid the peer, or received from it. */
-export function outsidePayment({
+export function buildExternalPayment({
   peerId,
   direction,
   amount,
@@ -89,11 +98,11 @@ export function outsidePayment({
 }): readonly Posting[] {
   const peer = accountOf.peer(peerId);
   return direction === "paid"
-    ? move("withdrawal", peer, WORLD, amount)
-    : move("deposit", WORLD, peer, amount);
+    ? buildTransfer("withdrawal", peer, EXTERNAL_ACCOUNT, amount)
+    : buildTransfer("deposit", EXTERNAL_ACCOUNT, peer, amount);
 }
 
-function move(
+function buildTransfer(
   type: TransactionType,
   from: Account,
   to: Account,

@@ -11,7 +11,7 @@ export interface ClearingLine {
   /** What the forwards to the peer that are still open would add to the balance. */
   readonly payable: Micro;
   readonly limit: Micro;
-  /** What the peer has defaulted on (`defaultedAmount`): it is held out of the balance no longer. */
+  /** What the peer has defaulted on (`getDefaultedAmount`): it is held out of the balance no longer. */
   readonly defaulted?: Micro;
 }
 
@@ -22,16 +22,16 @@ export type PeerDebt = Pick<ClearingLine, "balance" | "limit" | "defaulted">;
  * What the peer owes, with what it would owe for running tasks and what it has defaulted on;
  * negative: it has paid ahead.
  */
-export function exposureOf({ balance, defaulted }: Omit<PeerDebt, "limit">): Micro {
+export function getExposure({ balance, defaulted }: Omit<PeerDebt, "limit">): Micro {
   return asMicro((defaulted ?? 0) - balance);
 }
 
 /** Whether the peer may come to owe `amount` more. Refused: `clearing.limit_exceeded`. */
-export function mayBeOwed(
+export function checkReceivable(
   line: PeerDebt,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
-  if (amount === 0 || exposureOf(line) + amount <= line.limit) return { ok: true };
+  if (amount === 0 || getExposure(line) + amount <= line.limit) return { ok: true };
   return refuse("clearing.limit_exceeded");
 }
 
@@ -39,7 +39,7 @@ export function mayBeOwed(
  * Whether this relay may promise `amount` more to the peer: a peer without credit is sent free tasks
  * only, whoever would be the debtor. Refused: `clearing.limit_exceeded`.
  */
-export function mayOwe(
+export function checkPayable(
   { balance, payable, limit }: Omit<ClearingLine, "defaulted">,
   amount: Micro,
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
@@ -52,9 +52,9 @@ export function mayOwe(
  * more than is owed is credit like any other; money that came may always be recorded. Refused:
  * `clearing.limit_exceeded`.
  */
-export function judgeOutsidePayment(
+export function checkExternalPayment(
   line: PeerDebt,
   { direction, amount }: { readonly direction: "paid" | "received"; readonly amount: Micro },
 ): { readonly ok: true } | FederationRefusal<ClearingCode> {
-  return direction === "paid" ? mayBeOwed(line, amount) : { ok: true };
+  return direction === "paid" ? checkReceivable(line, amount) : { ok: true };
 }

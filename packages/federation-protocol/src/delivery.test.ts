@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { meaningOf } from "./delivery.ts";
+import { classifyDelivery } from "./delivery.ts";
 import { REFUSAL_STATUS } from "./refusal-status.ts";
 
 it.each([
@@ -24,21 +24,25 @@ it.each([
   [503, "later"],
   [504, "unknown"],
 ] as const)("An answer of %s means: %s", (status, meaning) => {
-  expect(meaningOf({ kind: "answered", status })).toBe(meaning);
+  expect(classifyDelivery({ kind: "answered", status })).toBe(meaning);
 });
 
 it("A lost answer is unknown, and a connection that never stood can be tried later", () => {
-  expect(meaningOf({ kind: "unknown" })).toBe("unknown");
-  expect(meaningOf({ kind: "unreachable" })).toBe("later");
+  expect(classifyDelivery({ kind: "unknown" })).toBe("unknown");
+  expect(classifyDelivery({ kind: "unreachable" })).toBe("later");
 });
 
 it("A relay whose federation is off has not looked at what was sent", () => {
-  expect(meaningOf({ kind: "answered", status: 404, code: "route.not_found" })).toBe("later");
+  expect(classifyDelivery({ kind: "answered", status: 404, code: "route.not_found" })).toBe(
+    "later",
+  );
 });
 
 it.each(Object.entries(REFUSAL_STATUS).filter(([code]) => code.startsWith("result.")))(
   "A result refused with %s is not sent again",
   (code, status) => {
-    expect(["refused", "duplicate"]).toContain(meaningOf({ kind: "answered", status, code }));
+    expect(["refused", "duplicate"]).toContain(
+      classifyDelivery({ kind: "answered", status, code }),
+    );
   },
 );

@@ -8,7 +8,7 @@ export type Delivery =
   | { readonly kind: "unknown" };
 
 /** What an answer says of the delivery. */
-export type DeliveryMeaning =
+export type DeliveryOutcome =
   | "accepted"
   | "pending"
   | "duplicate"
@@ -21,7 +21,7 @@ export type DeliveryMeaning =
  * says that it was not looked at (rate, overload, a signature or clock that may be mended); a
  * failure of the other side says nothing.
  */
-export function meaningOf(delivery: Delivery): DeliveryMeaning {
+export function classifyDelivery(delivery: Delivery): DeliveryOutcome {
   if (delivery.kind === "unknown") return "unknown";
   if (delivery.kind === "unreachable") return "later";
   const { status, code } = delivery;
@@ -32,16 +32,16 @@ export function meaningOf(delivery: Delivery): DeliveryMeaning {
   if (status === 202) return "pending";
   if (status >= 200 && status < 300) return "accepted";
   if (status === 409) return "duplicate";
-  if (FINAL.includes(status)) return "refused";
-  if (NOT_LOOKED_AT.includes(status)) return "later";
+  if (finalStatuses.includes(status)) return "refused";
+  if (unprocessedStatuses.includes(status)) return "later";
   return "unknown";
 }
 
-const FINAL = [400, 402, 404, 410, 413, 415, 422];
-const NOT_LOOKED_AT = [401, 403, 405, 408, 425, 429, 503];
+const finalStatuses = [400, 402, 404, 410, 413, 415, 422];
+const unprocessedStatuses = [401, 403, 405, 408, 425, 429, 503];
 
 /** Whether the peer stands still: a frozen relay looks at nothing, so the attempt was none. */
-export function isFrozen(delivery: Delivery): boolean {
+export function isPeerFrozen(delivery: Delivery): boolean {
   if (delivery.kind !== "answered") return false;
   return delivery.status === 503 && delivery.code === "server.frozen";
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { alpha, beta, NOW } from "../test/parties.ts";
-import { judgeEnvelope } from "./envelope.ts";
+import { checkEnvelope } from "./envelope.ts";
 
 it.each([
   [{}, null],
@@ -10,11 +10,11 @@ it.each([
   [{ timestamp: NOW + 300_001 }, "federation.timestamp_expired"],
   [{ to: alpha.id }, "federation.wrong_receiver"],
 ])("A body with %o is for beta, now: %s", (envelope, code) => {
-  const judged = judgeEnvelope(envelope, { self: beta.id, now: NOW });
+  const judged = checkEnvelope(envelope, { self: beta.id, now: NOW });
   expect(judged.ok ? null : judged.code).toBe(code);
 });
 
 it("A scaled lifetime holds for bodies as well", () => {
   const context = { self: beta.id, now: NOW, lifetimeMs: 1_000 };
-  expect(judgeEnvelope({ timestamp: NOW - 1_001 }, context).ok).toBe(false);
+  expect(checkEnvelope({ timestamp: NOW - 1_001 }, context).ok).toBe(false);
 });

@@ -7,9 +7,9 @@ import { type FederationRefusal, refuse, type RequestCode } from "./refusals.ts"
  * from serving at another relay, or again under a new header. Refused:
  * `federation.timestamp_expired`, `federation.wrong_receiver`.
  */
-export function judgeEnvelope(
+export function checkEnvelope(
   { timestamp, to }: { readonly timestamp?: number | undefined; readonly to?: string | undefined },
-  { self, now, lifetimeMs = FEDERATION_LIMITS.timestampAgeMs }: EnvelopeContext,
+  { self, now, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs }: EnvelopeContext,
 ): { readonly ok: true } | FederationRefusal<RequestCode> {
   if (timestamp !== undefined && !isFresh(timestamp, now, lifetimeMs)) {
     return refuse("federation.timestamp_expired");

@@ -21,7 +21,7 @@ export function extensibleEnum<const Words extends readonly string[]>(
 }
 
 /** The words of an enumeration made by `extensibleEnum`, or null for any other schema. */
-export function wordsOf(schema: v.GenericSchema): readonly string[] | null {
+export function getEnumWords(schema: v.GenericSchema): readonly string[] | null {
   const { enum: words, "x-extensible": isExtensible } = v.getMetadata(schema);
   return isExtensible === true && Array.isArray(words) ? words.map(String) : null;
 }

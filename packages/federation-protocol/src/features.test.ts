@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { alpha, beta, introductionOf, NOW } from "../test/parties.ts";
-import { supports } from "./features.ts";
-import { introduce, introductionOf as read } from "./handshake/introduction.ts";
-import { claimsOf, createHeartbeat, judgeHeartbeat } from "./heartbeat.ts";
-import { movePeer, NEW_PEER } from "./peer.ts";
-import { answerIsSigned, signAnswer } from "./request-signature.ts";
+import { alpha, beta, buildDescription, NOW } from "../test/parties.ts";
+import { supportsFeature } from "./features.ts";
+import { toDescriptionMessage, parseDescription as read } from "./handshake/introduction.ts";
+import { getHeartbeatClaims, createHeartbeat, verifyHeartbeat } from "./heartbeat.ts";
+import { applyPeerEvent, NEW_PEER } from "./peer.ts";
+import { isAnswerSigned, signAnswer } from "./request-signature.ts";
 
 const plain = { relay_id: alpha.id, timestamp: NOW, agent_count: 0 };
 const full = createHeartbeat(
@@ -25,11 +25,11 @@ describe("H18: a feature", () => {
     [["position"], "cancel", false],
     [[], "position", false],
   ] as const)("of a peer that named %j: %s is %s", (features, feature, expected) => {
-    expect(supports({ features }, feature)).toBe(expected);
+    expect(supportsFeature({ features }, feature)).toBe(expected);
   });
 
   it("is read from a heartbeat that names its receiver, unknown words included", () => {
-    expect(claimsOf(full, beta.id)).toEqual({
+    expect(getHeartbeatClaims(full, beta.id)).toEqual({
       features: ["position", "of-tomorrow"],
       incarnation: 7,
       position: { amount: -950_000, underWay: false },
@@ -40,12 +40,16 @@ describe("H18: a feature", () => {
     ["for another receiver", { ...full, to: alpha.id }],
     ["without a receiver", createHeartbeat({ ...plain, features: ["position"] }, alpha.secretKey)],
   ])("of a heartbeat %s is not believed", (_, heartbeat) => {
-    expect(claimsOf(heartbeat as typeof full, beta.id)).toBeNull();
+    expect(getHeartbeatClaims(heartbeat as typeof full, beta.id)).toBeNull();
   });
 
   it("of the version before counts as not named", () => {
     const before = createHeartbeat({ ...plain, to: beta.id }, alpha.secretKey);
-    expect(claimsOf(before, beta.id)).toEqual({ features: [], incarnation: 0, position: null });
+    expect(getHeartbeatClaims(before, beta.id)).toEqual({
+      features: [],
+      incarnation: 0,
+      position: null,
+    });
   });
 
   it.each<[string, object]>([
@@ -56,43 +60,43 @@ describe("H18: a feature", () => {
     ["a position without `under_way`", { position: { amount: 1 } }],
   ])("stands in no heartbeat with %s", (_, change) => {
     const context = { from: alpha.id, publicKey: alpha.publicKey, lastTimestamp: 0, now: NOW };
-    expect(judgeHeartbeat(full, context).ok).toBe(true);
-    expect(judgeHeartbeat({ ...full, ...change }, context)).toMatchObject({
+    expect(verifyHeartbeat(full, context).ok).toBe(true);
+    expect(verifyHeartbeat({ ...full, ...change }, context)).toMatchObject({
       ok: false,
       code: "federation.malformed",
     });
   });
 
   it("travels with an introduction, and is left out of one that names none", () => {
-    const plainly = introductionOf(alpha);
-    expect(introduce(plainly)).not.toHaveProperty("features");
+    const plainly = buildDescription(alpha);
+    expect(toDescriptionMessage(plainly)).not.toHaveProperty("features");
     const named = { ...plainly, features: ["position"] };
-    expect(read(introduce(named))).toEqual(named);
+    expect(read(toDescriptionMessage(named))).toEqual(named);
   });
 });
 
 describe("H18: what a peer's life keeps", () => {
   const heard = (claims: { features: readonly string[]; incarnation: number } | null) =>
     ({ type: "heartbeat", timestamp: NOW, agentCount: 0, now: NOW, claims }) as const;
-  const active = movePeer(NEW_PEER, { type: "confirmed", features: ["position"] });
+  const active = applyPeerEvent(NEW_PEER, { type: "confirmed", features: ["position"] });
 
   it("begins with the features of the handshake, and follows each signed heartbeat", () => {
     expect(active.features).toEqual(["position"]);
-    expect(movePeer(active, heard({ features: [], incarnation: 0 })).features).toEqual([]);
-    expect(movePeer(active, heard(null)).features).toEqual(["position"]);
+    expect(applyPeerEvent(active, heard({ features: [], incarnation: 0 })).features).toEqual([]);
+    expect(applyPeerEvent(active, heard(null)).features).toEqual(["position"]);
   });
 
   it("is what this version knows of the words, once each", () => {
     const named = { features: ["of-tomorrow", "cancel", "position", "cancel"], incarnation: 0 };
-    expect(movePeer(active, heard(named)).features).toEqual(["position", "cancel"]);
-    const { features } = movePeer(NEW_PEER, { type: "confirmed", features: named.features });
+    expect(applyPeerEvent(active, heard(named)).features).toEqual(["position", "cancel"]);
+    const { features } = applyPeerEvent(NEW_PEER, { type: "confirmed", features: named.features });
     expect(features).toEqual(["position", "cancel"]);
   });
 
   it("is the highest incarnation, because an older one is a copy or an older backup", () => {
-    const later = movePeer(active, heard({ features: [], incarnation: 9 }));
-    expect(movePeer(later, heard({ features: [], incarnation: 3 })).incarnation).toBe(9);
-    expect(movePeer(later, { type: "confirmed" }).incarnation).toBe(9);
+    const later = applyPeerEvent(active, heard({ features: [], incarnation: 9 }));
+    expect(applyPeerEvent(later, heard({ features: [], incarnation: 3 })).incarnation).toBe(9);
+    expect(applyPeerEvent(later, { type: "confirmed" }).incarnation).toBe(9);
   });
 });
 
@@ -100,7 +104,7 @@ describe("H18: the signature of an answer", () => {
   const signature = signAnswer(full, alpha.secretKey);
 
   it("holds over the whole body as it came", () => {
-    expect(answerIsSigned({ ...full }, signature, alpha.publicKey)).toBe(true);
+    expect(isAnswerSigned({ ...full }, signature, alpha.publicKey)).toBe(true);
   });
 
   it.each<[string, unknown, string | null, string]>([
@@ -110,6 +114,6 @@ describe("H18: the signature of an answer", () => {
     ["a malformed one", full, "AAAA", alpha.publicKey],
     ["no body", undefined, signature, alpha.publicKey],
   ])("does not hold with %s", (_, body, given, key) => {
-    expect(answerIsSigned(body, given, key)).toBe(false);
+    expect(isAnswerSigned(body, given, key)).toBe(false);
   });
 });

@@ -18,7 +18,7 @@ export const FEDERATION_FEATURES = [
 export type FederationFeature = (typeof FEDERATION_FEATURES)[number];
 
 /** The words of `named` that this version knows; a peer could name any number of others. */
-export function knownFeatures(named: readonly string[]): readonly FederationFeature[] {
+export function filterKnownFeatures(named: readonly string[]): readonly FederationFeature[] {
   return FEDERATION_FEATURES.filter((word) => named.includes(word));
 }
 
@@ -26,7 +26,7 @@ export function knownFeatures(named: readonly string[]): readonly FederationFeat
  * Whether a peer has named a feature. A feature that it has not named must not be used with it, so
  * that relays of two versions work together as the older one does.
  */
-export function supports(
+export function supportsFeature(
   { features }: { readonly features: readonly string[] },
   feature: FederationFeature,
 ): boolean {

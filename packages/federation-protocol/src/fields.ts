@@ -8,11 +8,11 @@ const MAX_BALANCE = 9_000_000_000;
 /** Two texts that differ in half a surrogate pair would be one in a database. */
 const wellFormed = v.check((text: string) => text.isWellFormed(), "has to be well-formed Unicode");
 
-function textOf(least: number, most: number) {
+function boundedText(min: number, max: number) {
   return v.pipe(
     v.string(),
-    v.minLength(least, `has to be at least ${least} characters`),
-    v.maxLength(most, `has to be at most ${most} characters`),
+    v.minLength(min, `has to be at least ${min} characters`),
+    v.maxLength(max, `has to be at most ${max} characters`),
     wellFormed,
   );
 }
@@ -23,9 +23,9 @@ export const uuid = v.pipe(
   v.check(isUuid, "has to be a UUID (version 4, 7 or 8) in lower case"),
 );
 /** A task's or a settlement's id. */
-export const textId = textOf(1, 256);
-export const shortText = textOf(0, 256);
-export const longText = textOf(0, 4_096);
+export const textId = boundedText(1, 256);
+export const shortText = boundedText(0, 256);
+export const longText = boundedText(0, 4_096);
 export const hex32 = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{64}$/, "has to be 64 lower-case hex digits"),
@@ -87,7 +87,7 @@ export const balance = v.pipe(
   ),
 );
 export const capabilities = v.pipe(
-  v.array(textOf(1, 256)),
+  v.array(boundedText(1, 256)),
   v.maxLength(100, "has to hold at most 100 entries"),
 );
 /** A signed object of another kind: kept as it came, judged by its own verifier. */

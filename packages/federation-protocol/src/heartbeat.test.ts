@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, NOW } from "../test/parties.ts";
-import { createHeartbeat, judgeHeartbeat } from "./heartbeat.ts";
-import { createRemoval, judgeRemoval } from "./removal.ts";
+import { createHeartbeat, verifyHeartbeat } from "./heartbeat.ts";
+import { createRemoval, verifyRemoval } from "./removal.ts";
 import { signText } from "./signed-text.ts";
 
 const context = {
@@ -17,7 +17,7 @@ const removal = createRemoval({ relay_id: alpha.id, timestamp: NOW }, alpha.secr
 describe("A heartbeat (F19)", () => {
   it("is signed over the relay's id and the decimal time, one behind the other", () => {
     expect(heartbeat.signature).toBe(signText(`${alpha.id}${NOW}`, alpha.secretKey));
-    expect(judgeHeartbeat(heartbeat, context)).toEqual({ ok: true, heartbeat });
+    expect(verifyHeartbeat(heartbeat, context)).toEqual({ ok: true, heartbeat });
   });
 
   it.each<[string, unknown, Partial<typeof context>, string]>([
@@ -48,15 +48,15 @@ describe("A heartbeat (F19)", () => {
     ["with a negative count", { ...heartbeat, agent_count: -1 }, {}, "federation.malformed"],
     ["that is a list", [], {}, "federation.malformed"],
   ])("%s is refused", (_, value, change, code) => {
-    expect(judgeHeartbeat(value, { ...context, ...change })).toMatchObject({ ok: false, code });
+    expect(verifyHeartbeat(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });
 
 describe("A removal notice", () => {
   it("is signed over the canonical JSON of its other members, unknown ones included", () => {
-    expect(judgeRemoval(removal, context)).toEqual({ ok: true, removal });
+    expect(verifyRemoval(removal, context)).toEqual({ ok: true, removal });
     const more = createRemoval({ ...removal, reason: "bye" } as typeof removal, alpha.secretKey);
-    expect(judgeRemoval(more, context).ok).toBe(true);
+    expect(verifyRemoval(more, context).ok).toBe(true);
   });
 
   it.each<[string, unknown, Partial<typeof context>, string]>([
@@ -75,6 +75,6 @@ describe("A removal notice", () => {
     ["in another's name", removal, { from: beta.id }, "federation.wrong_sender"],
     ["that is old", removal, { now: NOW + 300_001 }, "federation.timestamp_expired"],
   ])("%s is refused", (_, value, change, code) => {
-    expect(judgeRemoval(value, { ...context, ...change })).toMatchObject({ ok: false, code });
+    expect(verifyRemoval(value, { ...context, ...change })).toMatchObject({ ok: false, code });
   });
 });

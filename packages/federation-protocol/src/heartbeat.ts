@@ -1,10 +1,10 @@
 import { type Heartbeat, HeartbeatSchema } from "./messages/peer.ts";
 import { isFresh } from "./freshness.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
-import { type Position, readPosition } from "./position.ts";
-import { readMessage } from "./read-message.ts";
+import { type Position, parsePosition } from "./position.ts";
+import { parseMessage } from "./read-message.ts";
 import { type FederationRefusal, type PeerCode, refuse } from "./refusals.ts";
-import { signText, textIsSigned } from "./signed-text.ts";
+import { signText, isTextSigned } from "./signed-text.ts";
 
 /** A sign of life at `timestamp` (ms), which the sender only ever lets grow. */
 export function createHeartbeat(
@@ -19,7 +19,7 @@ export interface NoticeContext {
   readonly from: string;
   /** The sender's key as 64 hex digits. */
   readonly publicKey: string;
-  /** The latest time that the sender has signed before; PeerLife has it. */
+  /** The latest time that the sender has signed before; PeerRecord has it. */
   readonly lastTimestamp: number;
   readonly now: number;
   readonly lifetimeMs?: number;
@@ -30,17 +30,17 @@ export interface NoticeContext {
  * `federation.wrong_sender`, `federation.timestamp_expired`, `peer.timestamp_stale` (not above the
  * last one), `federation.signature_invalid`.
  */
-export function judgeHeartbeat(
+export function verifyHeartbeat(
   value: unknown,
   context: NoticeContext,
 ): { readonly ok: true; readonly heartbeat: Heartbeat } | FederationRefusal<PeerCode> {
-  const read = readMessage(HeartbeatSchema, value);
+  const read = parseMessage(HeartbeatSchema, value);
   if (!read.ok) return read;
   const heartbeat = read.message;
-  const refused = judgeNotice(heartbeat, context);
+  const refused = checkNotice(heartbeat, context);
   if (refused !== null) return refused;
   const text = `${heartbeat.relay_id}${heartbeat.timestamp}`;
-  return textIsSigned(text, heartbeat.signature, context.publicKey)
+  return isTextSigned(text, heartbeat.signature, context.publicKey)
     ? { ok: true, heartbeat }
     : refuse("federation.signature_invalid");
 }
@@ -57,7 +57,7 @@ export interface HeartbeatClaims {
  * one that does not name this relay as its receiver, because it may be a copy for another one. A
  * member that is missing counts as that of the version before.
  */
-export function claimsOf(
+export function getHeartbeatClaims(
   { to, features = [], incarnation = 0, position }: Heartbeat,
   self: string,
 ): HeartbeatClaims | null {
@@ -65,14 +65,14 @@ export function claimsOf(
   return {
     features,
     incarnation,
-    position: position === undefined ? null : readPosition(position),
+    position: position === undefined ? null : parsePosition(position),
   };
 }
 
 /** The rules that heartbeats and removals share. */
-export function judgeNotice(
+export function checkNotice(
   { relay_id, timestamp }: { readonly relay_id: string; readonly timestamp: number },
-  { from, lastTimestamp, now, lifetimeMs = FEDERATION_LIMITS.timestampAgeMs }: NoticeContext,
+  { from, lastTimestamp, now, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs }: NoticeContext,
 ): FederationRefusal<PeerCode> | null {
   if (relay_id !== from) return refuse("federation.wrong_sender");
   if (!isFresh(timestamp, now, lifetimeMs)) return refuse("federation.timestamp_expired");

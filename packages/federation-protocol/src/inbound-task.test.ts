@@ -1,14 +1,14 @@
 import { asMicro } from "@agent/budget";
 import { describe, expect, it } from "vitest";
-import { NOW, SCHEDULE, takenTask, TERMS } from "../test/parties.ts";
+import { NOW, SCHEDULE, buildInboundTask, TERMS } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
 import {
   abandonReturn,
-  acknowledged,
+  acknowledgeReturn,
   awaitLateSettlement,
   beginReturn,
   clearDefault,
-  defaultedAmount,
+  getDefaultedAmount,
   endReturn,
   expireInbound,
   finishInbound,
@@ -16,17 +16,17 @@ import {
   type InboundTask,
   isReturnDue,
   postponeInbound,
-  returnAgain,
+  restartReturn,
 } from "./inbound-task.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 
 const finished = (status: ReceiptStatus = "completed") =>
-  finishInbound(takenTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
+  finishInbound(buildInboundTask(), { status, receiptHash: "ab" }, { now: NOW, ...SCHEDULE });
 const answered = (status: number, code?: string): Delivery => ({ kind: "answered", status, code });
 
 describe("A task that a peer sent", () => {
   it("holds what the peer will owe, until it is known that nothing is", () => {
-    expect(takenTask().hold).toBe("open");
+    expect(buildInboundTask().hold).toBe("open");
     expect(finished().hold).toBe("open");
     expect(finished("failed").hold).toBe("released");
     expect(finished("denied").hold).toBe("released");
@@ -42,7 +42,7 @@ describe("A task that a peer sent", () => {
   });
 
   it("that still runs expires, and its hold is released", () => {
-    const task = takenTask();
+    const task = buildInboundTask();
     expect(expireInbound(task, task.expiresAt - 1)).toBe(task);
     expect(expireInbound(task, task.expiresAt)).toMatchObject({ state: "void", hold: "released" });
     expect(expireInbound(finished(), task.expiresAt).state).toBe("returning");
@@ -102,7 +102,7 @@ describe("A result that is returned", () => {
       false,
       true,
     ]);
-    expect(isReturnDue(takenTask({ dueAt: NOW }), NOW)).toBe(false);
+    expect(isReturnDue(buildInboundTask({ dueAt: NOW }), NOW)).toBe(false);
   });
 
   it("is not taken back by a later answer", () => {
@@ -117,25 +117,25 @@ describe("A result that is returned", () => {
       hold: "released",
     });
     expect(abandonReturn(finished("failed"))).toMatchObject({ state: "void", hold: "released" });
-    const taken = acknowledged(finished());
+    const taken = acknowledgeReturn(finished());
     expect(abandonReturn(taken)).toBe(taken);
   });
 
   it("counts as taken when its peer settles it", () => {
-    expect(acknowledged(finished())).toMatchObject({ state: "completed", dueAt: null });
-    expect(acknowledged(takenTask())).toEqual(takenTask());
+    expect(acknowledgeReturn(finished())).toMatchObject({ state: "completed", dueAt: null });
+    expect(acknowledgeReturn(buildInboundTask())).toEqual(buildInboundTask());
   });
 });
 
 describe("A9: a hold that lapses", () => {
-  const taken = () => acknowledged(finished());
+  const taken = () => acknowledgeReturn(finished());
 
   it.each<[string, InboundTask, InboundTask["hold"]]>([
     ["after its result was accepted is a default", taken(), "defaulted"],
     ["before its result was accepted is released", finished(), "released"],
     [
       "for a result that was not completed is released",
-      acknowledged(finished("failed")),
+      acknowledgeReturn(finished("failed")),
       "released",
     ],
     ["for a free task is released", { ...taken(), amount: asMicro(0) }, "released"],
@@ -150,10 +150,10 @@ describe("A9: a hold that lapses", () => {
 
   it("counts as owed until it is settled or cleared", () => {
     const defaulted = expireInbound(taken(), Infinity);
-    expect(defaultedAmount(defaulted)).toBe(defaulted.amount);
-    expect(defaultedAmount(taken())).toBe(0);
+    expect(getDefaultedAmount(defaulted)).toBe(defaulted.amount);
+    expect(getDefaultedAmount(taken())).toBe(0);
     const cleared = clearDefault(defaulted);
-    expect([cleared.hold, defaultedAmount(cleared)]).toEqual(["released", 0]);
+    expect([cleared.hold, getDefaultedAmount(cleared)]).toEqual(["released", 0]);
     expect(clearDefault(taken())).toEqual(taken());
   });
 
@@ -181,16 +181,16 @@ describe("A8: a task of a peer", () => {
   });
 
   it("goes back again after a restore while it is completed and not settled", () => {
-    const again = returnAgain(acknowledged(finished()), NOW + 7);
+    const again = restartReturn(acknowledgeReturn(finished()), NOW + 7);
     expect(again).toMatchObject({ state: "returning", attempts: 0, dueAt: NOW + 7, hold: "open" });
     const terms = { ...TERMS, settlementId: "s", bookedAt: NOW };
     const others: InboundTask[] = [
-      takenTask(),
-      { ...acknowledged(finished()), hold: "settled", settlement: terms },
-      acknowledged(finished("failed")),
+      buildInboundTask(),
+      { ...acknowledgeReturn(finished()), hold: "settled", settlement: terms },
+      acknowledgeReturn(finished("failed")),
       abandonReturn(finished()),
     ];
-    for (const task of others) expect(returnAgain(task, NOW)).toBe(task);
+    for (const task of others) expect(restartReturn(task, NOW)).toBe(task);
   });
 });
 
@@ -204,7 +204,7 @@ it("A8: a result that a frozen peer did not look at goes again after the same pa
 });
 
 it("A9: a default that is brought again stays one that can be settled, though its peer refuses it", () => {
-  const again = returnAgain({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
+  const again = restartReturn({ ...finished(), state: "completed", hold: "defaulted" }, NOW);
   expect(again.state).toBe("returning");
   for (const ended of [endReturn(again, answered(404)), abandonReturn(again)]) {
     expect(ended).toMatchObject({ state: "completed", hold: "defaulted", dueAt: null });

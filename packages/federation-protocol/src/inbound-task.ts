@@ -1,6 +1,6 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, isFrozen, meaningOf } from "./delivery.ts";
-import type { Terms } from "./fee.ts";
+import { type Delivery, isPeerFrozen, classifyDelivery } from "./delivery.ts";
+import type { SettlementTerms } from "./fee.ts";
 import type { ReceiptStatus } from "./outbound-task.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
 
@@ -15,7 +15,7 @@ import type { RetrySchedule } from "./retry-schedule.ts";
 export type InboundState = "running" | "returning" | ReceiptStatus | "void";
 
 /** A settlement as it was booked, so that a repetition gets the same answer. */
-export interface BookedTerms extends Terms {
+export interface BookedTerms extends SettlementTerms {
   readonly settlementId: string;
   readonly bookedAt: number;
 }
@@ -46,19 +46,19 @@ export interface InboundTask {
   readonly settlement: BookedTerms | null;
 }
 
-type Taken = Pick<InboundTask, "taskId" | "peerId" | "agentId" | "amount" | "expiresAt">;
+type NewInboundTask = Pick<InboundTask, "taskId" | "peerId" | "agentId" | "amount" | "expiresAt">;
 
 /** A task that was just taken over, with its amount held. */
-export function openInbound(taken: Taken, { holdMs }: RetrySchedule): InboundTask {
+export function createInbound(newTask: NewInboundTask, { holdMs }: RetrySchedule): InboundTask {
   return {
-    ...taken,
+    ...newTask,
     state: "running",
     receiptHash: null,
     receiptStatus: null,
     attempts: 0,
     dueAt: null,
     hold: "open",
-    holdUntil: taken.expiresAt + holdMs,
+    holdUntil: newTask.expiresAt + holdMs,
     settlement: null,
   };
 }
@@ -106,9 +106,9 @@ export function beginReturn(
  */
 export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
   if (task.state !== "returning") return task;
-  switch (meaningOf(delivery)) {
+  switch (classifyDelivery(delivery)) {
     case "accepted":
-      return acknowledged(task);
+      return acknowledgeReturn(task);
     case "refused":
     case "duplicate":
       return abandonReturn(task);
@@ -116,7 +116,7 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
     case "later":
     case "unknown":
       // The pauses grow with the attempts, and the peer awaits the result when it goes on.
-      return isFrozen(delivery) ? { ...task, attempts: Math.max(0, task.attempts - 1) } : task;
+      return isPeerFrozen(delivery) ? { ...task, attempts: Math.max(0, task.attempts - 1) } : task;
   }
 }
 
@@ -124,12 +124,12 @@ export function endReturn(task: InboundTask, delivery: Delivery): InboundTask {
 export function abandonReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning") return task;
   // One that a restored relay brings again was accepted before, and its debt is settled by that.
-  if (task.hold === "defaulted") return acknowledged(task);
-  return { ...task, state: "void", dueAt: null, hold: releasedOf(task) };
+  if (task.hold === "defaulted") return acknowledgeReturn(task);
+  return { ...task, state: "void", dueAt: null, hold: getReleasedHold(task) };
 }
 
 /** A peer that settles a task has taken its result, whether or not its answer came. */
-export function acknowledged(task: InboundTask): InboundTask {
+export function acknowledgeReturn(task: InboundTask): InboundTask {
   if (task.state !== "returning" || task.receiptStatus === null) return task;
   return { ...task, state: task.receiptStatus, dueAt: null };
 }
@@ -142,7 +142,7 @@ export function expireInbound(task: InboundTask, now: number): InboundTask {
   if (task.state === "running" && now >= task.expiresAt) return voidInbound(task);
   if (now < task.holdUntil) return task;
   const isDefault = isHoldPending(task) && task.state === "completed" && task.amount > 0;
-  return { ...task, hold: isDefault ? "defaulted" : releasedOf(task) };
+  return { ...task, hold: isDefault ? "defaulted" : getReleasedHold(task) };
 }
 
 /** The task when the relay stood still for `ms`: what is awaited of the peer has that much longer. */
@@ -154,7 +154,7 @@ export function postponeInbound(task: InboundTask, ms: number): InboundTask {
  * The task after a restore of the relay's database: a completed result that is not settled goes back
  * again, because the settlement may be among what the backup lacks. The peer then answers with it.
  */
-export function returnAgain(task: InboundTask, now: number): InboundTask {
+export function restartReturn(task: InboundTask, now: number): InboundTask {
   const isUnsettled = task.receiptStatus === "completed" && task.settlement === null;
   const isReturned = task.state === "completed" || task.state === "returning";
   return isUnsettled && isReturned
@@ -178,16 +178,16 @@ export function awaitLateSettlement(
 }
 
 /**
- * The task after the relay stood still for `stoodMs`: its peer could not settle meanwhile, so it has
+ * The task after the relay stood still for `pausedMs`: its peer could not settle meanwhile, so it has
  * as much longer. After a restore it is asked for the settlement that the backup may lack, by bringing
  * it the result again.
  */
 export function resumeInbound(
   task: InboundTask,
-  { now, stoodMs, restored }: { now: number; stoodMs: number; restored: boolean },
+  { now, pausedMs, restored }: { now: number; pausedMs: number; restored: boolean },
 ): InboundTask {
-  const postponed = postponeInbound(task, stoodMs);
-  return restored ? returnAgain(postponed, now) : postponed;
+  const postponed = postponeInbound(task, pausedMs);
+  return restored ? restartReturn(postponed, now) : postponed;
 }
 
 /**
@@ -195,7 +195,7 @@ export function resumeInbound(
  * whether it was booked. Neither is one that the peer has defaulted on, until the operator has cleared
  * it.
  */
-export function isInboundOver({
+export function isInboundClosed({
   state,
   hold,
   settlement,
@@ -211,7 +211,7 @@ export function isHoldPending({ hold }: Pick<InboundTask, "hold">): boolean {
 }
 
 /** What the peer owes for a result that it accepted and did not settle in time. */
-export function defaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "amount">): Micro {
+export function getDefaultedAmount({ hold, amount }: Pick<InboundTask, "hold" | "amount">): Micro {
   return hold === "defaulted" ? amount : asMicro(0);
 }
 
@@ -222,9 +222,9 @@ export function clearDefault(task: InboundTask): InboundTask {
 
 /** A task that ends here without a receipt, by expiry or because it was cancelled. */
 export function voidInbound(task: InboundTask): InboundTask {
-  return task.state === "running" ? { ...task, state: "void", hold: releasedOf(task) } : task;
+  return task.state === "running" ? { ...task, state: "void", hold: getReleasedHold(task) } : task;
 }
 
-function releasedOf({ hold }: InboundTask): InboundTask["hold"] {
+function getReleasedHold({ hold }: InboundTask): InboundTask["hold"] {
   return hold === "open" ? "released" : hold;
 }

@@ -1,89 +1,94 @@
-export { type Accepted, AcceptedSchema, createAccepted, readAccepted } from "./accepted.ts";
 export {
-  admitPeer,
-  admitProposal,
+  type ResultAcceptance,
+  ResultAcceptanceSchema,
+  createResultAcceptance,
+  parseResultAcceptance,
+} from "./accepted.ts";
+export {
+  checkAdmission,
+  checkProposalAdmission,
   type AdmissionPolicy,
-  creditAfterHandshake,
-  initialCreditLimit,
-  type PeerStanding,
+  computeCreditAfterHandshake,
+  selectInitialCreditLimit,
+  type AdmissionInput,
 } from "./admission.ts";
-export { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
+export { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
 export {
-  inboundHold,
-  inboundPaid,
-  inboundPassed,
-  inboundRelease,
-  outboundPaid,
-  outsidePayment,
-  passedOn,
+  buildInboundHold,
+  buildInboundPayment,
+  buildInboundForwarding,
+  buildInboundRelease,
+  buildOutboundPayment,
+  buildExternalPayment,
+  buildForwardedPayment,
 } from "./clearing-postings.ts";
 export {
   type ClearingLine,
-  exposureOf,
-  judgeOutsidePayment,
-  mayBeOwed,
-  mayOwe,
+  getExposure,
+  checkExternalPayment,
+  checkReceivable,
+  checkPayable,
   type PeerDebt,
 } from "./clearing.ts";
-export { type Delivery, type DeliveryMeaning, meaningOf } from "./delivery.ts";
+export { type Delivery, type DeliveryOutcome, classifyDelivery } from "./delivery.ts";
 export type { AgentClaim, ClaimedAgent } from "./discovery/claims.ts";
-export { claimUnder, isOwnClaim, judgeClaims } from "./discovery/claims.ts";
+export { findClaimWithKey, isOwnClaim, resolveClaims } from "./discovery/claims.ts";
 export { boundSuccessions } from "./discovery/agent-succession.ts";
 export {
   isReachable,
   type KnownAgent,
   mergeEntries,
-  type PeerFigures,
+  type PeerAttributes,
   type ReachableAgent,
-  takeEntries,
-  toAnswer,
+  parseEntries,
+  toRemoteAgent,
 } from "./discovery/entries.ts";
-export { beginQuery, peersToAsk, planQuery, type QueryPlan } from "./discovery/query.ts";
-export { type CrossRelayRoute, relayNode, relaysOf, routeTo } from "./discovery/route.ts";
-export { type EnvelopeContext, judgeEnvelope } from "./envelope.ts";
-export { type Extensible, extensibleEnum, wordsOf } from "./extensible-enum.ts";
-export { FEDERATION_FEATURES, type FederationFeature, supports } from "./features.ts";
-export { leastPayment, type Terms, termsOf } from "./fee.ts";
+export { createQuery, listUnvisitedPeers, planQuery, type QueryPlan } from "./discovery/query.ts";
+export { type CrossRelayRoute, toRelayNode, listRelays, buildRoute } from "./discovery/route.ts";
+export { type EnvelopeContext, checkEnvelope } from "./envelope.ts";
+export { type Extensible, extensibleEnum, getEnumWords } from "./extensible-enum.ts";
+export { FEDERATION_FEATURES, type FederationFeature, supportsFeature } from "./features.ts";
+export { computeMinPayment, type SettlementTerms, computeTerms } from "./fee.ts";
 export { isFresh } from "./freshness.ts";
 export {
-  answerProposal,
-  concludeHandshake,
-  type Confirming,
-  propose,
-  type Proposed,
+  checkProposalAnswer,
+  checkConfirmationAnswer,
+  type ConfirmingState,
+  createProposal,
+  type ProposedState,
 } from "./handshake/initiator.ts";
-export type { Introduction } from "./handshake/introduction.ts";
+export type { RelayDescription } from "./handshake/introduction.ts";
 export {
-  answerToProposal,
-  hasLapsed,
-  judgeConfirmation,
+  buildProposalAnswer,
+  isProposalExpired,
+  checkConfirmation,
   type PendingPeer,
 } from "./handshake/responder.ts";
 export {
-  claimsOf,
+  getHeartbeatClaims,
   createHeartbeat,
   type HeartbeatClaims,
-  judgeHeartbeat,
-  judgeNotice,
+  verifyHeartbeat,
+  checkNotice,
   type NoticeContext,
 } from "./heartbeat.ts";
 export {
   abandonReturn,
-  acknowledged,
+  acknowledgeReturn,
   awaitLateSettlement,
   beginReturn,
   type BookedTerms,
   clearDefault,
-  defaultedAmount,
+  getDefaultedAmount,
   endReturn,
   expireInbound,
   finishInbound,
   type InboundState,
   type InboundTask,
   isHoldPending,
-  isInboundOver,
+  isInboundClosed,
   isReturnDue,
-  openInbound,
+  createInbound,
   resumeInbound,
   voidInbound,
 } from "./inbound-task.ts";
@@ -153,50 +158,50 @@ export {
   TaskResultAnswerSchema,
   TaskResultSchema,
 } from "./messages/task.ts";
-export { OnceWithin } from "./once-within.ts";
+export { ReplayCache } from "./once-within.ts";
 export {
   countPassedHops,
   countPassedHopsAsync,
-  earlierRelays,
+  listEarlierRelays,
   type HopContext,
 } from "./passed-hops.ts";
 export {
   beginForward,
-  concludeRelayed,
+  completeRelayed,
   endForward,
   expireOutbound,
   isForwardDue,
-  judgeResultOf,
+  checkResultState,
   isOutboundOpen,
-  openOutbound,
+  createOutbound,
   type OutboundState,
   type OutboundTask,
-  payableOf,
+  getPayable,
   postponeOutbound,
   type ReceiptStatus,
   releasePayable,
-  takeResult,
+  applyResult,
   voidOutbound,
 } from "./outbound-task.ts";
-export { followKey, keysOfPin, type PeerPin, type StatedKey } from "./peer-key.ts";
+export { updatePeerPin, listPinnedKeys, type PeerPin, type ReportedKey } from "./peer-key.ts";
 export {
   isLive,
   isRemovedByOperator,
   isUsable,
-  movePeer,
+  applyPeerEvent,
   NEW_PEER,
   type OperatorRemoval,
   type PeerEvent,
-  type PeerLife,
+  type PeerRecord,
 } from "./peer.ts";
 export {
   comparePositions,
   type OwnPosition,
   type Position,
-  readPosition,
-  statePosition,
+  parsePosition,
+  toPositionMessage,
 } from "./position.ts";
-export { readMessage } from "./read-message.ts";
+export { parseMessage } from "./read-message.ts";
 export type {
   AdmissionCode,
   CancelCode,
@@ -212,24 +217,24 @@ export type {
   SettlementCode,
 } from "./refusals.ts";
 export { REFUSAL_STATUS } from "./refusal-status.ts";
-export { createRemoval, judgeRemoval } from "./removal.ts";
+export { createRemoval, verifyRemoval } from "./removal.ts";
 export {
-  answerIsSigned,
+  isAnswerSigned,
   FEDERATION_HEADERS,
-  readClaim,
+  parseRequestClaim,
   type RequestClaim,
   signAnswer,
   type SignedRequest,
   signRequest,
-  type VerifiedRequest,
+  type VerifyRequestResult,
   verifyRequest,
   verifyRequestAsync,
 } from "./request-signature.ts";
-export { type RetrySchedule, retrySchedule } from "./retry-schedule.ts";
+export { type RetrySchedule, createRetrySchedule } from "./retry-schedule.ts";
 export {
   type AcceptedSettlement,
-  createSettlement,
-  judgeSettlement,
+  createSettlementForward,
+  checkSettlement,
   type SettlementContext,
 } from "./settlement-forward.ts";
 export {
@@ -237,24 +242,24 @@ export {
   beginAttempt,
   endAsk,
   endAttempt,
-  giveUp,
-  nextStep,
-  openSettlement,
+  refundHeldSettlement,
+  getNextStep,
+  createOutgoingSettlement,
   type OutgoingSettlement,
-  isSettlementOver,
-  payableOfSettlement,
-  repeatPaid,
-  redrive,
+  isSettlementResolved,
+  getSettlementPayable,
+  repeatPaidSettlement,
+  redriveSettlement,
   type Resolution,
   type SettlementState,
   type X402Reference,
 } from "./settlement-outbox.ts";
-export { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
+export { verifySignedMessage, verifySignedMessageAsync } from "./signed-message.ts";
 export {
   checkNestedReceipt,
   type EndableTask,
   type EndedBy,
-  mayEndTask,
+  canEndTask,
   type NestedReceipt,
   type NestedRefusal,
   type NestedTask,
@@ -264,14 +269,14 @@ export {
   type ClockJump,
   type ClockReading,
   type ClockState,
-  readClock,
-  startClock,
+  advanceClock,
+  createClock,
 } from "./steady-clock.ts";
 export {
-  createForward,
+  createTaskForward,
   type ForwardContext,
-  type ForwardOrder,
-  judgeForward,
+  type TaskForwardInput,
+  checkForward,
 } from "./task-forward.ts";
 export {
   type ResultContext,
@@ -281,12 +286,12 @@ export {
 } from "./task-result.ts";
 export {
   beginCancel,
-  type CancelFinding,
-  type CancelMeaning,
+  type CheckCancelResult,
+  type CancelOutcome,
   checkCancel,
   endCancel,
   isCancelDue,
-  readCancelAnswer,
+  parseCancelAnswer,
   requestCancel,
   signCancelAnswer,
 } from "./task-cancel.ts";

@@ -1,5 +1,5 @@
 /** Keys that were taken within a time, such as signatures or query ids; bounded in number. */
-export class OnceWithin {
+export class ReplayCache {
   readonly #lifetimeMs: number;
   readonly #capacity: number;
   /** In the order in which they were taken, and so of their ends. */
@@ -12,7 +12,7 @@ export class OnceWithin {
   }
 
   /** Whether the key is new at `now` (ms); a new one is taken from then on. */
-  take(key: string, now: number): boolean {
+  add(key: string, now: number): boolean {
     for (const [old, end] of this.#ends) {
       if (end >= now) break;
       this.#ends.delete(old);

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { beta, gamma, NOW, SCHEDULE, sentTask } from "../test/parties.ts";
+import { beta, gamma, NOW, SCHEDULE, buildOutboundTask } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
 import {
   beginForward,
-  concludeRelayed,
+  completeRelayed,
   endForward,
   expireOutbound,
   isForwardDue,
-  judgeResultOf,
+  checkResultState,
   type OutboundState,
   type OutboundTask,
-  payableOf,
+  getPayable,
   postponeOutbound,
   releasePayable,
-  takeResult,
+  applyResult,
 } from "./outbound-task.ts";
 
 const answered = (status: number): Delivery => ({ kind: "answered", status });
@@ -25,7 +25,7 @@ const completed = { status: "completed", receiptHash: "ab" } as const;
 function attempted(...deliveries: readonly Delivery[]) {
   return deliveries.reduce((task, delivery) => {
     return endForward(beginForward(task, SCHEDULE, NOW), task, delivery);
-  }, sentTask());
+  }, buildOutboundTask());
 }
 
 describe("A task that is sent to a peer", () => {
@@ -49,7 +49,7 @@ describe("A task that is sent to a peer", () => {
   });
 
   it("is sent again while its fate is unknown, after 30 s, 2 min, 8 min, 32 min and 2 h", () => {
-    let task = sentTask({ expiresAt: Infinity });
+    let task = buildOutboundTask({ expiresAt: Infinity });
     const pauses: (number | null)[] = [];
     for (let attempt = 0; attempt < 6; attempt += 1) {
       task = endForward(beginForward(task, SCHEDULE, 0), task, unknown);
@@ -70,15 +70,15 @@ describe("A task that is sent to a peer", () => {
   });
 
   it("may have arrived when the relay crashed before it heard the end", () => {
-    const begun = beginForward(sentTask(), SCHEDULE, NOW);
+    const begun = beginForward(buildOutboundTask(), SCHEDULE, NOW);
     expect(endForward(beginForward(begun, SCHEDULE, NOW), begun, unreachable).state).toBe(
       "forwarding",
     );
   });
 
   it("is not moved by an answer that comes late", () => {
-    const done = takeResult(sentTask(), completed, { relayed: false });
-    expect(endForward(done, sentTask(), answered(404))).toBe(done);
+    const done = applyResult(buildOutboundTask(), completed, { relayed: false });
+    expect(endForward(done, buildOutboundTask(), answered(404))).toBe(done);
   });
 
   it.each([
@@ -87,7 +87,7 @@ describe("A task that is sent to a peer", () => {
     ["relaying", "relaying"],
     ["completed", "completed"],
   ] as const)("that is %s becomes %s when its time is over", (state, after) => {
-    const task = sentTask({ state });
+    const task = buildOutboundTask({ state });
     expect(expireOutbound(task, task.expiresAt).state).toBe(after);
     expect(expireOutbound(task, task.expiresAt - 1).state).toBe(state);
   });
@@ -108,7 +108,7 @@ describe("A task that is sent to a peer", () => {
     ["failed", { state: "failed", receiptStatus: "failed" }, 0],
     ["is void", { state: "void" }, 0],
   ])("A2: that %s may add this to what is owed", (_, change, expected) => {
-    expect(payableOf(sentTask(change))).toBe(expected);
+    expect(getPayable(buildOutboundTask(change))).toBe(expected);
   });
 
   it.each([
@@ -118,11 +118,15 @@ describe("A task that is sent to a peer", () => {
   ] as const)(
     "A2: whose relayed result is taken (%s) as %s adds %d until its settlement or lapse",
     (accepted, status, expected) => {
-      const relaying = takeResult(sentTask(), { ...completed, status }, { relayed: true });
-      const concluded = concludeRelayed(relaying, accepted);
-      expect(payableOf(concluded)).toBe(expected);
+      const relaying = applyResult(
+        buildOutboundTask(),
+        { ...completed, status },
+        { relayed: true },
+      );
+      const concluded = completeRelayed(relaying, accepted);
+      expect(getPayable(concluded)).toBe(expected);
       const over = releasePayable(concluded);
-      expect(payableOf(over)).toBe(0);
+      expect(getPayable(over)).toBe(0);
       expect(over.state).toBe(concluded.state);
       expect(releasePayable(over)).toBe(over);
     },
@@ -137,34 +141,34 @@ it.each<[OutboundState, number]>([
   ["refused", 0],
   ["void", 0],
 ])("A8: that is %s when its relay stood still for 5 ms ends %d ms later", (state, later) => {
-  const task = sentTask({ state });
+  const task = buildOutboundTask({ state });
   expect(postponeOutbound(task, 5)).toEqual({ ...task, expiresAt: task.expiresAt + later });
 });
 
 it("A2: whose hold lapsed before its relayed result was taken adds nothing, then or later", () => {
-  const relaying = takeResult(sentTask(), completed, { relayed: true });
+  const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
   const lapsed = releasePayable(relaying);
-  expect([payableOf(relaying), payableOf(lapsed)]).toEqual([950_000, 0]);
+  expect([getPayable(relaying), getPayable(lapsed)]).toEqual([950_000, 0]);
   expect(lapsed.state).toBe("relaying");
-  const taken = concludeRelayed(lapsed, true);
+  const taken = completeRelayed(lapsed, true);
   expect(taken.state).toBe("completed");
-  expect(payableOf(taken)).toBe(0);
+  expect(getPayable(taken)).toBe(0);
 });
 
 describe("A result", () => {
   const from = beta.id;
-  const judge = (task: Parameters<typeof judgeResultOf>[0], change: object = {}) =>
-    judgeResultOf(task, { from, receiptHash: "ab", now: NOW, ...change });
+  const judge = (task: Parameters<typeof checkResultState>[0], change: object = {}) =>
+    checkResultState(task, { from, receiptHash: "ab", now: NOW, ...change });
 
   it.each<OutboundState>(["forwarding", "forwarded"])(
     "is looked at while the task is %s",
     (state) => {
-      expect(judge(sentTask({ state }))).toMatchObject({ ok: true, repeated: false });
+      expect(judge(buildOutboundTask({ state }))).toMatchObject({ ok: true, repeated: false });
     },
   );
 
   it("of the same receipt is a repetition, also after the task's end", () => {
-    const task = takeResult(sentTask(), completed, { relayed: false });
+    const task = applyResult(buildOutboundTask(), completed, { relayed: false });
     expect(task.state).toBe("completed");
     expect(judge(task, { now: Infinity })).toEqual({ ok: true, repeated: true, task });
   });
@@ -173,25 +177,35 @@ describe("A result", () => {
     ["for a task that was never sent", null, {}, "result.task_not_found"],
     [
       "of a peer that the task was not sent to",
-      sentTask(),
+      buildOutboundTask(),
       { from: gamma.id },
       "result.wrong_peer",
     ],
     [
       "of another peer, again",
-      sentTask({ receiptHash: "ab" }),
+      buildOutboundTask({ receiptHash: "ab" }),
       { from: gamma.id },
       "result.wrong_peer",
     ],
-    ["after the task's end", sentTask(), { now: NOW + 900_000 }, "result.task_not_found"],
+    ["after the task's end", buildOutboundTask(), { now: NOW + 900_000 }, "result.task_not_found"],
     [
       "for a void task",
-      sentTask({ state: "void", receiptHash: "ab" }),
+      buildOutboundTask({ state: "void", receiptHash: "ab" }),
       {},
       "result.task_not_found",
     ],
-    ["for a task that went elsewhere", sentTask({ state: "refused" }), {}, "result.task_not_found"],
-    ["with another receipt", sentTask({ receiptHash: "cd" }), {}, "result.already_finished"],
+    [
+      "for a task that went elsewhere",
+      buildOutboundTask({ state: "refused" }),
+      {},
+      "result.task_not_found",
+    ],
+    [
+      "with another receipt",
+      buildOutboundTask({ receiptHash: "cd" }),
+      {},
+      "result.already_finished",
+    ],
   ])("%s is refused", (_, task, change, code) => {
     expect(judge(task, change)).toEqual({ ok: false, code });
   });
@@ -200,10 +214,10 @@ describe("A result", () => {
     [true, "completed"],
     [false, "void"],
   ])("that a relay in the middle passed back, taken there: %s, is then %s", (accepted, state) => {
-    const relaying = takeResult(sentTask(), completed, { relayed: true });
+    const relaying = applyResult(buildOutboundTask(), completed, { relayed: true });
     expect(relaying.state).toBe("relaying");
-    const concluded = concludeRelayed(relaying, accepted);
+    const concluded = completeRelayed(relaying, accepted);
     expect(concluded.state).toBe(state);
-    expect(concludeRelayed(concluded, !accepted)).toBe(concluded);
+    expect(completeRelayed(concluded, !accepted)).toBe(concluded);
   });
 });

@@ -1,6 +1,6 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { type Delivery, meaningOf } from "./delivery.ts";
-import type { Terms } from "./fee.ts";
+import { type Delivery, classifyDelivery } from "./delivery.ts";
+import type { SettlementTerms } from "./fee.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "./refusals.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
 
@@ -31,7 +31,7 @@ export interface OutboundTask {
   readonly agentId: string;
   /** The worker's key, pinned before the task went out. */
   readonly publicKey: string;
-  readonly terms: Terms;
+  readonly terms: SettlementTerms;
   readonly expiresAt: number;
   readonly state: OutboundState;
   readonly attempts: number;
@@ -50,15 +50,15 @@ export interface OutboundTask {
   readonly cancel?: { readonly requestedAt: number; readonly dueAt: number | null };
 }
 
-type Order = Pick<
+type NewOutboundTask = Pick<
   OutboundTask,
   "taskId" | "peerId" | "agentId" | "publicKey" | "terms" | "expiresAt"
 >;
 
 /** A task that is to go out at once. */
-export function openOutbound(order: Order, now: number): OutboundTask {
+export function createOutbound(newTask: NewOutboundTask, now: number): OutboundTask {
   return {
-    ...order,
+    ...newTask,
     state: "forwarding",
     attempts: 0,
     mayHaveArrived: false,
@@ -94,7 +94,7 @@ export function endForward(
   delivery: Delivery,
 ): OutboundTask {
   if (task.state !== "forwarding") return task;
-  switch (meaningOf(delivery)) {
+  switch (classifyDelivery(delivery)) {
     case "accepted":
     case "pending":
     case "duplicate":
@@ -136,9 +136,9 @@ export function postponeOutbound(task: OutboundTask, ms: number): OutboundTask {
 
 /**
  * What a task may still add to what is owed to the peer; once its settlement was opened, that counts
- * there (`payableOfSettlement`). The two sums over all tasks of a peer are what is reserved for it.
+ * there (`getSettlementPayable`). The two sums over all tasks of a peer are what is reserved for it.
  */
-export function payableOf({
+export function getPayable({
   state,
   receiptStatus,
   awaitsSettlement = state === "relaying" && receiptStatus === "completed",
@@ -153,7 +153,7 @@ export function payableOf({
  * waits for one. The identical result again is a repetition. Refused: `result.task_not_found`,
  * `result.wrong_peer`, `result.already_finished`.
  */
-export function judgeResultOf(
+export function checkResultState(
   task: OutboundTask | null,
   { from, receiptHash, now }: { readonly from: string; readonly receiptHash: string; now: number },
 ):
@@ -176,7 +176,7 @@ export function judgeResultOf(
  * The task with its verified result. At the relay where it began that is final; a relay in the
  * middle (`relayed`) first has to hear what the relay before it says.
  */
-export function takeResult(
+export function applyResult(
   task: OutboundTask,
   result: { readonly status: ReceiptStatus; readonly receiptHash: string },
   { relayed }: { readonly relayed: boolean },
@@ -191,10 +191,10 @@ export function takeResult(
 }
 
 /** A relayed result, once the relay before this one has taken it or can take it no more. */
-export function concludeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
+export function completeRelayed(task: OutboundTask, accepted: boolean): OutboundTask {
   if (task.state !== "relaying" || task.receiptStatus === null) return task;
   // The hold may have lapsed while the relay before this one kept its answer back.
-  const awaitsSettlement = accepted && payableOf(task) > 0;
+  const awaitsSettlement = accepted && getPayable(task) > 0;
   return { ...task, state: accepted ? task.receiptStatus : "void", awaitsSettlement };
 }
 

@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import {
   alpha,
   beta,
-  forwardOf,
+  buildForward,
   gamma,
   NOW,
-  orderOf,
+  buildForwardInput,
   type Party,
   worker,
 } from "../test/parties.ts";
 import type { TaskForward } from "./messages/task.ts";
 import { countPassedHops, countPassedHopsAsync, type HopContext } from "./passed-hops.ts";
-import { createForward } from "./task-forward.ts";
+import { createTaskForward } from "./task-forward.ts";
 
 const delta: Party = { ...worker, id: "0199c800-0000-7000-8000-000000000030" };
 const path = (...relays: readonly Party[]) => [
@@ -25,11 +25,20 @@ const path = (...relays: readonly Party[]) => [
 function pass(
   from: Party,
   to: Party,
-  { got, ...change }: Partial<ReturnType<typeof orderOf>> & { readonly got?: TaskForward } = {},
+  {
+    got,
+    ...change
+  }: Partial<ReturnType<typeof buildForwardInput>> & { readonly got?: TaskForward } = {},
 ): TaskForward {
-  const order = { ...orderOf(), self: from.id, to: to.id, amount: asMicro(902_500), ...change };
+  const order = {
+    ...buildForwardInput(),
+    self: from.id,
+    to: to.id,
+    amount: asMicro(902_500),
+    ...change,
+  };
   const { task_payload: _, ...relayed } = got ?? ({} as TaskForward);
-  return createForward(
+  return createTaskForward(
     { ...order, ...(got !== undefined && { relayed }) },
     { secretKey: from.secretKey, now: NOW },
   );
@@ -39,7 +48,7 @@ function pass(
 const pinned = new Map([gamma, delta].map(({ id, publicKey }) => [id, publicKey]));
 const context: HopContext = {
   from: alpha.id,
-  keyOf: (relayId) => pinned.get(relayId),
+  findKey: (relayId) => pinned.get(relayId),
   federationHops: 3,
 };
 const hops = async (message: TaskForward, change: Partial<HopContext> = {}) => {
@@ -53,9 +62,9 @@ const fromGamma = pass(gamma, alpha, { path: two });
 
 describe("A11: the hops of a forward", () => {
   it("are one without a path, and one with the sender alone", async () => {
-    expect(await hops({ ...forwardOf(), routing_choice: null })).toBe(1);
-    expect(await hops(forwardOf())).toBe(1);
-    expect(await hops(forwardOf({ path: path(alpha, alpha, alpha, beta) }))).toBe(1);
+    expect(await hops({ ...buildForward(), routing_choice: null })).toBe(1);
+    expect(await hops(buildForward())).toBe(1);
+    expect(await hops(buildForward({ path: path(alpha, alpha, alpha, beta) }))).toBe(1);
   });
 
   it("are one more for a relay whose key is pinned and whose forward is carried", async () => {
@@ -117,7 +126,7 @@ describe("A11: the hops of a forward", () => {
   });
 
   it("do not count a relay that was removed, even if it signed", async () => {
-    const removed = { keyOf: () => null };
+    const removed = { findKey: () => null };
     expect(await hops(pass(alpha, beta, { path: two, got: fromGamma }), removed)).toBe(1);
   });
 

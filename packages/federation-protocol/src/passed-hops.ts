@@ -1,5 +1,5 @@
 import { EncodingError, hexToBytes, verifyJson, verifyJsonAsync } from "@agent/crypto";
-import { relaysOf } from "./discovery/route.ts";
+import { listRelays } from "./discovery/route.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { TaskForward } from "./messages/task.ts";
 
@@ -11,7 +11,7 @@ export interface HopContext {
    * The key of a relay as the receiver pinned it, in 64 hex digits; null for one that it removed, and
    * undefined for one that it has never met.
    */
-  readonly keyOf: (relayId: string) => string | null | undefined;
+  readonly findKey: (relayId: string) => string | null | undefined;
   /** Up to how many hops relays count that the receiver has never met: the listing's, or 3. */
   readonly federationHops: number;
 }
@@ -23,11 +23,11 @@ interface EarlierHop {
 }
 
 /** The relays that a task came through, the sender last, as far as its path tells. */
-export function relaysPassed(
+export function listPassedRelays(
   { routing_choice }: Pick<TaskForward, "routing_choice">,
   from: string,
 ): readonly string[] {
-  const relays = relaysOf(routing_choice?.path ?? []);
+  const relays = listRelays(routing_choice?.path ?? []);
   return relays.slice(0, relays.lastIndexOf(from) + 1);
 }
 
@@ -38,9 +38,9 @@ export function relaysPassed(
  * nothing, and count up to `federationHops`. `body` is the message as it came.
  */
 export function countPassedHops(body: unknown, message: TaskForward, context: HopContext): number {
-  const hops = earlierHops(body, message, context.from);
+  const hops = buildEarlierHops(body, message, context.from);
   const proven = hops.map(({ relayId, forward }) => {
-    const key = keyBytes(context.keyOf(relayId));
+    const key = parseKey(context.findKey(relayId));
     return key !== null && forward !== null && verifyJson(forward, key);
   });
   return countHops(hops, proven, context);
@@ -52,10 +52,10 @@ export async function countPassedHopsAsync(
   message: TaskForward,
   context: HopContext,
 ): Promise<number> {
-  const hops = earlierHops(body, message, context.from);
+  const hops = buildEarlierHops(body, message, context.from);
   const proven = await Promise.all(
     hops.map(async ({ relayId, forward }) => {
-      const key = keyBytes(context.keyOf(relayId));
+      const key = parseKey(context.findKey(relayId));
       return key !== null && forward !== null && (await verifyJsonAsync(forward, key));
     }),
   );
@@ -63,24 +63,24 @@ export async function countPassedHopsAsync(
 }
 
 /** The relays before the sender whose keys the receiver needs to know, the nearest first. */
-export function earlierRelays(message: TaskForward, from: string): string[] {
-  const earlier = relaysPassed(message, from).filter((relayId) => relayId !== from);
+export function listEarlierRelays(message: TaskForward, from: string): string[] {
+  const earlier = listPassedRelays(message, from).filter((relayId) => relayId !== from);
   return [...new Set(earlier.toReversed())].slice(0, FEDERATION_LIMITS.maxHops - 1);
 }
 
-function earlierHops(body: unknown, message: TaskForward, from: string): EarlierHop[] {
+function buildEarlierHops(body: unknown, message: TaskForward, from: string): EarlierHop[] {
   const { task_payload } = asObject(body) ?? {};
-  let carried = asObject(body)?.["relayed"];
+  let nestedForward = asObject(body)?.["relayed"];
   let receiver = from;
-  return earlierRelays(message, from).map((relayId) => {
-    const members = asObject(carried);
+  return listEarlierRelays(message, from).map((relayId) => {
+    const members = asObject(nestedForward);
     const isOfThisHop =
       members !== undefined &&
       members["task_id"] === message.task_id &&
       members["target_agent"] === message.target_agent &&
       members["origin_relay"] === relayId &&
       members["to"] === receiver;
-    carried = members?.["relayed"];
+    nestedForward = members?.["relayed"];
     receiver = relayId;
     return { relayId, forward: isOfThisHop ? { ...members, task_payload } : null };
   });
@@ -89,7 +89,7 @@ function earlierHops(body: unknown, message: TaskForward, from: string): Earlier
 function countHops(
   hops: readonly EarlierHop[],
   proven: readonly boolean[],
-  { keyOf, federationHops }: HopContext,
+  { findKey: keyOf, federationHops }: HopContext,
 ): number {
   const certain = 1 + proven.filter(Boolean).length;
   const unknown = hops.filter(({ relayId }) => keyOf(relayId) === undefined).length;
@@ -101,7 +101,7 @@ function asObject(value: unknown): Record<string, unknown> | undefined {
   return isObject ? (value as Record<string, unknown>) : undefined;
 }
 
-function keyBytes(key: string | null | undefined): Uint8Array | null {
+function parseKey(key: string | null | undefined): Uint8Array | null {
   if (key === null || key === undefined) return null;
   try {
     return hexToBytes(key);

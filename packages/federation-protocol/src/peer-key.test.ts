@@ -1,6 +1,6 @@
 import { bytesToHex, generateKeyPair, signRelaySuccession } from "@agent/crypto";
 import { describe, expect, it } from "vitest";
-import { followKey, keysOfPin, type PeerPin } from "./peer-key.ts";
+import { updatePeerPin, listPinnedKeys, type PeerPin } from "./peer-key.ts";
 
 const relayId = "0199c800-0000-7000-8000-000000000010";
 const otherId = "0199c800-0000-7000-8000-000000000011";
@@ -25,16 +25,19 @@ const pin: PeerPin = { relayId, publicKey: keys[0]!, succession: [] };
 
 describe("D8: the pin of a peer's key", () => {
   it("D8: moves along the whole chain at once, and step by step to the same", () => {
-    const whole = followKey(pin, stated(chain, 2));
+    const whole = updatePeerPin(pin, stated(chain, 2));
     expect(whole).toEqual({ ok: true, pin: { ...pin, publicKey: keys[2], succession: chain } });
-    const first = followKey(pin, stated(chain.slice(0, 1), 1));
-    expect(first.ok && followKey(first.pin, stated(chain, 2))).toEqual(whole);
-    expect(whole.ok && keysOfPin(whole.pin)).toEqual(keys.slice(0, 3));
+    const first = updatePeerPin(pin, stated(chain.slice(0, 1), 1));
+    expect(first.ok && updatePeerPin(first.pin, stated(chain, 2))).toEqual(whole);
+    expect(whole.ok && listPinnedKeys(whole.pin)).toEqual(keys.slice(0, 3));
   });
 
   it("D8: stays where it is while the peer states the same key", () => {
-    expect(followKey(pin, stated([], 0))).toEqual({ ok: true, pin });
-    expect(followKey(pin, { agent_id: relayId, public_key: keys[0]! })).toEqual({ ok: true, pin });
+    expect(updatePeerPin(pin, stated([], 0))).toEqual({ ok: true, pin });
+    expect(updatePeerPin(pin, { agent_id: relayId, public_key: keys[0]! })).toEqual({
+      ok: true,
+      pin,
+    });
   });
 
   const moved: PeerPin = { relayId, publicKey: keys[1]!, succession: chain.slice(0, 1) };
@@ -52,6 +55,6 @@ describe("D8: the pin of a peer's key", () => {
     ["by a forged step", pin, stated([{ ...chain[0], timestamp: 11 }], 1)],
     ["by no record", pin, stated([null], 1)],
   ])("D8: does not move %s", (_, known, document) => {
-    expect(followKey(known, document)).toEqual({ ok: false, code: "peer.key_changed" });
+    expect(updatePeerPin(known, document)).toEqual({ ok: false, code: "peer.key_changed" });
   });
 });

@@ -1,4 +1,4 @@
-import { type RelaySuccessionRecord, stepsAfter, verifyRelaySuccession } from "@agent/crypto";
+import { type RelaySuccessionRecord, findStepsAfter, verifyRelaySuccession } from "@agent/crypto";
 import { type FederationRefusal, refuse } from "./refusals.ts";
 
 /** The key under which a relay is known, and the steps that led to it since it was first met. */
@@ -11,7 +11,7 @@ export interface PeerPin {
 }
 
 /** What a relay's identity document says of its key. */
-export interface StatedKey {
+export interface ReportedKey {
   readonly agent_id: string;
   readonly public_key: string;
   readonly succession?: readonly unknown[] | undefined;
@@ -22,14 +22,14 @@ export interface StatedKey {
  * stated one, so a pin moves forward only, and by the word of the pinned key. Refused: another relay's
  * document, a chain that is forged, branches off or leaves the pinned key out (`peer.key_changed`).
  */
-export function followKey(
+export function updatePeerPin(
   pin: PeerPin,
-  { agent_id, public_key, succession = [] }: StatedKey,
+  { agent_id, public_key, succession = [] }: ReportedKey,
 ): { readonly ok: true; readonly pin: PeerPin } | FederationRefusal<"peer.key_changed"> {
   const { relayId, publicKey } = pin;
   if (agent_id !== relayId) return refuse("peer.key_changed");
   if (public_key === publicKey) return { ok: true, pin };
-  const steps = stepsAfter(succession, { relayId, publicKey });
+  const steps = findStepsAfter(succession, { relayId, publicKey });
   if (steps === null) return refuse("peer.key_changed");
   const known = [...pin.succession, ...steps];
   const chain = verifyRelaySuccession(known, { relayId });
@@ -39,7 +39,7 @@ export function followKey(
 }
 
 /** Every key under which a relay was known, the pinned one last. */
-export function keysOfPin({ relayId, publicKey, succession }: PeerPin): readonly string[] {
+export function listPinnedKeys({ relayId, publicKey, succession }: PeerPin): readonly string[] {
   const chain = verifyRelaySuccession(succession, { relayId });
   return chain.ok ? chain.publicKeys : [publicKey];
 }

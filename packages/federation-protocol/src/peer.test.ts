@@ -1,12 +1,20 @@
 import { describe, expect, it } from "vitest";
-import { isLive, isUsable, movePeer, NEW_PEER, type PeerEvent, type PeerLife } from "./peer.ts";
+import {
+  isLive,
+  isUsable,
+  applyPeerEvent,
+  NEW_PEER,
+  type PeerEvent,
+  type PeerRecord,
+} from "./peer.ts";
 
 const missed: PeerEvent = { type: "heartbeat_missed" };
 const heard: PeerEvent = { type: "heartbeat", timestamp: 7, agentCount: 3, now: 9 };
 const failed: PeerEvent = { type: "forward", succeeded: false };
-const active = movePeer(NEW_PEER, { type: "confirmed" });
+const active = applyPeerEvent(NEW_PEER, { type: "confirmed" });
 
-const after = (peer: PeerLife, ...events: readonly PeerEvent[]) => events.reduce(movePeer, peer);
+const after = (peer: PeerRecord, ...events: readonly PeerEvent[]) =>
+  events.reduce(applyPeerEvent, peer);
 const times = (count: number, event: PeerEvent) => Array.from({ length: count }, () => event);
 
 describe("A peer", () => {
@@ -112,6 +120,6 @@ describe("A peer", () => {
   });
 
   it("that is pending does not come alive by a heartbeat", () => {
-    expect(movePeer(NEW_PEER, heard)).toBe(NEW_PEER);
+    expect(applyPeerEvent(NEW_PEER, heard)).toBe(NEW_PEER);
   });
 });

@@ -1,14 +1,14 @@
-import { type ForwardHistory, isBroken, recordForward } from "./circuit-breaker.ts";
-import { knownFeatures } from "./features.ts";
+import { type ForwardHistory, isCircuitOpen, recordForwardOutcome } from "./circuit-breaker.ts";
+import { filterKnownFeatures } from "./features.ts";
 import type { HeartbeatClaims } from "./heartbeat.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { PeerState } from "./messages/peer.ts";
 
 /** What a relay keeps of a peer's life; who it is, is kept beside it. */
-export interface PeerLife {
+export interface PeerRecord {
   readonly state: PeerState;
   /** Heartbeats of ours in a row that were not answered. */
-  readonly missed: number;
+  readonly missedHeartbeats: number;
   /** The latest time that the peer has signed, by its own clock, in ms; it only grows. */
   readonly lastTimestamp: number;
   /** By the keeping relay's clock, in ms; null before the first. */
@@ -16,7 +16,7 @@ export interface PeerLife {
   readonly agentCount: number;
   readonly forwards: ForwardHistory;
   readonly operatorRemoval: OperatorRemoval;
-  /** What the peer named last under its signature (`supports`). */
+  /** What the peer named last under its signature (`supportsFeature`). */
   readonly features: readonly string[];
   /** The highest incarnation that the peer has named. */
   readonly incarnation: number;
@@ -53,9 +53,9 @@ export type PeerEvent =
   | { readonly type: "admitted" };
 
 /** A peer before its handshake. */
-export const NEW_PEER: PeerLife = {
+export const NEW_PEER: PeerRecord = {
   state: "pending",
-  missed: 0,
+  missedHeartbeats: 0,
   lastTimestamp: 0,
   lastHeartbeatAt: null,
   agentCount: 0,
@@ -71,12 +71,12 @@ export const NEW_PEER: PeerLife = {
  * peer stays removed until a new handshake is confirmed, which only the operator can begin for one
  * that the operator removed.
  */
-export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
+export function applyPeerEvent(peer: PeerRecord, event: PeerEvent): PeerRecord {
   if (event.type === "confirmed") {
     if (isRemovedByOperator(peer) && event.byOperator !== true) return peer;
     const operatorRemoval = peer.operatorRemoval === null ? null : "lifted";
     const { lastTimestamp, incarnation } = peer;
-    const features = knownFeatures(event.features ?? []);
+    const features = filterKnownFeatures(event.features ?? []);
     return {
       ...NEW_PEER,
       state: "active",
@@ -100,20 +100,24 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
       return {
         ...peer,
         state: "active",
-        missed: 0,
+        missedHeartbeats: 0,
         lastTimestamp: Math.max(peer.lastTimestamp, event.timestamp),
         lastHeartbeatAt: event.now,
         agentCount: event.agentCount,
         // A peer that comes back is judged by what it does from then on.
         forwards: peer.state === "suspended" ? [] : peer.forwards,
-        features: event.claims ? knownFeatures(event.claims.features) : peer.features,
+        features: event.claims ? filterKnownFeatures(event.claims.features) : peer.features,
         incarnation: Math.max(peer.incarnation, event.claims?.incarnation ?? 0),
       };
     case "heartbeat_missed":
-      return { ...peer, missed: peer.missed + 1, state: stateAfterMisses(peer) };
+      return {
+        ...peer,
+        missedHeartbeats: peer.missedHeartbeats + 1,
+        state: stateAfterMissedHeartbeat(peer),
+      };
     case "forward": {
-      const forwards = recordForward(peer.forwards, event.succeeded);
-      return { ...peer, forwards, state: isBroken(forwards) ? "suspended" : peer.state };
+      const forwards = recordForwardOutcome(peer.forwards, event.succeeded);
+      return { ...peer, forwards, state: isCircuitOpen(forwards) ? "suspended" : peer.state };
     }
   }
 }
@@ -121,21 +125,21 @@ export function movePeer(peer: PeerLife, event: PeerEvent): PeerLife {
 /** Whether only this relay's operator can make a peer of it again. */
 export function isRemovedByOperator({
   operatorRemoval,
-}: Pick<PeerLife, "operatorRemoval">): boolean {
+}: Pick<PeerRecord, "operatorRemoval">): boolean {
   return operatorRemoval === "in_force";
 }
 
 /** Whether a peer's signed requests count: removed and pending ones have to shake hands first. */
-export function isLive({ state }: Pick<PeerLife, "state">): boolean {
+export function isLive({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active" || state === "suspended";
 }
 
 /** Whether a peer may be asked, sent work or listed in answers: suspended ones are left out. */
-export function isUsable({ state }: Pick<PeerLife, "state">): boolean {
+export function isUsable({ state }: Pick<PeerRecord, "state">): boolean {
   return state === "active";
 }
 
-function stateAfterMisses({ missed, state }: PeerLife): PeerState {
-  if (missed + 1 >= FEDERATION_LIMITS.missesToRemove) return "removed";
-  return missed + 1 >= FEDERATION_LIMITS.missesToSuspend ? "suspended" : state;
+function stateAfterMissedHeartbeat({ missedHeartbeats: missed, state }: PeerRecord): PeerState {
+  if (missed + 1 >= FEDERATION_LIMITS.missedHeartbeatsToRemove) return "removed";
+  return missed + 1 >= FEDERATION_LIMITS.missedHeartbeatsToSuspend ? "suspended" : state;
 }

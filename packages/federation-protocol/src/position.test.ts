@@ -1,6 +1,6 @@
 import { asMicro } from "@agent/budget";
 import { describe, expect, it } from "vitest";
-import { comparePositions, readPosition, statePosition } from "./position.ts";
+import { comparePositions, parsePosition, toPositionMessage } from "./position.ts";
 
 const own = (amount: number, underWay = false, movedAt: number | null = 100) => ({
   amount: asMicro(amount),
@@ -26,7 +26,7 @@ describe("A8: the positions of two relays", () => {
     "carry %i over the wire",
     (amount) => {
       const position = peer(amount, true);
-      expect(readPosition(statePosition(position))).toEqual(position);
+      expect(parsePosition(toPositionMessage(position))).toEqual(position);
     },
   );
 });

@@ -14,12 +14,12 @@ export interface OwnPosition extends Position {
 }
 
 /** The position as a heartbeat carries it, in USD. */
-export function statePosition({ amount, underWay }: Position): StatedPosition {
+export function toPositionMessage({ amount, underWay }: Position): StatedPosition {
   return { amount: fromMicro(amount), under_way: underWay };
 }
 
 /** The position that a peer's heartbeat states. */
-export function readPosition({ amount, under_way: underWay }: StatedPosition): Position {
+export function parsePosition({ amount, under_way: underWay }: StatedPosition): Position {
   const absolute = toMicro(Math.abs(amount));
   return { amount: asMicro(amount < 0 ? 0 - absolute : absolute), underWay };
 }

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { type FederationRefusal, refuse } from "./refusals.ts";
 
 /** A parsed JSON value as a message; refused: `federation.malformed`, naming the first bad member. */
-export function readMessage<S extends v.GenericSchema>(
+export function parseMessage<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
 ):

@@ -2,7 +2,7 @@ import type { FederationCode } from "./refusals.ts";
 
 /**
  * The HTTP status of each refusal (specification, "Errors"). They are part of the protocol: by status
- * and code the sender decides whether what it sent may be tried again (`meaningOf`).
+ * and code the sender decides whether what it sent may be tried again (`classifyDelivery`).
  */
 export const REFUSAL_STATUS = {
   "federation.malformed": 400,

@@ -1,8 +1,8 @@
 import { signJson } from "@agent/crypto";
-import { judgeNotice, type NoticeContext } from "./heartbeat.ts";
+import { checkNotice, type NoticeContext } from "./heartbeat.ts";
 import { type Removal, RemovalSchema } from "./messages/peer.ts";
 import type { FederationRefusal, PeerCode } from "./refusals.ts";
-import { readSignedMessage } from "./signed-message.ts";
+import { verifySignedMessage } from "./signed-message.ts";
 
 /** A notice that the sender ends the peering; its text can never be that of a heartbeat. */
 export function createRemoval(body: Omit<Removal, "signature">, secretKey: Uint8Array): Removal {
@@ -11,13 +11,13 @@ export function createRemoval(body: Omit<Removal, "signature">, secretKey: Uint8
 
 /**
  * Judges a peer's removal notice. A notice from before the peer's last signed time is an old one,
- * sent again. Refused as `judgeHeartbeat` refuses.
+ * sent again. Refused as `verifyHeartbeat` refuses.
  */
-export function judgeRemoval(
+export function verifyRemoval(
   value: unknown,
   context: NoticeContext,
 ): { readonly ok: true; readonly removal: Removal } | FederationRefusal<PeerCode> {
-  const read = readSignedMessage(RemovalSchema, value, context.publicKey);
+  const read = verifySignedMessage(RemovalSchema, value, context.publicKey);
   if (!read.ok) return read;
-  return judgeNotice(read.message, context) ?? { ok: true, removal: read.message };
+  return checkNotice(read.message, context) ?? { ok: true, removal: read.message };
 }

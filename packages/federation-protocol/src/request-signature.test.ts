@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, NOW } from "../test/parties.ts";
 import {
-  readClaim,
+  parseRequestClaim,
   type RequestClaim,
   type SignedRequest,
   signRequest,
@@ -19,7 +19,7 @@ const request: SignedRequest = {
 const signer = { relayId: alpha.id, secretKey: alpha.secretKey, now: NOW };
 
 function claimOf(headers: Record<string, string | undefined>, now = NOW) {
-  return readClaim((name) => headers[name], now);
+  return parseRequestClaim((name) => headers[name], now);
 }
 
 function signedClaim(signed: SignedRequest = request): RequestClaim {

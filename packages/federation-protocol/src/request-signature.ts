@@ -41,7 +41,7 @@ export interface RequestClaim {
 }
 
 /** A request whose signature holds; one that signed only `{}` is not bound to what it asks for. */
-export type VerifiedRequest =
+export type VerifyRequestResult =
   | { readonly ok: true; readonly bound: boolean }
   | FederationRefusal<"federation.signature_invalid">;
 
@@ -56,7 +56,7 @@ export function signRequest(
   const timestamp = new Date(now).toISOString();
   return {
     "X-Relay-Id": relayId,
-    "X-Relay-Signature": toBase64Url(sign(signedText(request, timestamp), secretKey)),
+    "X-Relay-Signature": toBase64Url(sign(buildSignedText(request, timestamp), secretKey)),
     "X-Relay-Timestamp": timestamp,
   };
 }
@@ -67,7 +67,7 @@ export function signAnswer(body: object, secretKey: Uint8Array): string {
 }
 
 /** Whether an answer's `X-Relay-Signature` is that of `publicKey` over its parsed body as it came. */
-export function answerIsSigned(
+export function isAnswerSigned(
   body: unknown,
   signature: string | null,
   publicKey: string,
@@ -86,10 +86,10 @@ export function answerIsSigned(
  * malformed (`federation.signature_invalid`), a time that is no ISO 8601 or over 5 minutes from
  * `now` in ms (`federation.timestamp_expired`).
  */
-export function readClaim(
+export function parseRequestClaim(
   header: (name: string) => string | null | undefined,
   now: number,
-  lifetimeMs: number = FEDERATION_LIMITS.timestampAgeMs,
+  lifetimeMs: number = FEDERATION_LIMITS.maxTimestampAgeMs,
 ): { readonly ok: true; readonly claim: RequestClaim } | FederationRefusal<RequestCode> {
   const relayId = header(FEDERATION_HEADERS.relayId);
   const signature = header(FEDERATION_HEADERS.signature);
@@ -108,9 +108,9 @@ export function verifyRequest(
   request: SignedRequest,
   claim: RequestClaim,
   publicKey: string,
-): VerifiedRequest {
-  const held = keyAndTexts(request, claim, publicKey);
-  const found = held?.texts.find(({ text }) => verify(held.signature, text, held.key));
+): VerifyRequestResult {
+  const parsed = parseSignedTexts(request, claim, publicKey);
+  const found = parsed?.texts.find(({ text }) => verify(parsed.signature, text, parsed.key));
   return found ? { ok: true, bound: found.bound } : refuse("federation.signature_invalid");
 }
 
@@ -119,21 +119,22 @@ export async function verifyRequestAsync(
   request: SignedRequest,
   claim: RequestClaim,
   publicKey: string,
-): Promise<VerifiedRequest> {
-  const held = keyAndTexts(request, claim, publicKey);
-  for (const { text, bound } of held?.texts ?? []) {
-    if (held && (await verifyAsync(held.signature, text, held.key))) return { ok: true, bound };
+): Promise<VerifyRequestResult> {
+  const parsed = parseSignedTexts(request, claim, publicKey);
+  for (const { text, bound } of parsed?.texts ?? []) {
+    if (parsed && (await verifyAsync(parsed.signature, text, parsed.key)))
+      return { ok: true, bound };
   }
   return refuse("federation.signature_invalid");
 }
 
-function signedText({ method, path, to, body }: SignedRequest, timestamp: string): string {
+function buildSignedText({ method, path, to, body }: SignedRequest, timestamp: string): string {
   return canonicalize(body === undefined ? { method, path, timestamp, to } : body);
 }
 
-function keyAndTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
+function parseSignedTexts(request: SignedRequest, claim: RequestClaim, publicKey: string) {
   try {
-    const texts = [{ text: signedText(request, claim.timestamp), bound: true }];
+    const texts = [{ text: buildSignedText(request, claim.timestamp), bound: true }];
     // Others may sign a constant where there is no body; it says nothing of what is asked.
     if (request.body === undefined) texts.push({ text: "{}", bound: false });
     return { signature: fromBase64Url(claim.signature), key: hexToBytes(publicKey), texts };

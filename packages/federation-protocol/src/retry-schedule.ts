@@ -1,7 +1,7 @@
 import { FEDERATION_LIMITS } from "./limits.ts";
 
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
 
 /** When something that has to arrive is tried again; all times in ms. */
 export interface RetrySchedule {
@@ -20,10 +20,10 @@ export interface RetrySchedule {
  * everything times `scale`. A copy lives for the age that is allowed, by a clock that may be as far
  * behind: twice that after the last attempt there is none left.
  */
-export function retrySchedule(scale = 1): RetrySchedule {
-  const pauses = [30 * SECOND, 2 * MINUTE, 8 * MINUTE, 32 * MINUTE, 120 * MINUTE];
+export function createRetrySchedule(scale = 1): RetrySchedule {
+  const pauses = [30 * SECOND_MS, 2 * MINUTE_MS, 8 * MINUTE_MS, 32 * MINUTE_MS, 120 * MINUTE_MS];
   const scaled = pauses.map((pause) => Math.round(pause * scale));
-  const lifetimeMs = Math.round(FEDERATION_LIMITS.timestampAgeMs * scale);
+  const lifetimeMs = Math.round(FEDERATION_LIMITS.maxTimestampAgeMs * scale);
   const settleDownMs = 2 * lifetimeMs;
   const total = scaled.reduce((sum, pause) => sum + pause, 0);
   return { pauses: scaled, lifetimeMs, settleDownMs, holdMs: 2 * (total + settleDownMs) };

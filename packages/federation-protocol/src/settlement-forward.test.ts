@@ -1,22 +1,34 @@
 import { asMicro, toMicro } from "@agent/budget";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { alpha, beta, gamma, NOW, sentTask, takenTask, TERMS } from "../test/parties.ts";
-import { termsOf } from "./fee.ts";
+import {
+  alpha,
+  beta,
+  gamma,
+  NOW,
+  buildOutboundTask,
+  buildInboundTask,
+  TERMS,
+} from "../test/parties.ts";
+import { computeTerms } from "./fee.ts";
 import type { InboundTask } from "./inbound-task.ts";
 import { SettlementForwardSchema } from "./messages/settlement.ts";
-import { createSettlement, judgeSettlement, type SettlementContext } from "./settlement-forward.ts";
-import { retrySchedule } from "./retry-schedule.ts";
-import { beginAttempt, openSettlement } from "./settlement-outbox.ts";
-import { readSignedMessage } from "./signed-message.ts";
+import {
+  createSettlementForward,
+  checkSettlement,
+  type SettlementContext,
+} from "./settlement-forward.ts";
+import { createRetrySchedule } from "./retry-schedule.ts";
+import { beginAttempt, createOutgoingSettlement } from "./settlement-outbox.ts";
+import { verifySignedMessage } from "./signed-message.ts";
 
 const SETTLEMENT = "0199c800-0000-7000-8000-000000000002";
-const owed = openSettlement(
-  { ...sentTask({ state: "completed" }), receiptHash: "ab".repeat(32) },
+const owed = createOutgoingSettlement(
+  { ...buildOutboundTask({ state: "completed" }), receiptHash: "ab".repeat(32) },
   { settlementId: SETTLEMENT, now: NOW, refundable: true },
 );
-const message = createSettlement(owed, { self: alpha.id, secretKey: alpha.secretKey });
-const returned = takenTask({
+const message = createSettlementForward(owed, { self: alpha.id, secretKey: alpha.secretKey });
+const returned = buildInboundTask({
   state: "returning",
   receiptStatus: "completed",
   receiptHash: "ab".repeat(32),
@@ -30,9 +42,9 @@ const context: SettlementContext = {
 
 describe("A settlement", () => {
   it("is signed by the relay that pays", () => {
-    const read = readSignedMessage(SettlementForwardSchema, message, alpha.publicKey);
+    const read = verifySignedMessage(SettlementForwardSchema, message, alpha.publicKey);
     expect(read).toEqual({ ok: true, message });
-    const forged = readSignedMessage(
+    const forged = verifySignedMessage(
       SettlementForwardSchema,
       { ...message, amount: 2 },
       alpha.publicKey,
@@ -41,15 +53,15 @@ describe("A settlement", () => {
   });
 
   it("has the time of its attempt, whenever it leaves: from there its life is counted", () => {
-    const begun = beginAttempt(owed, retrySchedule(), NOW + 30_000);
-    const sent = createSettlement(begun, { self: alpha.id, secretKey: alpha.secretKey });
+    const begun = beginAttempt(owed, createRetrySchedule(), NOW + 30_000);
+    const sent = createSettlementForward(begun, { self: alpha.id, secretKey: alpha.secretKey });
     expect(sent.timestamp).toBe(NOW + 30_000);
     expect(sent.settled_at).toBe(NOW);
   });
 
   it("pays the next one down: 1.00 -> 0.05, 0.0475, 0.9025", () => {
     expect(message).toMatchObject({ gross_amount: 1, fee_amount: 0.05, amount: 0.95 });
-    const judged = judgeSettlement(returned, message, context);
+    const judged = checkSettlement(returned, message, context);
     expect(judged).toMatchObject({
       ok: true,
       repeated: false,
@@ -67,17 +79,17 @@ describe("A settlement", () => {
   });
 
   it("is booked once, and answered alike whenever it comes again (F4, F16)", () => {
-    const first = judgeSettlement(returned, message, context);
+    const first = checkSettlement(returned, message, context);
     if (!first.ok) throw new Error(first.code);
     const later = { ...context, now: NOW + 10_000_000, feeRate: 0.5 };
-    expect(judgeSettlement(first.task, message, later)).toEqual({
+    expect(checkSettlement(first.task, message, later)).toEqual({
       ...first,
       repeated: true,
       held: false,
     });
   });
 
-  const settled = judgeSettlement(returned, message, context);
+  const settled = checkSettlement(returned, message, context);
   const other = { ...message, settlement_id: "0199c800-0000-7000-8000-000000000003" };
   it.each<[string, InboundTask | null, typeof message, Partial<SettlementContext>, string]>([
     ["for a task that never came", null, message, {}, "settlement.not_owed"],
@@ -109,7 +121,7 @@ describe("A settlement", () => {
       { now: NOW + 300_001 },
       "federation.timestamp_expired",
     ],
-    ["of a task that still runs", takenTask(), message, {}, "settlement.not_completed"],
+    ["of a task that still runs", buildInboundTask(), message, {}, "settlement.not_completed"],
     [
       "of a task that failed",
       { ...returned, receiptStatus: "failed" },
@@ -161,13 +173,13 @@ describe("A settlement", () => {
       "clearing.limit_exceeded",
     ],
   ])("%s is refused (F16)", (_, task, sent, change, code) => {
-    expect(judgeSettlement(task, sent, { ...context, ...change })).toEqual({ ok: false, code });
+    expect(checkSettlement(task, sent, { ...context, ...change })).toEqual({ ok: false, code });
   });
 
   it("of a lapsed hold counts as long as there is room, and takes it from the peer's account", () => {
     const clearing = { balance: asMicro(0), limit: asMicro(950_000) };
     const task = { ...returned, hold: "released" as const };
-    expect(judgeSettlement(task, message, { ...context, clearing })).toMatchObject({
+    expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
       ok: true,
       held: false,
     });
@@ -208,7 +220,7 @@ describe("A8: a settlement in the answer to a result", () => {
   ])("that was signed %s", (_, signedAfter, tookMs, isBooked) => {
     const signed = { ...message, timestamp: NOW + signedAfter };
     const times = { askedAt: NOW, now: NOW + tookMs };
-    const judged = judgeSettlement(task, signed, { ...context, clearing, ...times });
+    const judged = checkSettlement(task, signed, { ...context, clearing, ...times });
     const refused = { ok: false, code: "federation.timestamp_expired" };
     expect(judged).toMatchObject(isBooked ? { ok: true, held: false } : refused);
   });
@@ -219,7 +231,7 @@ describe("A9: the settlement of a default", () => {
 
   it("needs no new credit, because the amount counted as owed already", () => {
     const task = { ...returned, hold: "defaulted" as const };
-    expect(judgeSettlement(task, message, { ...context, clearing })).toMatchObject({
+    expect(checkSettlement(task, message, { ...context, clearing })).toMatchObject({
       ok: true,
       held: false,
       task: { hold: "settled" },
@@ -229,7 +241,7 @@ describe("A9: the settlement of a default", () => {
   it("that the operator has cleared needs room like any other late one", () => {
     const task = { ...returned, hold: "released" as const };
     const cleared = { ...clearing, defaulted: asMicro(0) };
-    expect(judgeSettlement(task, message, { ...context, clearing: cleared })).toEqual({
+    expect(checkSettlement(task, message, { ...context, clearing: cleared })).toEqual({
       ok: false,
       code: "clearing.limit_exceeded",
     });
@@ -252,7 +264,7 @@ describe("Fees along a chain of relays (F18)", () => {
     let fees = 0;
     let rest = gross;
     for (let hop = 0; hop < chain.hops; hop += 1) {
-      const { fee, net } = termsOf(rest, Number(chain.fee_rate));
+      const { fee, net } = computeTerms(rest, Number(chain.fee_rate));
       fees += fee;
       rest = net;
     }

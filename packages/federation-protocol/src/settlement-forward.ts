@@ -1,9 +1,9 @@
 import { fromMicro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { mayBeOwed, type PeerDebt } from "./clearing.ts";
-import { termsOf } from "./fee.ts";
+import { checkReceivable, type PeerDebt } from "./clearing.ts";
+import { computeTerms } from "./fee.ts";
 import { isFreshAnswer } from "./freshness.ts";
-import { acknowledged, type BookedTerms, type InboundTask } from "./inbound-task.ts";
+import { acknowledgeReturn, type BookedTerms, type InboundTask } from "./inbound-task.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { SettlementAnswer, SettlementForward } from "./messages/settlement.ts";
 import { type FederationRefusal, refuse, type SettlementCode } from "./refusals.ts";
@@ -13,7 +13,7 @@ import type { OutgoingSettlement } from "./settlement-outbox.ts";
  * The signed body of settlement/forward. Its time is that of the stored attempt and not of the moment
  * at which it leaves: from there it is counted when no copy can be booked any more.
  */
-export function createSettlement(
+export function createSettlementForward(
   settlement: OutgoingSettlement,
   { self, secretKey }: { readonly self: string; readonly secretKey: Uint8Array },
 ): SettlementForward {
@@ -70,21 +70,21 @@ export interface AcceptedSettlement {
 }
 
 /**
- * Whether a settlement is booked, once `readSignedMessage` has held its signature. To be asked in the
+ * Whether a settlement is booked, once `verifySignedMessage` has held its signature. To be asked in the
  * transaction that books it, with `now` read there: after a forward's lifetime the sender relies on
  * it being refused. Refused: `federation.wrong_sender`, `federation.timestamp_expired`,
  * `settlement.not_owed` (no task of this peer), `settlement.already_settled` (under another id),
  * `settlement.not_completed`, `settlement.amount_mismatch`, `settlement.receipt_mismatch`,
  * `clearing.limit_exceeded`.
  */
-export function judgeSettlement(
+export function checkSettlement(
   task: InboundTask | null,
   message: SettlementForward,
   {
     from,
     now,
     askedAt = now,
-    lifetimeMs = FEDERATION_LIMITS.timestampAgeMs,
+    lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs,
     feeRate,
     clearing,
   }: SettlementContext,
@@ -93,7 +93,7 @@ export function judgeSettlement(
   if (task === null || task.peerId !== from) return refuse("settlement.not_owed");
   if (task.settlement !== null) {
     return task.settlement.settlementId === message.settlement_id
-      ? { ...accept(task, task.settlement), repeated: true }
+      ? { ...buildAcceptance(task, task.settlement), repeated: true }
       : refuse("settlement.already_settled");
   }
   if (!isFreshAnswer(message.timestamp ?? now, { askedAt, now }, lifetimeMs)) {
@@ -114,22 +114,22 @@ export function judgeSettlement(
   }
   // A hold that was defaulted on counts as owed already, so its settlement needs no new room.
   if (task.hold !== "open" && task.hold !== "defaulted") {
-    const credit = mayBeOwed(clearing, amount);
+    const credit = checkReceivable(clearing, amount);
     if (!credit.ok) return credit;
   }
   const booked = {
-    ...termsOf(amount, feeRate),
+    ...computeTerms(amount, feeRate),
     settlementId: message.settlement_id,
     bookedAt: now,
   };
-  return accept(task, booked);
+  return buildAcceptance(task, booked);
 }
 
-function accept(task: InboundTask, booked: BookedTerms): AcceptedSettlement {
+function buildAcceptance(task: InboundTask, booked: BookedTerms): AcceptedSettlement {
   return {
     ok: true,
     repeated: false,
-    task: { ...acknowledged(task), hold: "settled", settlement: booked },
+    task: { ...acknowledgeReturn(task), hold: "settled", settlement: booked },
     booked,
     held: task.hold === "open",
     answer: {

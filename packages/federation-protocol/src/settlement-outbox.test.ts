@@ -1,29 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { NOW, SCHEDULE, sentTask } from "../test/parties.ts";
+import { NOW, SCHEDULE, buildOutboundTask } from "../test/parties.ts";
 import type { Delivery } from "./delivery.ts";
 import type { ReportedSettlements } from "./messages/settlement.ts";
-import { retrySchedule } from "./retry-schedule.ts";
+import { createRetrySchedule } from "./retry-schedule.ts";
 import {
   beginAsk,
   beginAttempt,
   endAsk,
   endAttempt,
-  giveUp,
-  nextStep,
-  openSettlement,
+  refundHeldSettlement,
+  getNextStep,
+  createOutgoingSettlement,
   type OutgoingSettlement,
-  payableOfSettlement,
-  redrive,
+  getSettlementPayable,
+  redriveSettlement,
 } from "./settlement-outbox.ts";
 
 const unknown: Delivery = { kind: "unknown" };
 const unreachable: Delivery = { kind: "unreachable" };
 const answered = (status: number): Delivery => ({ kind: "answered", status });
-const completed = { ...sentTask({ state: "completed" }), receiptHash: "ab".repeat(32) };
+const completed = { ...buildOutboundTask({ state: "completed" }), receiptHash: "ab".repeat(32) };
 const settlementId = "0199c800-0000-7000-8000-000000000002";
 
 const open = (refundable = true) =>
-  openSettlement(completed, { settlementId, now: NOW, refundable });
+  createOutgoingSettlement(completed, { settlementId, now: NOW, refundable });
 const booked: ReportedSettlements = {
   settlements: [{ settlement_id: settlementId, task_id: completed.taskId, status: "settled" }],
 };
@@ -34,8 +34,8 @@ function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
   let now = settlement.dueAt ?? NOW;
   const after = ends.reduce((state, end) => {
     now = state.dueAt ?? now;
-    expect(nextStep(state, now - 1)).toBeNull();
-    expect(nextStep(state, now)).toBe("forward");
+    expect(getNextStep(state, now - 1)).toBeNull();
+    expect(getNextStep(state, now)).toBe("forward");
     return endAttempt(beginAttempt(state, SCHEDULE, now), end, { ...SCHEDULE, now });
   }, settlement);
   return { after, now };
@@ -43,7 +43,7 @@ function run(settlement: OutgoingSettlement, ...ends: readonly Delivery[]) {
 
 function ask(settlement: OutgoingSettlement, list: ReportedSettlements | null) {
   const now = settlement.dueAt ?? NOW;
-  expect(nextStep(settlement, now)).toBe("ask");
+  expect(getNextStep(settlement, now)).toBe("ask");
   return endAsk(beginAsk(settlement, SCHEDULE, now), list, now);
 }
 
@@ -85,8 +85,8 @@ describe("A settlement in the outbox", () => {
   it("is never refunded on a lost answer: 10 minutes after the last attempt the peer is asked (F17)", () => {
     const { after, now } = run(open(), ...six(unknown));
     expect(after).toMatchObject({ state: "pending", phase: "asking", resolution: null });
-    expect(nextStep(after, now + 600_000)).toBeNull();
-    expect(nextStep(after, now + 600_001)).toBe("ask");
+    expect(getNextStep(after, now + 600_000)).toBeNull();
+    expect(getNextStep(after, now + 600_001)).toBe("ask");
   });
 
   it.each([
@@ -111,8 +111,8 @@ describe("A settlement in the outbox", () => {
 
   it("has nothing left to be done once it is decided", () => {
     const paid = { ...run(open(), answered(200)).after, dueAt: NOW };
-    expect(nextStep(paid, NOW)).toBeNull();
-    expect(nextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
+    expect(getNextStep(paid, NOW)).toBeNull();
+    expect(getNextStep({ ...open(), dueAt: null }, NOW)).toBeNull();
   });
 
   it("is held for the operator when the peer cannot be asked three times", () => {
@@ -120,7 +120,7 @@ describe("A settlement in the outbox", () => {
     expect(once).toMatchObject({ state: "pending", resolution: null });
     const thrice = ask(ask(once, null), null);
     expect(thrice).toMatchObject({ state: "failed", resolution: "held", dueAt: null });
-    expect(payableOfSettlement(thrice)).toBe(950_000);
+    expect(getSettlementPayable(thrice)).toBe(950_000);
   });
 
   const { taskId: task_id, receiptHash: receipt_hash } = completed;
@@ -169,7 +169,7 @@ describe("The operator", () => {
   const held = ask(ask(ask(exhausted(), null), null), null);
 
   it("starts a held settlement anew, without forgetting that it may have arrived", () => {
-    const again = redrive(held, NOW);
+    const again = redriveSettlement(held, NOW);
     expect(again).toMatchObject({ state: "pending", resolution: null, dueAt: NOW });
     expect(run(again, ...six(unreachable)).after).toMatchObject({
       phase: "asking",
@@ -179,12 +179,12 @@ describe("The operator", () => {
   });
 
   it("gives a held settlement up, and its payer is refunded", () => {
-    expect(giveUp(held)).toMatchObject({ state: "failed", resolution: "refunded" });
-    expect(payableOfSettlement(giveUp(held))).toBe(0);
+    expect(refundHeldSettlement(held)).toMatchObject({ state: "failed", resolution: "refunded" });
+    expect(getSettlementPayable(refundHeldSettlement(held))).toBe(0);
   });
 
   it("is not overtaken by a question from before it started anew", () => {
-    const again = redrive(held, NOW);
+    const again = redriveSettlement(held, NOW);
     expect(endAsk(again, nothing, NOW)).toBe(again);
   });
 
@@ -197,8 +197,8 @@ describe("The operator", () => {
     ["paid", run(open(), answered(200)).after],
     ["refunded", ask(exhausted(), nothing)],
   ])("cannot change one that is %s", (_, settlement) => {
-    expect(redrive(settlement, NOW)).toBe(settlement);
-    expect(giveUp(settlement)).toBe(settlement);
+    expect(redriveSettlement(settlement, NOW)).toBe(settlement);
+    expect(refundHeldSettlement(settlement)).toBe(settlement);
   });
 });
 
@@ -219,7 +219,7 @@ describe("A relay in the middle", () => {
 });
 
 it("A scale shortens every time alike", () => {
-  expect(retrySchedule(0.001)).toEqual({
+  expect(createRetrySchedule(0.001)).toEqual({
     pauses: [30, 120, 480, 1_920, 7_200],
     lifetimeMs: 300,
     settleDownMs: 600,

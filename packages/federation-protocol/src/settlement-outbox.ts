@@ -1,14 +1,14 @@
 import { asMicro, fromMicro, type Micro } from "@agent/budget";
-import { type Delivery, isFrozen, meaningOf } from "./delivery.ts";
-import type { Terms } from "./fee.ts";
+import { type Delivery, isPeerFrozen, classifyDelivery } from "./delivery.ts";
+import type { SettlementTerms } from "./fee.ts";
 import type { ReportedSettlements } from "./messages/settlement.ts";
 import type { OutboundTask } from "./outbound-task.ts";
 import type { RetrySchedule } from "./retry-schedule.ts";
 
 /** A settlement of any other status is not one that was paid. */
-const BOOKED = ["settled", "completed", "partial"];
-const MOST_ASKS = 3;
-const MOST_ROUNDS = 3;
+const bookedStatuses = ["settled", "completed", "partial"];
+const MAX_ASKS = 3;
+const MAX_ROUNDS = 3;
 /** A peer that says for longer that it is frozen would keep the payer's money held for ever. */
 const MAX_FROZEN_MS = 7 * 24 * 60 * 60 * 1_000;
 
@@ -25,7 +25,7 @@ export interface OutgoingSettlement {
   readonly peerId: string;
   readonly agentId: string;
   readonly receiptHash: string;
-  readonly terms: Terms;
+  readonly terms: SettlementTerms;
   readonly settledAt: number;
   /** False at a relay in the middle, which was paid for the task and has nobody to refund. */
   readonly refundable: boolean;
@@ -54,7 +54,7 @@ export interface X402Reference {
 }
 
 /** The settlement of a completed task, to be sent at once. */
-export function openSettlement(
+export function createOutgoingSettlement(
   task: OutboundTask & { readonly receiptHash: string },
   {
     settlementId,
@@ -92,7 +92,7 @@ export function openSettlement(
 }
 
 /** What is to be done for a settlement now. */
-export function nextStep(
+export function getNextStep(
   { state, phase, dueAt }: OutgoingSettlement,
   now: number,
 ): "forward" | "ask" | null {
@@ -129,14 +129,15 @@ export function endAttempt(
   delivery: Delivery,
   { settleDownMs, now }: Pick<RetrySchedule, "settleDownMs"> & { readonly now: number },
 ): OutgoingSettlement {
-  const meaning = meaningOf(delivery);
-  if (meaning === "accepted") return paid(settlement);
+  const outcome = classifyDelivery(delivery);
+  if (outcome === "accepted") return markPaid(settlement);
   if (settlement.state !== "pending") return settlement;
-  if (isFrozen(delivery) && now - settlement.settledAt < MAX_FROZEN_MS) return unused(settlement);
+  if (isPeerFrozen(delivery) && now - settlement.settledAt < MAX_FROZEN_MS)
+    return revertAttempt(settlement);
   if (delivery.kind === "unreachable") {
     const counted = { ...settlement, unreached: settlement.unreached + 1 };
     const neverArrived = counted.phase === "asking" && counted.unreached === counted.attempts;
-    return neverArrived ? unpaid(counted, now) : counted;
+    return neverArrived ? markUnpaid(counted, now) : counted;
   }
   if (!endsAttempts(delivery)) return settlement;
   const dueAt = (settlement.lastAttemptAt ?? now) + settleDownMs + 1;
@@ -163,20 +164,21 @@ export function endAsk(
   now: number,
 ): OutgoingSettlement {
   if (settlement.state !== "pending" || settlement.phase !== "asking") return settlement;
-  if (list === null) return settlement.asks < MOST_ASKS ? settlement : failed(settlement, "held");
+  if (list === null)
+    return settlement.asks < MAX_ASKS ? settlement : markFailed(settlement, "held");
   const isBooked = list.settlements.some(
     (listed) =>
-      BOOKED.includes(listed.status ?? "settled") &&
-      (isThis(settlement, listed) || isEarlier(settlement, listed)),
+      bookedStatuses.includes(listed.status ?? "settled") &&
+      (isSameSettlement(settlement, listed) || isEarlierSettlement(settlement, listed)),
   );
-  return isBooked ? paid(settlement) : unpaid(settlement, now);
+  return isBooked ? markPaid(settlement) : markUnpaid(settlement, now);
 }
 
-type Listed = ReportedSettlements["settlements"][number];
+type ReportedSettlement = ReportedSettlements["settlements"][number];
 
-function isThis(
+function isSameSettlement(
   { settlementId, taskId }: OutgoingSettlement,
-  { settlement_id, task_id = taskId }: Listed,
+  { settlement_id, task_id = taskId }: ReportedSettlement,
 ): boolean {
   return settlement_id === settlementId && task_id === taskId;
 }
@@ -185,25 +187,27 @@ function isThis(
  * A task is settled once, so one of the same task, receipt and amount is this relay's own from before
  * its database was restored, under an id that the backup lacks.
  */
-function isEarlier(
+function isEarlierSettlement(
   { taskId, receiptHash, terms }: OutgoingSettlement,
-  { task_id, receipt_hash, amount }: Listed,
+  { task_id, receipt_hash, amount }: ReportedSettlement,
 ): boolean {
   return task_id === taskId && receipt_hash === receiptHash && amount === fromMicro(terms.net);
 }
 
 /** The operator starts the attempts anew; the peer books a settlement id once, so that is safe. */
-export function redrive(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
+export function redriveSettlement(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
   return settlement.resolution === "held" ? { ...restart(settlement, now), rounds: 0 } : settlement;
 }
 
 /** The operator gives a held settlement up: the money goes back to where it came from. */
-export function giveUp(settlement: OutgoingSettlement): OutgoingSettlement {
-  return settlement.resolution === "held" ? failed(settlement, "refunded") : settlement;
+export function refundHeldSettlement(settlement: OutgoingSettlement): OutgoingSettlement {
+  return settlement.resolution === "held" ? markFailed(settlement, "refunded") : settlement;
 }
 
 /** Whether nothing more can come of a settlement; a held one waits for the operator. */
-export function isSettlementOver({ resolution }: Pick<OutgoingSettlement, "resolution">): boolean {
+export function isSettlementResolved({
+  resolution,
+}: Pick<OutgoingSettlement, "resolution">): boolean {
   return resolution === "paid" || resolution === "refunded";
 }
 
@@ -211,17 +215,20 @@ export function isSettlementOver({ resolution }: Pick<OutgoingSettlement, "resol
  * A paid settlement as it is said again at `now` in the answer to a repeated result, to a peer that
  * may have lost it; null for one that is not paid. A peer that still has it does not book it twice.
  */
-export function repeatPaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement | null {
+export function repeatPaidSettlement(
+  settlement: OutgoingSettlement,
+  now: number,
+): OutgoingSettlement | null {
   return settlement.resolution === "paid" ? { ...settlement, lastAttemptAt: now } : null;
 }
 
 /** What a settlement that is not decided will still add to what is owed to the peer. */
-export function payableOfSettlement({ state, resolution, terms }: OutgoingSettlement): Micro {
+export function getSettlementPayable({ state, resolution, terms }: OutgoingSettlement): Micro {
   return state === "pending" || resolution === "held" ? terms.net : asMicro(0);
 }
 
 /** An attempt that met a frozen peer is none: it is made again after the same pause. */
-function unused(settlement: OutgoingSettlement): OutgoingSettlement {
+function revertAttempt(settlement: OutgoingSettlement): OutgoingSettlement {
   const { attempts, attemptsInRound } = settlement;
   return {
     ...settlement,
@@ -233,27 +240,27 @@ function unused(settlement: OutgoingSettlement): OutgoingSettlement {
 
 /** A peer without room for the payment may have some later, so that alone ends nothing. */
 function endsAttempts(delivery: Delivery): boolean {
-  const meaning = meaningOf(delivery);
+  const outcome = classifyDelivery(delivery);
   const lacksCredit = delivery.kind === "answered" && delivery.status === 402;
-  return meaning === "duplicate" || (meaning === "refused" && !lacksCredit);
+  return outcome === "duplicate" || (outcome === "refused" && !lacksCredit);
 }
 
-function paid(settlement: OutgoingSettlement): OutgoingSettlement {
+function markPaid(settlement: OutgoingSettlement): OutgoingSettlement {
   // Money that went back to the payer is not paid a second time.
   if (settlement.resolution === "refunded") return settlement;
   return { ...settlement, state: "completed", resolution: "paid", dueAt: null };
 }
 
 /** The peer certainly did not book it. A relay in the middle owes it all the same, and tries on. */
-function unpaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
-  if (settlement.refundable) return failed(settlement, "refunded");
+function markUnpaid(settlement: OutgoingSettlement, now: number): OutgoingSettlement {
+  if (settlement.refundable) return markFailed(settlement, "refunded");
   const rounds = settlement.rounds + 1;
-  return rounds < MOST_ROUNDS
+  return rounds < MAX_ROUNDS
     ? { ...restart(settlement, now), rounds }
-    : failed(settlement, "held");
+    : markFailed(settlement, "held");
 }
 
-function failed(
+function markFailed(
   settlement: OutgoingSettlement,
   resolution: "refunded" | "held",
 ): OutgoingSettlement {

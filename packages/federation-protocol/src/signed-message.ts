@@ -1,6 +1,6 @@
 import { EncodingError, hexToBytes, verifyJson, verifyJsonAsync } from "@agent/crypto";
 import type * as v from "valibot";
-import { readMessage } from "./read-message.ts";
+import { parseMessage } from "./read-message.ts";
 import { type FederationRefusal, refuse } from "./refusals.ts";
 
 type SignedMessage<S extends v.GenericSchema> =
@@ -11,30 +11,30 @@ type SignedMessage<S extends v.GenericSchema> =
  * A body with a `signature` of its own, over the canonical JSON of all its other members as they
  * came. Refused: `federation.malformed`, `federation.signature_invalid`.
  */
-export function readSignedMessage<S extends v.GenericSchema>(
+export function verifySignedMessage<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
   publicKey: string,
 ): SignedMessage<S> {
-  const read = readMessage(schema, value);
-  const key = keyOf(publicKey);
+  const read = parseMessage(schema, value);
+  const key = parseKey(publicKey);
   if (!read.ok || (key !== null && verifyJson(value, key))) return read;
   return refuse("federation.signature_invalid");
 }
 
-/** As `readSignedMessage`, with the signature checked off the event loop where there are threads. */
-export async function readSignedMessageAsync<S extends v.GenericSchema>(
+/** As `verifySignedMessage`, with the signature checked off the event loop where there are threads. */
+export async function verifySignedMessageAsync<S extends v.GenericSchema>(
   schema: S,
   value: unknown,
   publicKey: string,
 ): Promise<SignedMessage<S>> {
-  const read = readMessage(schema, value);
-  const key = keyOf(publicKey);
+  const read = parseMessage(schema, value);
+  const key = parseKey(publicKey);
   if (!read.ok || (key !== null && (await verifyJsonAsync(value, key)))) return read;
   return refuse("federation.signature_invalid");
 }
 
-function keyOf(publicKey: string): Uint8Array | null {
+function parseKey(publicKey: string): Uint8Array | null {
   try {
     return hexToBytes(publicKey);
   } catch (error) {

@@ -6,7 +6,7 @@ export function signText(text: string, secretKey: Uint8Array): string {
 }
 
 /** Whether `signature` (base64url) is that of `publicKey` (64 hex digits); false if malformed. */
-export function textIsSigned(text: string, signature: string, publicKey: string): boolean {
+export function isTextSigned(text: string, signature: string, publicKey: string): boolean {
   try {
     return verify(fromBase64Url(signature), text, hexToBytes(publicKey));
   } catch (error) {

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   acceptWallClock,
-  readClock,
-  startClock,
+  advanceClock,
+  createClock,
   type ClockReading,
   type ClockState,
 } from "./steady-clock.ts";
@@ -18,8 +18,8 @@ const at = (monotonic: number, ahead = 0): ClockReading => ({
   monotonic,
 });
 
-function run(readings: readonly ClockReading[], begin = startClock(at(0))): ClockState {
-  return readings.reduce(readClock, begin);
+function run(readings: readonly ClockReading[], begin = createClock(at(0))): ClockState {
+  return readings.reduce(advanceClock, begin);
 }
 
 describe("the steady clock", () => {
@@ -76,18 +76,18 @@ describe("the steady clock", () => {
   });
 
   test("begins at the newest stored time when the wall clock is before it", () => {
-    const state = run([at(1_000)], startClock(at(0), START + 3 * DAY));
+    const state = run([at(1_000)], createClock(at(0), START + 3 * DAY));
     expect(state.now).toBe(START + 3 * DAY + 1_000);
     expect(state.jump?.offset).toBe(-3 * DAY);
   });
 
   test("begins at the wall clock after a long time off", () => {
-    expect(startClock(at(0), START - 30 * DAY).now).toBe(START);
+    expect(createClock(at(0), START - 30 * DAY).now).toBe(START);
   });
 
   test("shows the wall time at once when the operator accepts it", () => {
     const accepted = acceptWallClock(at(5_000, DAY));
-    expect(readClock(accepted, at(6_000, DAY))).toEqual({
+    expect(advanceClock(accepted, at(6_000, DAY))).toEqual({
       now: START + 6_000 + DAY,
       monotonic: 6_000,
       jump: null,
@@ -105,7 +105,7 @@ describe("the steady clock", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         let monotonic = 0;
-        let state = startClock(at(0));
+        let state = createClock(at(0));
         let firstAway: number | null = null;
         for (const { passed, ahead } of steps) {
           monotonic += passed;
@@ -115,7 +115,7 @@ describe("the steady clock", () => {
           firstAway = isNear ? null : (firstAway ?? monotonic);
           const mayAccept = firstAway !== null && monotonic - firstAway >= 10 * MINUTE;
           const allowed = isNear ? [reading.wall] : mayAccept ? [own, reading.wall] : [own];
-          state = readClock(state, reading);
+          state = advanceClock(state, reading);
           expect(allowed).toContain(state.now);
           if (state.jump === null) firstAway = null;
         }

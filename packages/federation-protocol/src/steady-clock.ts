@@ -1,7 +1,7 @@
 /** Up to this difference the clock follows the wall clock. */
-const FOLLOW_MS = 60_000;
+const MAX_FOLLOWED_OFFSET_MS = 60_000;
 /** How long a new offset of the wall clock must stand before it is accepted. */
-const STANDING_MS = 600_000;
+const MIN_JUMP_DURATION_MS = 600_000;
 
 /** What the two clocks of a machine show at one moment, in milliseconds. */
 export interface ClockReading {
@@ -33,7 +33,7 @@ export interface ClockState {
  * The state to begin with. A start before `newestStored`, the newest time that was stored, begins
  * there, because a wall clock that went back must not undo what has happened.
  */
-export function startClock({ wall, monotonic }: ClockReading, newestStored = wall): ClockState {
+export function createClock({ wall, monotonic }: ClockReading, newestStored = wall): ClockState {
   return { now: Math.max(wall, newestStored), monotonic, jump: null };
 }
 
@@ -42,17 +42,18 @@ export function startClock({ wall, monotonic }: ClockReading, newestStored = wal
  * at most 60 s. Beyond that it goes on at its own pace, so that nothing ends early and expiry never
  * stops, until the new offset has stood for 10 minutes.
  */
-export function readClock(state: ClockState, { wall, monotonic }: ClockReading): ClockState {
-  const passed = Math.max(0, monotonic - state.monotonic);
-  const own = state.now + passed;
-  const offset = wall - own;
-  if (Math.abs(offset) <= FOLLOW_MS) return { now: wall, monotonic, jump: null };
-  const isStanding = state.jump !== null && Math.abs(offset - state.jump.offset) <= FOLLOW_MS;
-  const jump = isStanding ? state.jump : { offset, since: monotonic };
-  if (jump !== null && monotonic - jump.since >= STANDING_MS) {
+export function advanceClock(state: ClockState, { wall, monotonic }: ClockReading): ClockState {
+  const elapsed = Math.max(0, monotonic - state.monotonic);
+  const steadyNow = state.now + elapsed;
+  const offset = wall - steadyNow;
+  if (Math.abs(offset) <= MAX_FOLLOWED_OFFSET_MS) return { now: wall, monotonic, jump: null };
+  const isSameJump =
+    state.jump !== null && Math.abs(offset - state.jump.offset) <= MAX_FOLLOWED_OFFSET_MS;
+  const jump = isSameJump ? state.jump : { offset, since: monotonic };
+  if (jump !== null && monotonic - jump.since >= MIN_JUMP_DURATION_MS) {
     return { now: wall, monotonic, jump: null };
   }
-  return { now: own, monotonic, jump };
+  return { now: steadyNow, monotonic, jump };
 }
 
 /** The clock after the operator confirmed what the wall clock shows. */

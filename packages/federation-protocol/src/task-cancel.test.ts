@@ -1,12 +1,20 @@
 import { signJson } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { alpha, beta, gamma, NOW, sentTask, TASK, takenTask } from "../test/parties.ts";
+import {
+  alpha,
+  beta,
+  gamma,
+  NOW,
+  buildOutboundTask,
+  TASK,
+  buildInboundTask,
+} from "../test/parties.ts";
 import {
   beginCancel,
   checkCancel,
   endCancel,
   isCancelDue,
-  readCancelAnswer,
+  parseCancelAnswer,
   requestCancel,
   signCancelAnswer,
 } from "./task-cancel.ts";
@@ -15,25 +23,30 @@ const asked = { from: alpha.id, origin: alpha.id };
 
 describe("B2: a relay that is asked to cancel a task", () => {
   test.each([
-    ["finds one that runs", takenTask(), {}, "running"],
-    ["finds one that was cancelled or expired", takenTask({ state: "void" }), {}, "cancelled"],
+    ["finds one that runs", buildInboundTask(), {}, "running"],
+    [
+      "finds one that was cancelled or expired",
+      buildInboundTask({ state: "void" }),
+      {},
+      "cancelled",
+    ],
     ["knows of none", null, {}, "cancel.task_not_found"],
-    ["took it from another peer", takenTask({ peerId: gamma.id }), {}, "cancel.wrong_peer"],
+    ["took it from another peer", buildInboundTask({ peerId: gamma.id }), {}, "cancel.wrong_peer"],
     [
       "is asked in another relay's name",
-      takenTask(),
+      buildInboundTask(),
       { origin: gamma.id },
       "federation.wrong_sender",
     ],
     [
       "has its receipt",
-      takenTask({ state: "returning", receiptHash: "ab", receiptStatus: "completed" }),
+      buildInboundTask({ state: "returning", receiptHash: "ab", receiptStatus: "completed" }),
       {},
       "cancel.already_finished",
     ],
     [
       "had its receipt, which came to nothing",
-      takenTask({ state: "void", receiptHash: "ab", receiptStatus: "completed" }),
+      buildInboundTask({ state: "void", receiptHash: "ab", receiptStatus: "completed" }),
       {},
       "cancel.already_finished",
     ],
@@ -45,7 +58,7 @@ describe("B2: a relay that is asked to cancel a task", () => {
 
 const answerOf = (status: "cancelled" | "pending", by = beta) =>
   signCancelAnswer({ status, taskId: TASK, relayId: by.id }, { secretKey: by.secretKey, now: NOW });
-const context = { task: sentTask({ state: "forwarded" }), publicKey: beta.publicKey };
+const context = { task: buildOutboundTask({ state: "forwarded" }), publicKey: beta.publicKey };
 
 describe("B2: the answer of the asked relay", () => {
   test.each([
@@ -79,17 +92,17 @@ describe("B2: the answer of the asked relay", () => {
     ["a failure", 500, {}, "pending"],
     ["overload", 429, {}, "pending"],
   ] as const)("B2: %s counts as %s", (_, status, body, meaning) => {
-    expect(readCancelAnswer({ status, body }, context)).toBe(meaning);
+    expect(parseCancelAnswer({ status, body }, context)).toBe(meaning);
   });
 
   test.each(["cancel.already_finished", "route.not_found"])("B2: %s ends the asking", (code) => {
-    expect(readCancelAnswer({ status: 404, code, body: {} }, context)).toBe("never");
+    expect(parseCancelAnswer({ status: 404, code, body: {} }, context)).toBe("never");
   });
 });
 
 describe("B2: the relay that asks", () => {
   test("B2: asks at once, then after pauses that grow to 5 minutes, and stops at expiry", () => {
-    let task = requestCancel(sentTask({ state: "forwarded" }), NOW);
+    let task = requestCancel(buildOutboundTask({ state: "forwarded" }), NOW);
     const asks: number[] = [];
     for (let now = NOW; now < NOW + 1_000_000; now += 1_000) {
       if (!isCancelDue(task, now)) continue;
@@ -100,15 +113,15 @@ describe("B2: the relay that asks", () => {
   });
 
   test("B2: asks nothing about a task that is with no peer, and begins no new row of questions", () => {
-    const refused = sentTask({ state: "refused" });
+    const refused = buildOutboundTask({ state: "refused" });
     expect(requestCancel(refused, NOW)).toBe(refused);
-    const once = requestCancel(sentTask(), NOW);
+    const once = requestCancel(buildOutboundTask(), NOW);
     expect(requestCancel(once, NOW + 5)).toBe(once);
-    expect(isCancelDue(sentTask(), NOW)).toBe(false);
+    expect(isCancelDue(buildOutboundTask(), NOW)).toBe(false);
   });
 
   test.each(["cancelled", "never"] as const)("B2: asks no more after %s", (meaning) => {
-    const task = endCancel(requestCancel(sentTask(), NOW), meaning);
+    const task = endCancel(requestCancel(buildOutboundTask(), NOW), meaning);
     expect(isCancelDue(task, NOW + 600_000)).toBe(false);
   });
 });

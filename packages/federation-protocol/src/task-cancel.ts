@@ -2,14 +2,14 @@ import { hexToBytes, signJson, SUITE, verifyJson } from "@agent/crypto";
 import type { InboundTask } from "./inbound-task.ts";
 import { type TaskCancelAnswer, TaskCancelAnswerSchema } from "./messages/task.ts";
 import type { OutboundTask } from "./outbound-task.ts";
-import { readMessage } from "./read-message.ts";
+import { parseMessage } from "./read-message.ts";
 import { type CancelCode, type FederationRefusal, refuse } from "./refusals.ts";
 
 /** The shortest and the longest pause between two questions about one cancel, in ms. */
-const PAUSE_MS = { min: 15_000, max: 300_000 };
+const cancelPauseMs = { min: 15_000, max: 300_000 };
 
 /** What a cancel that a peer asks for finds: a task that runs, or one that nothing comes of any more. */
-export type CancelFinding = { readonly ok: true; readonly state: "running" | "cancelled" };
+export type CheckCancelResult = { readonly ok: true; readonly state: "running" | "cancelled" };
 
 /**
  * Whether a peer may ask for the cancel of a task: only the one that it was taken from, while it has no
@@ -19,7 +19,7 @@ export type CancelFinding = { readonly ok: true; readonly state: "running" | "ca
 export function checkCancel(
   task: InboundTask | null,
   { from, origin }: { readonly from: string; readonly origin: string },
-): CancelFinding | FederationRefusal<CancelCode> {
+): CheckCancelResult | FederationRefusal<CancelCode> {
   if (origin !== from) return refuse("federation.wrong_sender");
   if (task === null) return refuse("cancel.task_not_found");
   if (task.peerId !== from) return refuse("cancel.wrong_peer");
@@ -62,27 +62,27 @@ export function isCancelDue({ state, cancel, expiresAt }: OutboundTask, now: num
 /** The state to store before the peer is asked: each pause is as long as all before it. */
 export function beginCancel(task: OutboundTask, now: number): OutboundTask {
   const requestedAt = task.cancel?.requestedAt ?? now;
-  const pause = Math.min(Math.max(now - requestedAt, PAUSE_MS.min), PAUSE_MS.max);
+  const pause = Math.min(Math.max(now - requestedAt, cancelPauseMs.min), cancelPauseMs.max);
   return { ...task, cancel: { requestedAt, dueAt: now + pause } };
 }
 
 /** What a peer's answer to a cancel says; only its signed word that the task is cancelled ends it. */
-export type CancelMeaning = "cancelled" | "pending" | "never";
+export type CancelOutcome = "cancelled" | "pending" | "never";
 
 /**
  * Reads the answer to a cancel. `never`: the peer has the receipt already or knows no cancel, so it is
  * not asked again and the task ends by its result or its expiry.
  */
-export function readCancelAnswer(
+export function parseCancelAnswer(
   answer: { readonly status: number; readonly code?: string | undefined; readonly body: unknown },
   { task, publicKey }: { readonly task: OutboundTask; readonly publicKey: string },
-): CancelMeaning {
+): CancelOutcome {
   if (answer.status >= 200 && answer.status < 300) {
-    const read = readMessage(TaskCancelAnswerSchema, answer.body);
+    const read = parseMessage(TaskCancelAnswerSchema, answer.body);
     if (!read.ok) return "pending";
     const { status, task_id, relay_id, suite } = read.message;
-    const isMeant = task_id === task.taskId && relay_id === task.peerId && suite === SUITE;
-    const isSigned = isMeant && verifyJson(answer.body, hexToBytes(publicKey));
+    const matchesTask = task_id === task.taskId && relay_id === task.peerId && suite === SUITE;
+    const isSigned = matchesTask && verifyJson(answer.body, hexToBytes(publicKey));
     return isSigned && status === "cancelled" ? "cancelled" : "pending";
   }
   return answer.code === "cancel.already_finished" || answer.code === "route.not_found"
@@ -91,7 +91,7 @@ export function readCancelAnswer(
 }
 
 /** The task after an answer: a peer that never agrees is not asked again. */
-export function endCancel(task: OutboundTask, meaning: CancelMeaning): OutboundTask {
-  if (meaning === "pending" || task.cancel === undefined) return task;
+export function endCancel(task: OutboundTask, outcome: CancelOutcome): OutboundTask {
+  if (outcome === "pending" || task.cancel === undefined) return task;
   return { ...task, cancel: { ...task.cancel, dueAt: null } };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { beta, gamma } from "../test/parties.ts";
-import { checkNestedReceipt, type EndedBy, mayEndTask } from "./task-end.ts";
+import { checkNestedReceipt, type EndedBy, canEndTask } from "./task-end.ts";
 
 const registered: EndedBy = { kind: "receipt", isKeyRegistered: true };
 const unregistered: EndedBy = { kind: "receipt", isKeyRegistered: false };
@@ -24,7 +24,7 @@ describe("A1: the end of a task", () => {
     ["a peer does not end a task that stays here", here, byBeta, false],
     ["a peer does not end a task of another peer", { ...away, peerId: gamma.id }, byBeta, false],
   ])("%s", (_, task, endedBy, expected) => {
-    expect(mayEndTask(task, endedBy)).toBe(expected);
+    expect(canEndTask(task, endedBy)).toBe(expected);
   });
 });
 

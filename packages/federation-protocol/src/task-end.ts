@@ -23,7 +23,7 @@ export type EndedBy =
  * receipt for it that is delivered here may be of its delegator's making. A hold moves only under a
  * key of the registry.
  */
-export function mayEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): boolean {
+export function canEndTask({ peerId, locked }: EndableTask, endedBy: EndedBy): boolean {
   if (endedBy.kind === "peer") return peerId === endedBy.relayId;
   return peerId === null && (endedBy.isKeyRegistered || locked === 0);
 }
@@ -63,13 +63,13 @@ export function checkNestedReceipt(
   task: NestedTask | null,
   receipt: NestedReceipt,
 ): { readonly ok: true } | { readonly ok: false; readonly code: NestedRefusal } {
-  const fits =
+  const matches =
     task !== null &&
     task.isOpen &&
     task.taskId === receipt.taskId &&
     task.executor === receipt.agentId &&
     (task.isFromPeer || task.submittedBy === receipt.parentAgentId);
-  if (!fits) return { ok: false, code: "nested.task_not_found" };
+  if (!matches) return { ok: false, code: "nested.task_not_found" };
   if (task.peerId !== null || task.isFromPeer) return { ok: false, code: "nested.task_with_peer" };
   if (!receipt.areKeysRegistered) return { ok: false, code: "nested.key_missing" };
   return { ok: true };

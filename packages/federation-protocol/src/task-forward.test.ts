@@ -1,29 +1,29 @@
 import { asMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
 import { describe, expect, it } from "vitest";
-import { alpha, beta, forwardOf, gamma, NOW, TERMS, worker } from "../test/parties.ts";
+import { alpha, beta, buildForward, gamma, NOW, TERMS, worker } from "../test/parties.ts";
 import { TaskForwardSchema } from "./messages/task.ts";
-import { readSignedMessage, readSignedMessageAsync } from "./signed-message.ts";
-import { type ForwardContext, judgeForward } from "./task-forward.ts";
+import { verifySignedMessage, verifySignedMessageAsync } from "./signed-message.ts";
+import { type ForwardContext, checkForward } from "./task-forward.ts";
 
 const context: ForwardContext = {
   from: alpha.id,
   self: beta.id,
   now: NOW,
-  isKnown: false,
+  isDuplicate: false,
   worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
   hops: 1,
   feeRate: 0.05,
   clearing: { balance: asMicro(0), limit: asMicro(1_000_000_000) },
 };
 
-const read = (body: unknown) => readSignedMessage(TaskForwardSchema, body, alpha.publicKey);
+const read = (body: unknown) => verifySignedMessage(TaskForwardSchema, body, alpha.publicKey);
 
 describe("The body of a forward", () => {
   it("holds under its sender's key, unknown members included", async () => {
-    const body = signJson({ ...forwardOf(), trace: "x" }, alpha.secretKey);
+    const body = signJson({ ...buildForward(), trace: "x" }, alpha.secretKey);
     expect(read(body)).toMatchObject({ ok: true });
-    expect(await readSignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(
+    expect(await verifySignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(
       read(body),
     );
   });
@@ -33,10 +33,12 @@ describe("The body of a forward", () => {
     ["added to", { trace: "x" }],
   ])("is refused when it was %s after signing (F2)", async (_, change) => {
     const refused = { ok: false, code: "federation.signature_invalid" };
-    const body = { ...forwardOf(), ...change };
+    const body = { ...buildForward(), ...change };
     expect(read(body)).toEqual(refused);
-    expect(await readSignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(refused);
-    expect(readSignedMessage(TaskForwardSchema, forwardOf(), "no key")).toEqual(refused);
+    expect(await verifySignedMessageAsync(TaskForwardSchema, body, alpha.publicKey)).toEqual(
+      refused,
+    );
+    expect(verifySignedMessage(TaskForwardSchema, buildForward(), "no key")).toEqual(refused);
   });
 
   it.each([
@@ -48,14 +50,14 @@ describe("The body of a forward", () => {
     [{ amount: 1, currency: "EUR" }],
     [undefined],
   ])("is malformed with the budget %o (F14)", (budget) => {
-    expect(read({ ...forwardOf(), budget })).toMatchObject({
+    expect(read({ ...buildForward(), budget })).toMatchObject({
       ok: false,
       code: "federation.malformed",
     });
   });
 
   it("is malformed with an id that is no UUID: money would be held under it", () => {
-    const body = forwardOf({ taskId: "task:1" });
+    const body = buildForward({ taskId: "task:1" });
     expect(read(body)).toMatchObject({ ok: false, code: "federation.malformed" });
   });
 
@@ -66,16 +68,16 @@ describe("The body of a forward", () => {
 
 describe("A forwarded task", () => {
   it("is taken for what the receiver will be paid", () => {
-    expect(judgeForward(forwardOf(), context)).toEqual({ ok: true, amount: 950_000 });
+    expect(checkForward(buildForward(), context)).toEqual({ ok: true, amount: 950_000 });
   });
 
-  it.each<[string, Partial<Parameters<typeof forwardOf>[0]>, Partial<ForwardContext>, string]>([
+  it.each<[string, Partial<Parameters<typeof buildForward>[0]>, Partial<ForwardContext>, string]>([
     ["in another relay's name", { self: gamma.id }, {}, "federation.wrong_sender"],
-    ["with an id that is known (F13)", {}, { isKnown: true }, "forward.duplicate"],
+    ["with an id that is known (F13)", {}, { isDuplicate: true }, "forward.duplicate"],
     [
       "with a known id and an old time (F4)",
       {},
-      { isKnown: true, now: NOW + 300_001 },
+      { isDuplicate: true, now: NOW + 300_001 },
       "forward.duplicate",
     ],
     ["that was made 5 minutes ago", {}, { now: NOW + 300_001 }, "federation.timestamp_expired"],
@@ -114,12 +116,15 @@ describe("A forwarded task", () => {
       "clearing.limit_exceeded",
     ],
   ])("%s is refused", (_, order, change, code) => {
-    expect(judgeForward(forwardOf(order), { ...context, ...change })).toEqual({ ok: false, code });
+    expect(checkForward(buildForward(order), { ...context, ...change })).toEqual({
+      ok: false,
+      code,
+    });
   });
 
   it("may cost less the more hops count, but no more than three are believed", () => {
     const isEnough = (amount: number, hops: number) =>
-      judgeForward(forwardOf({ amount: asMicro(amount) }), { ...context, hops }).ok;
+      checkForward(buildForward({ amount: asMicro(amount) }), { ...context, hops }).ok;
     expect([isEnough(902_500, 2), isEnough(902_499, 2)]).toEqual([true, false]);
     expect([isEnough(857_375, 3), isEnough(857_374, 3)]).toEqual([true, false]);
     expect(isEnough(857_374, 16)).toBe(false);
@@ -128,7 +133,7 @@ describe("A forwarded task", () => {
   it("that is free needs no credit", () => {
     const free = { publicKeys: null, price: asMicro(0) };
     const clearing = { balance: asMicro(-5), limit: asMicro(0) };
-    const judged = judgeForward(forwardOf({ amount: asMicro(0) }), {
+    const judged = checkForward(buildForward({ amount: asMicro(0) }), {
       ...context,
       worker: free,
       clearing,
@@ -138,11 +143,11 @@ describe("A forwarded task", () => {
 
   it("that a peer has paid ahead needs no credit", () => {
     const clearing = { balance: TERMS.net, limit: asMicro(0) };
-    expect(judgeForward(forwardOf(), { ...context, clearing }).ok).toBe(true);
+    expect(checkForward(buildForward(), { ...context, clearing }).ok).toBe(true);
   });
 
   it("need not carry what only our relays send", () => {
-    const { public_key: _, expires_at: __, timestamp: ___, to: ____, ...bare } = forwardOf();
-    expect(judgeForward({ ...bare, routing_choice: null }, context).ok).toBe(true);
+    const { public_key: _, expires_at: __, timestamp: ___, to: ____, ...bare } = buildForward();
+    expect(checkForward({ ...bare, routing_choice: null }, context).ok).toBe(true);
   });
 });

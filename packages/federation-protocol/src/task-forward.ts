@@ -1,15 +1,15 @@
 import { fromMicro, type Micro, toMicro } from "@agent/budget";
 import { signJson } from "@agent/crypto";
-import { mayBeOwed, type PeerDebt } from "./clearing.ts";
-import { leastPayment } from "./fee.ts";
+import { checkReceivable, type PeerDebt } from "./clearing.ts";
+import { computeMinPayment } from "./fee.ts";
 import { isFresh } from "./freshness.ts";
 import { FEDERATION_LIMITS } from "./limits.ts";
 import type { TaskForward, TaskPayload } from "./messages/task.ts";
-import { relaysPassed } from "./passed-hops.ts";
+import { listPassedRelays } from "./passed-hops.ts";
 import { type FederationRefusal, type ForwardCode, refuse } from "./refusals.ts";
 
 /** What a relay asks of the next one. */
-export interface ForwardOrder {
+export interface TaskForwardInput {
   readonly taskId: string;
   /** The sending relay, which is the one that pays. */
   readonly self: string;
@@ -28,23 +28,23 @@ export interface ForwardOrder {
 }
 
 /** The signed body of task/forward at `now` (ms). */
-export function createForward(
-  order: ForwardOrder,
+export function createTaskForward(
+  input: TaskForwardInput,
   { secretKey, now }: { readonly secretKey: Uint8Array; readonly now: number },
 ): TaskForward {
   return signJson(
     {
-      task_id: order.taskId,
-      origin_relay: order.self,
-      target_agent: order.agentId,
-      task_payload: order.payload,
-      budget: { amount: fromMicro(order.amount), currency: "USD" as const },
-      routing_choice: { composite: order.composite, path: [...order.path] },
-      public_key: order.publicKey,
-      expires_at: order.expiresAt,
+      task_id: input.taskId,
+      origin_relay: input.self,
+      target_agent: input.agentId,
+      task_payload: input.payload,
+      budget: { amount: fromMicro(input.amount), currency: "USD" as const },
+      routing_choice: { composite: input.composite, path: [...input.path] },
+      public_key: input.publicKey,
+      expires_at: input.expiresAt,
       timestamp: now,
-      to: order.to,
-      ...(order.relayed !== undefined && { relayed: order.relayed }),
+      to: input.to,
+      ...(input.relayed !== undefined && { relayed: input.relayed }),
     },
     secretKey,
   );
@@ -58,7 +58,7 @@ export interface ForwardContext {
   readonly now: number;
   readonly lifetimeMs?: number;
   /** Whether any task of this relay has this id already. */
-  readonly isKnown: boolean;
+  readonly isDuplicate: boolean;
   /** The agent, if it is registered here and visible to peers, or reached by way of another relay. */
   readonly worker: {
     /** Its keys as 64 hex digits; null where nobody told. */
@@ -74,22 +74,23 @@ export interface ForwardContext {
 }
 
 /**
- * Whether a task is taken over from a peer, once `readSignedMessage` has held its signature. To be
+ * Whether a task is taken over from a peer, once `verifySignedMessage` has held its signature. To be
  * asked in the transaction that takes it. Refused: `federation.wrong_sender`,
  * `forward.duplicate`, `federation.timestamp_expired`, `forward.looped`, `forward.expired`,
  * `forward.agent_not_found`, `forward.key_mismatch`, `forward.not_offered`, `forward.underpaid`,
  * `clearing.limit_exceeded`.
  */
-export function judgeForward(
+export function checkForward(
   forward: TaskForward,
   context: ForwardContext,
 ): { readonly ok: true; readonly amount: Micro } | FederationRefusal<ForwardCode> {
-  const { now, worker, lifetimeMs = FEDERATION_LIMITS.timestampAgeMs } = context;
+  const { now, worker, lifetimeMs = FEDERATION_LIMITS.maxTimestampAgeMs } = context;
   const { timestamp = now, expires_at = Infinity, public_key, budget } = forward;
   if (forward.origin_relay !== context.from) return refuse("federation.wrong_sender");
-  if (context.isKnown) return refuse("forward.duplicate");
+  if (context.isDuplicate) return refuse("forward.duplicate");
   if (!isFresh(timestamp, now, lifetimeMs)) return refuse("federation.timestamp_expired");
-  if (relaysPassed(forward, context.from).includes(context.self)) return refuse("forward.looped");
+  if (listPassedRelays(forward, context.from).includes(context.self))
+    return refuse("forward.looped");
   if (expires_at <= now) return refuse("forward.expired");
   if (worker === null) return refuse("forward.agent_not_found");
   if (public_key !== undefined && worker.publicKeys?.includes(public_key) === false) {
@@ -97,9 +98,9 @@ export function judgeForward(
   }
   if (worker.price === null) return refuse("forward.not_offered");
   const amount = toMicro(budget.amount);
-  if (amount < leastPayment(worker.price, context.feeRate, context.hops)) {
+  if (amount < computeMinPayment(worker.price, context.feeRate, context.hops)) {
     return refuse("forward.underpaid");
   }
-  const credit = mayBeOwed(context.clearing, amount);
+  const credit = checkReceivable(context.clearing, amount);
   return credit.ok ? { ok: true, amount } : credit;
 }

@@ -10,7 +10,7 @@ import {
 import * as v from "valibot";
 import { type TaskResult, TaskResultSchema } from "./messages/task.ts";
 import type { OutboundTask } from "./outbound-task.ts";
-import { readMessage } from "./read-message.ts";
+import { parseMessage } from "./read-message.ts";
 import { type FederationRefusal, refuse, type ResultCode } from "./refusals.ts";
 
 /** Against what a result is held: the task as it went out, and the peer that it went to. */
@@ -39,9 +39,13 @@ export function verifyResult(
   value: unknown,
   context: ResultContext,
 ): VerifiedResult | FederationRefusal<ResultCode> {
-  const read = readResult(value, context);
+  const read = parseResult(value, context);
   if (!read.ok) return read;
-  return judge(read.message, context, verifyReceipt(read.message.receipt, optionsOf(context)));
+  return checkResult(
+    read.message,
+    context,
+    verifyReceipt(read.message.receipt, buildReceiptOptions(context)),
+  );
 }
 
 /** As `verifyResult`, with the receipt's signatures checked off the event loop. */
@@ -49,18 +53,18 @@ export async function verifyResultAsync(
   value: unknown,
   context: ResultContext,
 ): Promise<VerifiedResult | FederationRefusal<ResultCode>> {
-  const read = readResult(value, context);
+  const read = parseResult(value, context);
   if (!read.ok) return read;
-  const verdict = await verifyReceiptAsync(read.message.receipt, optionsOf(context));
-  return judge(read.message, context, verdict);
+  const verdict = await verifyReceiptAsync(read.message.receipt, buildReceiptOptions(context));
+  return checkResult(read.message, context, verdict);
 }
 
-function optionsOf({ task }: ResultContext) {
+function buildReceiptOptions({ task }: ResultContext) {
   return { publicKey: task.publicKey, taskId: task.taskId };
 }
 
-function readResult(value: unknown, { task, self, peer }: ResultContext) {
-  const read = readMessage(TaskResultSchema, value);
+function parseResult(value: unknown, { task, self, peer }: ResultContext) {
+  const read = parseMessage(TaskResultSchema, value);
   if (!read.ok) return read;
   const { task_id, origin_relay, public_key } = read.message;
   if (task_id !== task.taskId) return refuse("result.task_not_found");
@@ -68,7 +72,7 @@ function readResult(value: unknown, { task, self, peer }: ResultContext) {
   return public_key === task.publicKey ? read : refuse("result.key_mismatch");
 }
 
-function judge(
+function checkResult(
   { attestation }: TaskResult,
   { task, peer }: ResultContext,
   verdict: ReceiptVerdict,
@@ -76,13 +80,14 @@ function judge(
   if (!verdict.valid) return refuse("result.receipt_invalid", verdict.code);
   const { receipt, hash } = verdict;
   if (receipt.agent_id !== task.agentId) return refuse("result.receipt_invalid", "agent_id");
-  const attested = verifyAttestation(attestation, {
+  const attestationVerdict = verifyAttestation(attestation, {
     publicKey: peer.publicKey,
     relayId: peer.relayId,
     taskId: task.taskId,
     receiptHash: hash,
   });
-  if (!attested.valid) return refuse("result.attestation_invalid", attested.code);
+  if (!attestationVerdict.valid)
+    return refuse("result.attestation_invalid", attestationVerdict.code);
   return {
     ok: true,
     receipt,

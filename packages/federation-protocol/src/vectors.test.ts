@@ -1,30 +1,30 @@
 import { asMicro } from "@agent/budget";
-import { receiptHash } from "@agent/receipts";
+import { hashReceipt } from "@agent/receipts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {
   alpha,
   beta,
   gamma,
-  introductionOf,
+  buildDescription,
   NOW,
-  receiptOf,
-  sentTask,
-  takenTask,
+  buildReceipt,
+  buildOutboundTask,
+  buildInboundTask,
   worker,
 } from "../test/parties.ts";
-import { type RefusalVector, type RequestVector, vectorText } from "../test/vectors.ts";
-import { answerToProposal } from "./handshake/responder.ts";
-import { judgeHeartbeat } from "./heartbeat.ts";
+import { type RefusalVector, type RequestVector, formatVectors } from "../test/vectors.ts";
+import { buildProposalAnswer } from "./handshake/responder.ts";
+import { verifyHeartbeat } from "./heartbeat.ts";
 import { SettlementForwardSchema } from "./messages/settlement.ts";
 import { TaskForwardSchema } from "./messages/task.ts";
 import { countPassedHops } from "./passed-hops.ts";
-import { judgeRemoval } from "./removal.ts";
-import { readClaim, verifyRequest } from "./request-signature.ts";
-import { judgeSettlement } from "./settlement-forward.ts";
-import { readSignedMessage } from "./signed-message.ts";
-import { textIsSigned } from "./signed-text.ts";
-import { judgeForward } from "./task-forward.ts";
+import { verifyRemoval } from "./removal.ts";
+import { parseRequestClaim, verifyRequest } from "./request-signature.ts";
+import { checkSettlement } from "./settlement-forward.ts";
+import { verifySignedMessage } from "./signed-message.ts";
+import { isTextSigned } from "./signed-text.ts";
+import { checkForward } from "./task-forward.ts";
 import { verifyResult } from "./task-result.ts";
 
 const file = readFileSync(new URL("../../../vectors/federation.json", import.meta.url), "utf8");
@@ -35,18 +35,18 @@ const { requests, refused } = JSON.parse(file) as {
 const keys = new Map([alpha, beta, gamma].map(({ id, publicKey }) => [id, publicKey]));
 
 it("vectors/federation.json is what these rules make (pnpm --filter @agent/federation-protocol vectors)", () => {
-  expect(file).toBe(vectorText());
+  expect(file).toBe(formatVectors());
 });
 
 describe("A request of the vectors", () => {
   it.each(requests)("$name: its headers hold under the sender's key alone", (vector) => {
-    const read = readClaim((name) => vector.headers[name], NOW);
+    const read = parseRequestClaim((name) => vector.headers[name], NOW);
     if (!read.ok) throw new Error(read.code);
     const { from, signed_text } = vector;
     expect(read.claim.relayId).toBe(from);
     const holds = [...keys].filter(([, key]) => verifyRequest(vector, read.claim, key).ok);
     expect(holds.map(([id]) => id)).toEqual([from]);
-    expect(textIsSigned(signed_text, read.claim.signature, keys.get(from) ?? "")).toBe(true);
+    expect(isTextSigned(signed_text, read.claim.signature, keys.get(from) ?? "")).toBe(true);
   });
 
   it.each(requests.filter(({ inner }) => inner))(
@@ -57,45 +57,45 @@ describe("A request of the vectors", () => {
         .split(".")
         .reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], vector);
       const signer = member.startsWith("answer") ? vector.to : vector.from;
-      expect(textIsSigned(text, String(signature), keys.get(signer) ?? "")).toBe(true);
+      expect(isTextSigned(text, String(signature), keys.get(signer) ?? "")).toBe(true);
     },
   );
 });
 
 const notice = { from: alpha.id, publicKey: alpha.publicKey, lastTimestamp: 0, now: NOW };
 const clearing = { balance: asMicro(0), limit: asMicro(1_000_000_000) };
-const settles = takenTask({
+const settles = buildInboundTask({
   state: "returning",
   receiptStatus: "completed",
-  receiptHash: receiptHash(receiptOf()),
+  receiptHash: hashReceipt(buildReceipt()),
 });
 
 /** What the relay at the other end says, by path. */
 const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: string }>> = {
   "peer/propose": (body) =>
-    answerToProposal(body, {
-      self: introductionOf(beta),
+    buildProposalAnswer(body, {
+      self: buildDescription(beta),
       policy: { blocked: [], allowed: null, maxPeers: 50 },
-      standingOf: () => ({ known: null, livePeers: 0 }),
+      getAdmissionInput: () => ({ known: null, livePeers: 0 }),
       nonce: new Uint8Array(32),
       secretKey: beta.secretKey,
       now: NOW,
     }),
-  "peer/heartbeat": (body) => judgeHeartbeat(body, notice),
-  "peer/remove": (body) => judgeRemoval(body, notice),
+  "peer/heartbeat": (body) => verifyHeartbeat(body, notice),
+  "peer/remove": (body) => verifyRemoval(body, notice),
   "task/forward": (body) => {
-    const read = readSignedMessage(TaskForwardSchema, body, alpha.publicKey);
+    const read = verifySignedMessage(TaskForwardSchema, body, alpha.publicKey);
     if (!read.ok) return read;
-    return judgeForward(read.message, {
+    return checkForward(read.message, {
       from: alpha.id,
       self: beta.id,
       now: NOW,
-      isKnown: false,
+      isDuplicate: false,
       worker: { publicKeys: [worker.publicKey], price: asMicro(1_000_000) },
       // Beta has pinned the key of gamma and has met no relay else.
       hops: countPassedHops(body, read.message, {
         from: alpha.id,
-        keyOf: (relayId) => (relayId === gamma.id ? gamma.publicKey : undefined),
+        findKey: (relayId) => (relayId === gamma.id ? gamma.publicKey : undefined),
         federationHops: 3,
       }),
       feeRate: 0.05,
@@ -104,15 +104,15 @@ const judges: Readonly<Record<string, (body: unknown) => { ok: boolean; code?: s
   },
   "task/result": (body) =>
     verifyResult(body, {
-      task: sentTask(),
+      task: buildOutboundTask(),
       self: alpha.id,
       peer: { relayId: beta.id, publicKey: beta.publicKey },
     }),
   "settlement/forward": (body) => {
-    const read = readSignedMessage(SettlementForwardSchema, body, alpha.publicKey);
+    const read = verifySignedMessage(SettlementForwardSchema, body, alpha.publicKey);
     if (!read.ok) return read;
     const task = read.message.task_id === settles.taskId ? settles : null;
-    return judgeSettlement(task, read.message, {
+    return checkSettlement(task, read.message, {
       from: alpha.id,
       now: NOW,
       feeRate: 0.05,

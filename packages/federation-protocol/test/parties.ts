@@ -1,15 +1,15 @@
 import { asMicro } from "@agent/budget";
 import { bytesToHex, generateKeyPair, sha256Hex } from "@agent/crypto";
-import { type ExecutionReceipt, receiptHash, signAttestation, signReceipt } from "@agent/receipts";
-import { createForward } from "../src/task-forward.ts";
-import { type InboundTask, openInbound } from "../src/inbound-task.ts";
-import { openOutbound, type OutboundTask } from "../src/outbound-task.ts";
-import { retrySchedule } from "../src/retry-schedule.ts";
-import { termsOf } from "../src/fee.ts";
+import { type ExecutionReceipt, hashReceipt, signAttestation, signReceipt } from "@agent/receipts";
+import { createTaskForward } from "../src/task-forward.ts";
+import { type InboundTask, createInbound } from "../src/inbound-task.ts";
+import { createOutbound, type OutboundTask } from "../src/outbound-task.ts";
+import { createRetrySchedule } from "../src/retry-schedule.ts";
+import { computeTerms } from "../src/fee.ts";
 
 /** A moment, in ms. */
 export const NOW = 1_760_000_000_000;
-export const SCHEDULE = retrySchedule();
+export const SCHEDULE = createRetrySchedule();
 export const TASK = "0199c800-0000-7000-8000-000000000001";
 
 /** A relay or an agent with fixed keys. */
@@ -19,18 +19,18 @@ export interface Party {
   readonly secretKey: Uint8Array;
 }
 
-function party(number: number): Party {
+function createParty(number: number): Party {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(number));
   const id = `0199c800-0000-7000-8000-0000000000${number}`;
   return { id, publicKey: bytesToHex(publicKey), secretKey };
 }
 
-export const alpha = party(10);
-export const beta = party(11);
-export const gamma = party(12);
-export const worker = party(20);
+export const alpha = createParty(10);
+export const beta = createParty(11);
+export const gamma = createParty(12);
+export const worker = createParty(20);
 
-export const introductionOf = ({ id, publicKey }: Party, name = "relay") => ({
+export const buildDescription = ({ id, publicKey }: Party, name = "relay") => ({
   relayId: id,
   publicKey,
   endpointUrl: `https://${name}.example`,
@@ -38,12 +38,12 @@ export const introductionOf = ({ id, publicKey }: Party, name = "relay") => ({
 });
 
 /** 1.00 at alpha's rate of 5 percent: 0.95 for the relay after it. */
-export const TERMS = termsOf(asMicro(1_000_000), 0.05);
+export const TERMS = computeTerms(asMicro(1_000_000), 0.05);
 
-type Order = Parameters<typeof createForward>[0];
+type TaskForwardInput = Parameters<typeof createTaskForward>[0];
 
 /** What alpha asks of beta. */
-export const orderOf = (change: Partial<Order> = {}): Order => ({
+export const buildForwardInput = (change: Partial<TaskForwardInput> = {}): TaskForwardInput => ({
   taskId: TASK,
   self: alpha.id,
   to: beta.id,
@@ -58,12 +58,12 @@ export const orderOf = (change: Partial<Order> = {}): Order => ({
 });
 
 /** Alpha's forward to beta; `change` is signed too. */
-export function forwardOf(change: Partial<Order> = {}) {
-  return createForward(orderOf(change), { secretKey: alpha.secretKey, now: NOW });
+export function buildForward(change: Partial<TaskForwardInput> = {}) {
+  return createTaskForward(buildForwardInput(change), { secretKey: alpha.secretKey, now: NOW });
 }
 
 /** The task as alpha sent it to beta. */
-export function sentTask(change: Partial<OutboundTask> = {}): OutboundTask {
+export function buildOutboundTask(change: Partial<OutboundTask> = {}): OutboundTask {
   const order = {
     taskId: TASK,
     peerId: beta.id,
@@ -72,11 +72,11 @@ export function sentTask(change: Partial<OutboundTask> = {}): OutboundTask {
     terms: TERMS,
     expiresAt: NOW + 900_000,
   };
-  return { ...openOutbound(order, NOW), ...change };
+  return { ...createOutbound(order, NOW), ...change };
 }
 
 /** The task as beta took it from alpha. */
-export function takenTask(change: Partial<InboundTask> = {}): InboundTask {
+export function buildInboundTask(change: Partial<InboundTask> = {}): InboundTask {
   const taken = {
     taskId: TASK,
     peerId: alpha.id,
@@ -84,11 +84,11 @@ export function takenTask(change: Partial<InboundTask> = {}): InboundTask {
     amount: TERMS.net,
     expiresAt: NOW + 900_000,
   };
-  return { ...openInbound(taken, SCHEDULE), ...change };
+  return { ...createInbound(taken, SCHEDULE), ...change };
 }
 
 /** The worker's receipt; `change` is signed too. */
-export function receiptOf(
+export function buildReceipt(
   change: Partial<ExecutionReceipt> = {},
   signer: Party = worker,
 ): ExecutionReceipt {
@@ -114,12 +114,12 @@ export function receiptOf(
 }
 
 /** What beta sends back for a receipt. */
-export function resultOf(receipt = receiptOf(), relay: Party = beta) {
+export function buildResult(receipt = buildReceipt(), relay: Party = beta) {
   const attestation = signAttestation(
     {
       relay_id: relay.id,
       task_id: TASK,
-      receipt_hash: receiptHash(receipt),
+      receipt_hash: hashReceipt(receipt),
       received_at: NOW + 10,
       attested_at: NOW + 10,
     },

@@ -1,30 +1,30 @@
 import { asMicro } from "@agent/budget";
 import { bytesToHex, canonicalize, hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { receiptHash } from "@agent/receipts";
-import { createAccepted } from "../src/accepted.ts";
-import { answerProposal, propose } from "../src/handshake/initiator.ts";
-import { answerToProposal } from "../src/handshake/responder.ts";
-import { beginQuery } from "../src/discovery/query.ts";
-import { termsOf } from "../src/fee.ts";
+import { hashReceipt } from "@agent/receipts";
+import { createResultAcceptance } from "../src/accepted.ts";
+import { checkProposalAnswer, createProposal } from "../src/handshake/initiator.ts";
+import { buildProposalAnswer } from "../src/handshake/responder.ts";
+import { createQuery } from "../src/discovery/query.ts";
+import { computeTerms } from "../src/fee.ts";
 import { createHeartbeat } from "../src/heartbeat.ts";
 import { createRemoval } from "../src/removal.ts";
 import { signRequest } from "../src/request-signature.ts";
 import { signCancelAnswer } from "../src/task-cancel.ts";
-import { createForward } from "../src/task-forward.ts";
-import { createSettlement } from "../src/settlement-forward.ts";
-import { openSettlement } from "../src/settlement-outbox.ts";
+import { createTaskForward } from "../src/task-forward.ts";
+import { createSettlementForward } from "../src/settlement-forward.ts";
+import { createOutgoingSettlement } from "../src/settlement-outbox.ts";
 import {
   alpha,
   beta,
-  forwardOf,
+  buildForward,
   gamma,
-  introductionOf,
+  buildDescription,
   NOW,
-  orderOf,
+  buildForwardInput,
   type Party,
-  receiptOf,
-  resultOf,
-  sentTask,
+  buildReceipt,
+  buildResult,
+  buildOutboundTask,
   TASK,
   worker,
 } from "./parties.ts";
@@ -61,7 +61,7 @@ const nonceB = new Uint8Array(32).fill(0xbb);
 const bound = (to: Party) => ({ timestamp: NOW, to: to.id });
 
 /** All of vectors/federation.json. */
-export function federationVectors() {
+export function buildFederationVectors() {
   return {
     note: "Between relays alpha and beta at the time `now` (ms). Seeds are Ed25519 secret keys in hex. A request's signature is over signed_text in UTF-8; inner.text is what the signature in the body is over. Every refused body is well signed unless its code says otherwise.",
     now: NOW,
@@ -76,8 +76,8 @@ export function federationVectors() {
 }
 
 /** The file's text. */
-export function vectorText(): string {
-  return `${JSON.stringify(federationVectors(), null, 2)}\n`;
+export function formatVectors(): string {
+  return `${JSON.stringify(buildFederationVectors(), null, 2)}\n`;
 }
 
 function shown({ id, publicKey, secretKey }: Party) {
@@ -117,18 +117,18 @@ function request(from: Party, to: Party, sent: Sent): RequestVector {
 }
 
 function handshake(): RequestVector[] {
-  const { state, message } = propose(introductionOf(alpha, "alpha"), nonceA);
-  const answered = answerToProposal(message, {
-    self: introductionOf(beta, "beta"),
+  const { state, message } = createProposal(buildDescription(alpha, "alpha"), nonceA);
+  const answered = buildProposalAnswer(message, {
+    self: buildDescription(beta, "beta"),
     policy: { blocked: [], allowed: null, maxPeers: 50 },
-    standingOf: () => ({ known: null, livePeers: 0 }),
+    getAdmissionInput: () => ({ known: null, livePeers: 0 }),
     nonce: nonceB,
     secretKey: beta.secretKey,
     now: NOW,
   });
   if (!answered.ok) throw new Error(answered.code);
   const expected = { relayId: beta.id, publicKey: beta.publicKey };
-  const confirming = answerProposal(state, answered.answer, {
+  const confirming = checkProposalAnswer(state, answered.answer, {
     expected,
     secretKey: alpha.secretKey,
   });
@@ -214,9 +214,9 @@ const discovered = {
 };
 
 /** Gamma's forward to alpha, and how alpha passes it on to beta. */
-const came = createForward(
+const came = createTaskForward(
   {
-    ...orderOf(),
+    ...buildForwardInput(),
     taskId: RELAYED_TASK,
     self: gamma.id,
     to: alpha.id,
@@ -225,8 +225,8 @@ const came = createForward(
   { secretKey: gamma.secretKey, now: NOW },
 );
 const { task_payload: _, ...relayed } = came;
-const passedOn = (change: Parameters<typeof forwardOf>[0] = {}) =>
-  forwardOf({
+const passedOn = (change: Parameters<typeof buildForward>[0] = {}) =>
+  buildForward({
     taskId: RELAYED_TASK,
     amount: asMicro(902_500),
     path: came.routing_choice?.path ?? [],
@@ -235,10 +235,10 @@ const passedOn = (change: Parameters<typeof forwardOf>[0] = {}) =>
   });
 
 function work(): RequestVector[] {
-  const query = beginQuery({ capability: "sum", limit: 50 }, { self: alpha.id, queryId: QUERY });
-  const forward = forwardOf();
-  const accepted = createAccepted(
-    { taskId: TASK, receiptHash: receiptHash(receiptOf()), relayId: alpha.id },
+  const query = createQuery({ capability: "sum", limit: 50 }, { self: alpha.id, queryId: QUERY });
+  const forward = buildForward();
+  const accepted = createResultAcceptance(
+    { taskId: TASK, receiptHash: hashReceipt(buildReceipt()), relayId: alpha.id },
     { secretKey: alpha.secretKey, now: NOW },
   );
   const cancelled = signCancelAnswer(
@@ -278,17 +278,17 @@ function work(): RequestVector[] {
     request(beta, alpha, {
       name: "return a result",
       path: "task/result",
-      body: { ...resultOf(), ...bound(alpha) },
+      body: { ...buildResult(), ...bound(alpha) },
       inner: {
         member: "body.attestation.signature",
-        text: withoutSignature(resultOf().attestation),
+        text: withoutSignature(buildResult().attestation),
       },
       answer: { status: "accepted" },
     }),
     request(beta, alpha, {
       name: "return a result to a relay that signs its acceptance",
       path: "task/result",
-      body: { ...resultOf(), ...bound(alpha) },
+      body: { ...buildResult(), ...bound(alpha) },
       inner: { member: "answer.signature", text: withoutSignature(accepted) },
       answer: accepted,
     }),
@@ -296,10 +296,17 @@ function work(): RequestVector[] {
 }
 
 function settlement(change: object = {}) {
-  const task = { ...sentTask({ state: "completed" }), receiptHash: receiptHash(receiptOf()) };
-  const owed = openSettlement(task, { settlementId: SETTLEMENT, now: NOW, refundable: true });
+  const task = {
+    ...buildOutboundTask({ state: "completed" }),
+    receiptHash: hashReceipt(buildReceipt()),
+  };
+  const owed = createOutgoingSettlement(task, {
+    settlementId: SETTLEMENT,
+    now: NOW,
+    refundable: true,
+  });
   const by = { self: alpha.id, secretKey: alpha.secretKey };
-  return createSettlement({ ...owed, ...change }, by);
+  return createSettlementForward({ ...owed, ...change }, by);
 }
 
 function money(): RequestVector[] {
@@ -327,12 +334,12 @@ function money(): RequestVector[] {
 }
 
 function refused(): RefusalVector[] {
-  const { message } = propose(introductionOf(alpha, "alpha"), nonceA);
+  const { message } = createProposal(buildDescription(alpha, "alpha"), nonceA);
   const heartbeat = createHeartbeat(
     { relay_id: alpha.id, timestamp: NOW, agent_count: 3 },
     alpha.secretKey,
   );
-  const forged = receiptOf({}, gamma);
+  const forged = buildReceipt({}, gamma);
   const rows: readonly (readonly [string, string, unknown, string])[] = [
     [
       "an id that is no UUID",
@@ -382,25 +389,25 @@ function refused(): RefusalVector[] {
     [
       "a negative budget",
       "task/forward",
-      { ...forwardOf(), budget: { amount: -1, currency: "USD" } },
+      { ...buildForward(), budget: { amount: -1, currency: "USD" } },
       "federation.malformed",
     ],
     [
       "a changed prompt",
       "task/forward",
-      { ...forwardOf(), task_payload: { prompt: "other" } },
+      { ...buildForward(), task_payload: { prompt: "other" } },
       "federation.signature_invalid",
     ],
     [
       "another relay as the one that pays",
       "task/forward",
-      forwardOf({ self: gamma.id }),
+      buildForward({ self: gamma.id }),
       "federation.wrong_sender",
     ],
     [
       "less than the price",
       "task/forward",
-      forwardOf({ amount: asMicro(949_999) }),
+      buildForward({ amount: asMicro(949_999) }),
       "forward.underpaid",
     ],
     [
@@ -424,27 +431,27 @@ function refused(): RefusalVector[] {
     [
       "another key of the worker",
       "task/forward",
-      forwardOf({ publicKey: gamma.publicKey }),
+      buildForward({ publicKey: gamma.publicKey }),
       "forward.key_mismatch",
     ],
-    ["a time that is over", "task/forward", forwardOf({ expiresAt: NOW }), "forward.expired"],
+    ["a time that is over", "task/forward", buildForward({ expiresAt: NOW }), "forward.expired"],
     [
       "a key that came with the result",
       "task/result",
-      { ...resultOf(forged), public_key: gamma.publicKey },
+      { ...buildResult(forged), public_key: gamma.publicKey },
       "result.key_mismatch",
     ],
-    ["a receipt by another key", "task/result", resultOf(forged), "result.receipt_invalid"],
+    ["a receipt by another key", "task/result", buildResult(forged), "result.receipt_invalid"],
     [
       "an attestation of another relay",
       "task/result",
-      resultOf(receiptOf(), gamma),
+      buildResult(buildReceipt(), gamma),
       "result.attestation_invalid",
     ],
     [
       "a higher amount",
       "settlement/forward",
-      settlement({ terms: termsOf(asMicro(2_000_000), 0.05) }),
+      settlement({ terms: computeTerms(asMicro(2_000_000), 0.05) }),
       "settlement.amount_mismatch",
     ],
     [

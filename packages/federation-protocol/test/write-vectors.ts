@@ -1,4 +1,4 @@
 import { writeFileSync } from "node:fs";
-import { vectorText } from "./vectors.ts";
+import { formatVectors } from "./vectors.ts";
 
-writeFileSync(new URL("../../../vectors/federation.json", import.meta.url), vectorText());
+writeFileSync(new URL("../../../vectors/federation.json", import.meta.url), formatVectors());

@@ -1,22 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { timelines } from "../test/fixtures.ts";
-import { contentHash, extendsTimeline } from "./index.ts";
+import { timelineArbitrary } from "../test/fixtures.ts";
+import { hashTimeline, isTimelineExtension } from "./index.ts";
 
 describe("a signed timeline is only ever added to", () => {
   test("events behind its own extend it, and none at all", () => {
     fc.assert(
-      fc.property(timelines, timelines, (older, more) => {
-        expect(extendsTimeline([...structuredClone(older), ...more], older)).toBe(true);
+      fc.property(timelineArbitrary, timelineArbitrary, (older, more) => {
+        expect(isTimelineExtension([...structuredClone(older), ...more], older)).toBe(true);
       }),
     );
   });
 
   test("an event in front, between or in the place of its own does not", () => {
     fc.assert(
-      fc.property(timelines, timelines, (older, newer) => {
+      fc.property(timelineArbitrary, timelineArbitrary, (older, newer) => {
         const kept = newer.slice(0, older.length);
-        expect(extendsTimeline(newer, older)).toBe(contentHash(kept) === contentHash(older));
+        expect(isTimelineExtension(newer, older)).toBe(hashTimeline(kept) === hashTimeline(older));
       }),
     );
   });
@@ -24,9 +24,9 @@ describe("a signed timeline is only ever added to", () => {
   test("a shorter one does not", () => {
     fc.assert(
       fc.property(
-        timelines.filter(({ length }) => length > 0),
+        timelineArbitrary.filter(({ length }) => length > 0),
         (older) => {
-          expect(extendsTimeline(older.slice(0, -1), older)).toBe(false);
+          expect(isTimelineExtension(older.slice(0, -1), older)).toBe(false);
         },
       ),
     );

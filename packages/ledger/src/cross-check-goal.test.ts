@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { everySecond, signed } from "../test/fixtures.ts";
+import { spaceBySecond, buildSignedLedger } from "../test/fixtures.ts";
 import { crossCheckGoal, type Ledger, type LedgerEvent } from "./index.ts";
 
 type Told = Pick<LedgerEvent, "type" | "payload">;
 
 const goalFaults = (changes: Partial<Ledger>) =>
-  crossCheckGoal({ ...signed(), ...changes }).map(({ code, path }) => `${code} ${path}`);
+  crossCheckGoal({ ...buildSignedLedger(), ...changes }).map(({ code, path }) => `${code} ${path}`);
 
 describe("what a ledger says of its goal is what its timeline says", () => {
   test.each<[Partial<Ledger>, string[]]>([
@@ -20,7 +20,7 @@ describe("what a ledger says of its goal is what its timeline says", () => {
 
   test("as far as it says anything", () => {
     expect(goalFaults({ goal_id: "x", plan_id: "x", status: "paused", timeline: [] })).toEqual([]);
-    const nameless = everySecond({ type: "goal_completed", payload: {} });
+    const nameless = spaceBySecond({ type: "goal_completed", payload: {} });
     expect(goalFaults({ timeline: nameless })).toEqual([]);
   });
 
@@ -29,7 +29,7 @@ describe("what a ledger says of its goal is what its timeline says", () => {
       type: "plan_created",
       payload: { plan_id, title: "", total_steps: 0 },
     });
-    const replanned = { timeline: everySecond(plan("first"), plan("second")) };
+    const replanned = { timeline: spaceBySecond(plan("first"), plan("second")) };
     expect(goalFaults({ ...replanned, plan_id: "second" })).toEqual([]);
     expect(goalFaults({ ...replanned, plan_id: "third" })).toEqual([
       "ledger.plan_mismatch plan_id",

@@ -1,21 +1,23 @@
 import { describe, expect, test } from "vitest";
 import {
-  everySecond,
+  spaceBySecond,
   goalId,
   hash,
-  signed,
-  step,
-  steps,
+  buildSignedLedger,
+  buildStep,
+  buildSteps,
   taskId,
-  timeline,
+  buildTimeline,
 } from "../test/fixtures.ts";
 import { crossCheckSteps, type Ledger, type LedgerStep } from "./index.ts";
 
 const stepFaults = (changes: Partial<Ledger>) =>
-  crossCheckSteps({ ...signed(), ...changes }).map(({ code, path }) => `${code} ${path}`);
+  crossCheckSteps({ ...buildSignedLedger(), ...changes }).map(
+    ({ code, path }) => `${code} ${path}`,
+  );
 /** The steps of the fixture, one of them changed. */
 const changed = (index: number, changes: Partial<LedgerStep>) =>
-  stepFaults({ steps: steps().with(index, { ...steps()[index]!, ...changes }) });
+  stepFaults({ steps: buildSteps().with(index, { ...buildSteps()[index]!, ...changes }) });
 
 describe("what a ledger says of its steps is what its timeline says", () => {
   test("in a right ledger", () => {
@@ -71,17 +73,17 @@ describe("what a ledger says of its steps is what its timeline says", () => {
     ],
     [
       "a step left out",
-      stepFaults({ steps: steps().slice(1) }),
+      stepFaults({ steps: buildSteps().slice(1) }),
       ["step_unlisted timeline.2", "step_missing steps"],
     ],
     [
       "a step twice",
-      stepFaults({ steps: [...steps(), steps()[0]!] }),
+      stepFaults({ steps: [...buildSteps(), buildSteps()[0]!] }),
       ["step_repeated steps.3.step_id"],
     ],
     [
       "a step of which nothing was recorded",
-      stepFaults({ steps: [...steps(), step("x", 3, { status: "completed" })] }),
+      stepFaults({ steps: [...buildSteps(), buildStep("x", 3, { status: "completed" })] }),
       ["step_unrecorded steps.3.status"],
     ],
   ])("%s is found", (_, faults, found) => {
@@ -91,7 +93,9 @@ describe("what a ledger says of its steps is what its timeline says", () => {
   test.each<[string, string[]]>([
     [
       "steps that never began",
-      stepFaults({ steps: [...steps(), step("x", 3, {}), step("y", 4, { status: "skipped" })] }),
+      stepFaults({
+        steps: [...buildSteps(), buildStep("x", 3, {}), buildStep("y", 4, { status: "skipped" })],
+      }),
     ],
     ["another description", changed(0, { description: "x" })],
     ["other times", changed(0, { started_at: 0, completed_at: 1 })],
@@ -103,27 +107,29 @@ describe("what a ledger says of its steps is what its timeline says", () => {
 
   test("a plan's step that never began has to be listed too", () => {
     const total_steps = 4;
-    const events = timeline().map((event) =>
+    const events = buildTimeline().map((event) =>
       event.type === "plan_created"
         ? { ...event, payload: { ...event.payload, total_steps } }
         : event,
     );
     expect(stepFaults({ timeline: events })).toEqual(["ledger.step_missing steps"]);
-    expect(stepFaults({ timeline: events, steps: [...steps(), step("x", 3, {})] })).toEqual([]);
-    expect(stepFaults({ timeline: events, steps: [...steps(), steps()[0]!] })).toEqual([
+    expect(
+      stepFaults({ timeline: events, steps: [...buildSteps(), buildStep("x", 3, {})] }),
+    ).toEqual([]);
+    expect(stepFaults({ timeline: events, steps: [...buildSteps(), buildSteps()[0]!] })).toEqual([
       "ledger.step_repeated steps.3.step_id",
       "ledger.step_missing steps",
     ]);
   });
 
   test("a timeline that tells of no step contradicts none", () => {
-    const silent = everySecond({ type: "goal_started", payload: { goal_id: goalId } });
+    const silent = spaceBySecond({ type: "goal_started", payload: { goal_id: goalId } });
     expect(stepFaults({ timeline: silent })).toEqual([]);
   });
 
   test("an end without a beginning is a contradiction, a call of a tool is not", () => {
-    const [call] = timeline().filter(({ type }) => type === "tool_invoked");
-    const events = everySecond(
+    const [call] = buildTimeline().filter(({ type }) => type === "tool_invoked");
+    const events = spaceBySecond(
       call!,
       { type: "step_completed", payload: { tool_calls_made: 1 } },
       { type: "step_failed", payload: {} },

@@ -1,7 +1,7 @@
 import type { Contradiction, StepContradiction } from "./refusals.ts";
 import type { Ledger, LedgerStep } from "./schema.ts";
 import { hasRun } from "./statuses.ts";
-import { readSteps, type StepHistory } from "./step-history.ts";
+import { buildStepHistories, type StepHistory } from "./step-history.ts";
 
 /**
  * Where `steps`, which nobody signed, differ from the signed timeline. A timeline that tells of
@@ -10,7 +10,7 @@ import { readSteps, type StepHistory } from "./step-history.ts";
  */
 export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction>[] {
   const { steps, timeline } = ledger;
-  const { histories, strays } = readSteps(timeline);
+  const { histories, unassigned: strays } = buildStepHistories(timeline);
   const found: Contradiction<StepContradiction>[] = [];
   const report = (code: StepContradiction, path: string) => found.push({ code, path });
 
@@ -22,7 +22,8 @@ export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction
     listed.add(step.step_id);
     const history = histories.get(step.step_id);
     if (history !== undefined) {
-      for (const [code, member] of differences(step, history)) report(code, `${path}.${member}`);
+      for (const [code, member] of listDifferences(step, history))
+        report(code, `${path}.${member}`);
     } else if (histories.size > 0 && hasRun(step.status)) {
       report("ledger.step_unrecorded", `${path}.status`);
     }
@@ -39,11 +40,13 @@ export function crossCheckSteps(ledger: Ledger): Contradiction<StepContradiction
 }
 
 /** Whether the timeline tells of no step although some are listed as begun. */
-export function stepsAreUnrecorded({ steps, timeline }: Ledger): boolean {
-  return steps.some(({ status }) => hasRun(status)) && readSteps(timeline).histories.size === 0;
+export function hasUnrecordedSteps({ steps, timeline }: Ledger): boolean {
+  return (
+    steps.some(({ status }) => hasRun(status)) && buildStepHistories(timeline).histories.size === 0
+  );
 }
 
-function* differences(
+function* listDifferences(
   step: LedgerStep,
   history: StepHistory,
 ): Iterable<[code: StepContradiction, member: keyof LedgerStep]> {
@@ -51,11 +54,11 @@ function* differences(
   if (history.started !== undefined && step.ordinal !== history.started.payload.ordinal) {
     yield ["ledger.step_ordinal_mismatch", "ordinal"];
   }
-  const admitted = new Set(step.tools_used);
-  if (![...history.tools].every((tool) => admitted.has(tool))) {
+  const listedTools = new Set(step.tools_used);
+  if (![...history.tools].every((tool) => listedTools.has(tool))) {
     yield ["ledger.step_tools_mismatch", "tools_used"];
   }
-  if (!isCallCount(step.tool_calls, history)) {
+  if (!matchesCallCount(step.tool_calls, history)) {
     yield ["ledger.step_tool_calls_mismatch", "tool_calls"];
   }
   if (step.delegation !== undefined && history.tasks.size === 0) {
@@ -64,6 +67,6 @@ function* differences(
 }
 
 /** Calls may go unrecorded while a step runs; its completion says how many there were. */
-function isCallCount(toolCalls: number, { calls, callsMade }: StepHistory): boolean {
+function matchesCallCount(toolCalls: number, { calls, callsMade }: StepHistory): boolean {
   return callsMade === undefined ? toolCalls >= calls : toolCalls === Math.max(calls, callsMade);
 }

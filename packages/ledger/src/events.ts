@@ -1,5 +1,15 @@
 import * as v from "valibot";
-import { boolean, count, duration, hex32, members, oneOf, string, text, time } from "./fields.ts";
+import {
+  boolean,
+  count,
+  duration,
+  hex32,
+  looseMembers,
+  oneOf,
+  string,
+  text,
+  time,
+} from "./fields.ts";
 import { LEDGER_STATUSES } from "./statuses.ts";
 
 /** The specification names no step here; without one the event is of the step that is open. */
@@ -42,7 +52,11 @@ export type LedgerEvent<Type extends LedgerEventType = LedgerEventType> = {
 export const LedgerEventSchema = v.variant(
   "type",
   LEDGER_EVENT_TYPES.map((type) =>
-    members({ timestamp: time, type: v.literal(type), payload: members(payloads[type].entries) }),
+    looseMembers({
+      timestamp: time,
+      type: v.literal(type),
+      payload: looseMembers(payloads[type].entries),
+    }),
   ),
   ({ expected }) =>
     expected === "Object"

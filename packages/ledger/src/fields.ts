@@ -27,7 +27,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words) {
 }
 
 /** An object with these members and any others, which are signed like them. */
-export function members<const Rules extends v.ObjectEntries>(rules: Rules) {
+export function looseMembers<const Rules extends v.ObjectEntries>(rules: Rules) {
   return v.looseObject(rules, ({ expected }) =>
     expected === "Object" ? "must be a JSON object" : "is missing",
   );

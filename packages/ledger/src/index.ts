@@ -1,5 +1,5 @@
-export { extendsTimeline } from "./append-only.ts";
-export { contentHash } from "./content-hash.ts";
+export { isTimelineExtension } from "./append-only.ts";
+export { hashTimeline } from "./content-hash.ts";
 export { crossCheckGoal } from "./cross-check-goal.ts";
 export { crossCheckSteps } from "./cross-check-steps.ts";
 export {
@@ -12,12 +12,12 @@ export { type LedgerFault, parseLedger } from "./parse.ts";
 export { type SignedReceipt, summarizeReceipt } from "./receipt-summary.ts";
 export { reconstructLedger } from "./reconstruct.ts";
 export type { DelegatedTask, EventRecord, GoalRecord, GoalRecords, PlanRecord } from "./records.ts";
-export { argsHash, redactToolCall, type ToolCall } from "./redact.ts";
+export { hashArgs, redactToolCall, type ToolCall } from "./redact.ts";
 export type {
   Contradiction,
   GoalContradiction,
   LedgerRefusal,
-  LedgerRemark,
+  LedgerWarning,
   StepContradiction,
 } from "./refusals.ts";
 export {
@@ -29,7 +29,7 @@ export {
 } from "./schema.ts";
 export { type LedgerBody, type SignedLedger, signLedger } from "./sign.ts";
 export { LEDGER_STATUSES, type LedgerStatus, STEP_STATUSES, type StepStatus } from "./statuses.ts";
-export { stepCount } from "./step-count.ts";
-export type { Check } from "@agent/crypto";
+export { countSteps } from "./step-count.ts";
+export type { CheckResult } from "@agent/crypto";
 export type { LedgerVerdict } from "./verdict.ts";
-export { verifyLedger, type VerifyOptions } from "./verify.ts";
+export { verifyLedger, type VerifyLedgerOptions } from "./verify.ts";

@@ -1,12 +1,12 @@
 import { crossCheckGoal } from "./cross-check-goal.ts";
-import { crossCheckSteps, stepsAreUnrecorded } from "./cross-check-steps.ts";
-import type { LedgerRefusal, LedgerRemark } from "./refusals.ts";
+import { crossCheckSteps, hasUnrecordedSteps } from "./cross-check-steps.ts";
+import type { LedgerRefusal, LedgerWarning } from "./refusals.ts";
 import { type Ledger, LEDGER_SPEC } from "./schema.ts";
-import { signatureHolds } from "./signature.ts";
-import { isInOrder } from "./timeline-order.ts";
+import { isSignatureValid } from "./signature.ts";
+import { isSortedByTime } from "./timeline-order.ts";
 
 /** What a ledger is judged against; what is undefined is not asked. */
-export interface Known {
+export interface VerifyContext {
   /** The hash of the timeline as it is. */
   readonly hash: string;
   /** The keys that may have signed, tried in turn. */
@@ -14,67 +14,66 @@ export interface Known {
   readonly agentId: string | undefined;
 }
 
-type Rung = {
+type Check = {
   readonly name: string;
   /** Whether the ledger stands on the rung; undefined when the rung has nothing to ask of it. */
-  readonly holds: (ledger: Ledger, known: Known) => boolean | undefined;
+  readonly test: (ledger: Ledger, known: VerifyContext) => boolean | undefined;
 } & (
   | {
       /** Who fails here is refused, and no later rung is judged. */
       readonly refusal: LedgerRefusal;
-      readonly remark?: never;
+      readonly warning?: never;
     }
   | {
       readonly refusal?: never;
       /** Who fails here stays valid, and the verdict points it out. */
-      readonly remark: LedgerRemark;
+      readonly warning: LedgerWarning;
     }
 );
 
 /** The checks of a ledger of right structure, in the order in which they refuse it. */
-export const LADDER: readonly Rung[] = [
-  { name: "spec", refusal: "ledger.spec", holds: ({ spec }) => spec === LEDGER_SPEC },
+export const CHECKS: readonly Check[] = [
+  { name: "spec", refusal: "ledger.spec", test: ({ spec }) => spec === LEDGER_SPEC },
   {
     name: "agent",
     refusal: "ledger.wrong_agent",
-    holds: ({ agent_id }, { agentId }) =>
-      agentId === undefined ? undefined : agent_id === agentId,
+    test: ({ agent_id }, { agentId }) => (agentId === undefined ? undefined : agent_id === agentId),
   },
   {
     name: "content_hash",
     refusal: "ledger.content_hash_mismatch",
-    holds: ({ content_hash }, { hash }) => content_hash === hash,
+    test: ({ content_hash }, { hash }) => content_hash === hash,
   },
-  { name: "order", refusal: "ledger.unordered", holds: ({ timeline }) => isInOrder(timeline) },
+  { name: "order", refusal: "ledger.unordered", test: ({ timeline }) => isSortedByTime(timeline) },
   {
     name: "signed",
-    remark: "ledger.unsigned",
-    holds: ({ signature }) => signature !== undefined,
+    warning: "ledger.unsigned",
+    test: ({ signature }) => signature !== undefined,
   },
   {
     name: "key",
     refusal: "ledger.key_missing",
-    holds: ({ signature }, { keys }) => (signature === undefined ? undefined : keys.length > 0),
+    test: ({ signature }, { keys }) => (signature === undefined ? undefined : keys.length > 0),
   },
   {
     name: "signature",
     refusal: "ledger.signature_invalid",
-    holds: ({ signature }, { hash, keys }) =>
-      signature === undefined ? undefined : signatureHolds(signature, hash, keys),
+    test: ({ signature }, { hash, keys }) =>
+      signature === undefined ? undefined : isSignatureValid(signature, hash, keys),
   },
   {
     name: "goal",
-    remark: "ledger.goal_contradicted",
-    holds: (ledger) => crossCheckGoal(ledger).length === 0,
+    warning: "ledger.goal_contradicted",
+    test: (ledger) => crossCheckGoal(ledger).length === 0,
   },
   {
     name: "steps",
-    remark: "ledger.steps_contradicted",
-    holds: (ledger) => crossCheckSteps(ledger).length === 0,
+    warning: "ledger.steps_contradicted",
+    test: (ledger) => crossCheckSteps(ledger).length === 0,
   },
   {
     name: "steps_recorded",
-    remark: "ledger.steps_unrecorded",
-    holds: (ledger) => (ledger.steps.length === 0 ? undefined : !stepsAreUnrecorded(ledger)),
+    warning: "ledger.steps_unrecorded",
+    test: (ledger) => (ledger.steps.length === 0 ? undefined : !hasUnrecordedSteps(ledger)),
   },
 ];

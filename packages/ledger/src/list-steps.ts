@@ -1,29 +1,29 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { LedgerEvent } from "./events.ts";
-import { newestSteps } from "./newest-steps.ts";
+import { getNewestSteps } from "./newest-steps.ts";
 import type { DelegatedTask, GoalRecords } from "./records.ts";
 import type { LedgerStep } from "./schema.ts";
-import { hasEnded, readSteps, type StepHistory } from "./step-history.ts";
+import { hasEnded, buildStepHistories, type StepHistory } from "./step-history.ts";
 
 /** The steps of all plans and of the timeline, which has the last word on each. */
 export function listSteps(
   timeline: readonly LedgerEvent[],
   { plans, tasks }: Pick<GoalRecords, "plans" | "tasks">,
 ): LedgerStep[] {
-  const { histories } = readSteps(timeline);
-  const planned = newestSteps(plans);
-  const hashes = receiptHashes(tasks);
+  const { histories } = buildStepHistories(timeline);
+  const planned = getNewestSteps(plans);
+  const hashes = mapReceiptHashes(tasks);
   return [...new Set([...planned.keys(), ...histories.keys()])].map((step_id, index) => {
-    const step = bareStep(planned.get(step_id) ?? { step_id, ordinal: index });
+    const step = createStep(planned.get(step_id) ?? { step_id, ordinal: index });
     const history = histories.get(step_id);
     if (history === undefined) return step;
     const receipt_hash = hashes.get(step_id) ?? planned.get(step_id)?.delegation?.receipt_hash;
     const isDelegated = receipt_hash !== undefined && history.tasks.size > 0;
-    return { ...asTold(step, history), ...(isDelegated && { delegation: { receipt_hash } }) };
+    return { ...applyHistory(step, history), ...(isDelegated && { delegation: { receipt_hash } }) };
   });
 }
 
-function receiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, string> {
+function mapReceiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, string> {
   const hashes = new Map<string, string>();
   for (const { step_id, receipt, receipt_hash } of tasks) {
     if (step_id && receipt) {
@@ -34,7 +34,7 @@ function receiptHashes(tasks: readonly DelegatedTask[]): ReadonlyMap<string, str
 }
 
 /** Written out: what else a record keeps of a step has no place in a ledger. */
-function bareStep({
+function createStep({
   step_id,
   ordinal,
   description = "",
@@ -56,7 +56,7 @@ function bareStep({
   };
 }
 
-function asTold(step: LedgerStep, history: StepHistory): LedgerStep {
+function applyHistory(step: LedgerStep, history: StepHistory): LedgerStep {
   const { started, calls, callsMade, tools, status } = history;
   return {
     ...step,

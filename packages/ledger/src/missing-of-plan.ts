@@ -1,23 +1,23 @@
 import type { LedgerEvent } from "./events.ts";
-import { missingOfStep, type StepFacts } from "./missing-of-step.ts";
+import { listMissingStepEvents, type StepFacts } from "./missing-of-step.ts";
 import type { PlanRecord } from "./records.ts";
 
 /** The making of a plan, its steps and its end, as far as the log lacks them. */
-export function missingOfPlan(
+export function listMissingPlanEvents(
   { plan_id, title, status, created_at, steps }: PlanRecord,
   facts: readonly StepFacts[],
   log: readonly LedgerEvent[],
 ): LedgerEvent[] {
-  const events = facts.flatMap(missingOfStep);
+  const events = facts.flatMap(listMissingStepEvents);
   const times = [created_at, ...events.map(({ timestamp }) => timestamp)];
   for (const { history } of facts) {
     if (history !== undefined) times.push(history.firstAt, history.lastAt);
   }
 
-  const isTold = log.some(
+  const isRecorded = log.some(
     ({ type, payload }) => type === "plan_created" && payload.plan_id === plan_id,
   );
-  if (!isTold) {
+  if (!isRecorded) {
     const payload = { plan_id, title, total_steps: steps.length };
     events.unshift({ timestamp: Math.min(...times), type: "plan_created", payload });
   }

@@ -16,7 +16,12 @@ export interface StepFacts {
 }
 
 /** The start, the delegations and the end of a step, as far as the log lacks them. */
-export function missingOfStep({ step, history, tasks, createdAt }: StepFacts): LedgerEvent[] {
+export function listMissingStepEvents({
+  step,
+  history,
+  tasks,
+  createdAt,
+}: StepFacts): LedgerEvent[] {
   const { step_id, ordinal, description, status } = step;
   if (!hasRun(status) && history === undefined && tasks.length === 0) return [];
 
@@ -31,7 +36,7 @@ export function missingOfStep({ step, history, tasks, createdAt }: StepFacts): L
     const payload = { step_id, ordinal, description };
     events.push({ timestamp: begin, type: "step_started", payload });
   }
-  events.push(...missingDelegations(step_id, history, tasks));
+  events.push(...listMissingDelegations(step_id, history, tasks));
   if (hasEnded(history)) return events;
   if (status === "completed") {
     const payload = { tool_calls_made: step.tool_calls, step_id };
@@ -43,7 +48,7 @@ export function missingOfStep({ step, history, tasks, createdAt }: StepFacts): L
 }
 
 /** The delegations of a step that the log lacks, none of them before its start. */
-export function missingDelegations(
+export function listMissingDelegations(
   step_id: string,
   history: StepHistory | undefined,
   tasks: readonly DelegatedTask[],

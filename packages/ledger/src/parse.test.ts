@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { agentId, hash, signed, step, timeline } from "../test/fixtures.ts";
+import { agentId, hash, buildSignedLedger, buildStep, buildTimeline } from "../test/fixtures.ts";
 import {
   LEDGER_EVENT_TYPES,
   type LedgerEventType,
@@ -12,7 +12,7 @@ import {
 
 type Rules = [member: string, right: unknown[], wrong: unknown[]][];
 
-const good = signed();
+const good = buildSignedLedger();
 const times = { right: [0, -1, 2 ** 53 - 1], wrong: [null, "1", 1.5, NaN, Infinity, 2 ** 53] };
 const counts = { right: [0, 3], wrong: [undefined, null, -1, 0.5, "0", Infinity] };
 const texts = { right: ["x", "ä😀"], wrong: [undefined, null, "", 1, ["x"], {}] };
@@ -63,13 +63,13 @@ describe("each member of a step follows its rule", () => {
   ];
 
   test.each(casesOf(rules))("$member $value: $ok", ({ member, value, ok }) => {
-    const changed = { ...step("x", 0, {}), [member]: value };
+    const changed = { ...buildStep("x", 0, {}), [member]: value };
     expectFault({ ...good, steps: [changed] }, ok ? null : `steps.0.${member}`);
   });
 
   test("and so do the receipts that it and the ledger point to", () => {
     const delegation = { receipt_hash: hash.toUpperCase() };
-    const steps = [{ ...step("x", 0, {}), delegation }];
+    const steps = [{ ...buildStep("x", 0, {}), delegation }];
     expectFault({ ...good, steps }, "steps.0.delegation.receipt_hash");
     for (const signature_prefix of ["a".repeat(15), "a".repeat(17), "+".repeat(16), undefined]) {
       const summary = { ...good.delegation_receipts?.[0], signature_prefix };
@@ -114,7 +114,7 @@ describe("each of the eleven events follows the rules of its payload", () => {
     goal_completed: [["status", [undefined, ...LEDGER_STATUSES], [null, "", "done", 1]]],
   };
   const samples = new Map<string, object>(
-    [...timeline(), { type: "plan_completed", payload: {} }].map(({ type, payload }) => [
+    [...buildTimeline(), { type: "plan_completed", payload: {} }].map(({ type, payload }) => [
       type,
       payload,
     ]),
@@ -152,7 +152,7 @@ describe("each of the eleven events follows the rules of its payload", () => {
 
 describe("a fault says which rule is broken", () => {
   const { goal_id: _, ...aimless } = good;
-  const [event] = timeline();
+  const [event] = buildTimeline();
 
   test.each([
     [aimless, "is missing"],
@@ -186,7 +186,7 @@ describe("a ledger is plain JSON data with a canonical form", () => {
   const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)]);
   const cyclic: Record<string, unknown> = { ...good };
   cyclic["self"] = cyclic;
-  const [event] = timeline();
+  const [event] = buildTimeline();
 
   test.each([
     ["nothing", undefined],

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { canonicalize, CanonicalJsonError, parseJsonText } from "@agent/crypto";
-import { contentHash } from "./content-hash.ts";
+import { hashTimeline } from "./content-hash.ts";
 import { type Ledger, LedgerMembersSchema } from "./schema.ts";
 
 /** Why a value is no ledger: the member at fault and the rule it breaks, never what it holds. */
@@ -12,7 +12,7 @@ export interface LedgerFault {
   readonly message: string;
 }
 
-interface ReadLedger {
+interface ParsedLedger {
   readonly ok: true;
   readonly ledger: Ledger;
   /** The hash of the timeline as it is, whatever the ledger says that it is. */
@@ -28,28 +28,29 @@ interface ReadLedger {
 export function parseLedger(
   value: unknown,
 ): { readonly ok: true; readonly ledger: Ledger } | LedgerFault {
-  const read = readLedger(value);
+  const read = parseHashedLedger(value);
   return read.ok ? { ok: true, ledger: read.ledger } : read;
 }
 
 /** As `parseLedger`, keeping the hash for the verifier. */
-export function readLedger(input: unknown): ReadLedger | LedgerFault {
+export function parseHashedLedger(input: unknown): ParsedLedger | LedgerFault {
   const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
-  if (parsed === null) return malformed("", "must be JSON in which no object repeats a member");
-  if (!isPlainObject(parsed.value)) return malformed("", "must be a JSON object");
+  if (parsed === null)
+    return malformedLedger("", "must be JSON in which no object repeats a member");
+  if (!isPlainObject(parsed.value)) return malformedLedger("", "must be a JSON object");
   const checked = v.safeParse(LedgerMembersSchema, parsed.value, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
-    return malformed(v.getDotPath(issue) ?? "", issue.message);
+    return malformedLedger(v.getDotPath(issue) ?? "", issue.message);
   }
   // The value and not valibot's output, which lacks members called `__proto__`.
   const ledger = parsed.value as Ledger;
-  for (const [path, value] of objectsIn(ledger)) {
-    if (Array.isArray(value)) return malformed(path, "must be a JSON object");
+  for (const [path, value] of listObjects(ledger)) {
+    if (Array.isArray(value)) return malformedLedger(path, "must be a JSON object");
   }
-  const hash = hashOf(ledger);
+  const hash = hashLedger(ledger);
   return hash === null
-    ? malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates")
+    ? malformedLedger("", "must be plain JSON data of at most 64 levels, without lone surrogates")
     : { ok: true, ledger, hash };
 }
 
@@ -60,7 +61,7 @@ function isPlainObject(value: unknown): boolean {
 }
 
 /** What has to be an object, and where: valibot takes a list for one. */
-function* objectsIn(ledger: Ledger): Iterable<[path: string, value: unknown]> {
+function* listObjects(ledger: Ledger): Iterable<[path: string, value: unknown]> {
   for (const [index, event] of ledger.timeline.entries()) {
     yield [`timeline.${index}`, event];
     yield [`timeline.${index}.payload`, event.payload];
@@ -74,17 +75,17 @@ function* objectsIn(ledger: Ledger): Iterable<[path: string, value: unknown]> {
   }
 }
 
-function hashOf(ledger: Ledger): string | null {
+function hashLedger(ledger: Ledger): string | null {
   try {
     // Whoever stores or hands on a ledger needs the canonical form of its unsigned members too.
     canonicalize({ ...ledger, timeline: undefined });
-    return contentHash(ledger.timeline);
+    return hashTimeline(ledger.timeline);
   } catch (error) {
     if (error instanceof CanonicalJsonError) return null;
     throw error;
   }
 }
 
-function malformed(path: string, message: string): LedgerFault {
+function malformedLedger(path: string, message: string): LedgerFault {
   return { ok: false, code: "ledger.malformed", path, message };
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { agentId, goalId, hash, receipt, timelines } from "../test/fixtures.ts";
+import { agentId, goalId, hash, receipt, timelineArbitrary } from "../test/fixtures.ts";
 import {
   crossCheckGoal,
   crossCheckSteps,
@@ -57,7 +57,7 @@ const records: fc.Arbitrary<GoalRecords> = fc.record({
     { selector: ({ task_id }) => task_id },
   ),
   // The making of plans is told by the plans: a log that tells of others contradicts them.
-  events: timelines.map((events) => events.filter(({ type }) => type !== "plan_created")),
+  events: timelineArbitrary.map((events) => events.filter(({ type }) => type !== "plan_created")),
 });
 
 test("whatever the records hold, a ledger made of them is valid and does not contradict itself", () => {

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { hash, signed, step, timeline } from "../test/fixtures.ts";
-import { plan, reconstruct, remarks, task } from "../test/goal-records.ts";
+import { hash, buildSignedLedger, buildStep, buildTimeline } from "../test/fixtures.ts";
+import { plan, reconstruct, listWarnings, task } from "../test/goal-records.ts";
 import { type LedgerStep, crossCheckSteps } from "./index.ts";
 
 describe("a ledger of a log", () => {
-  const logged = reconstruct({ events: timeline() });
+  const logged = reconstruct({ events: buildTimeline() });
   const bare = (events: { type: string }[]) => events.map(({ type }) => type);
 
   test("has its events, each with its step, and the steps that they tell of", () => {
     const named = (step_id: string | undefined) => (step_id === undefined ? {} : { step_id });
     const ofStep = ["read", "read", "read", "read", "count", "count", "write", "write"];
     expect(logged.timeline).toEqual(
-      timeline().map((event, index) => ({
+      buildTimeline().map((event, index) => ({
         ...event,
         payload: { ...event.payload, ...named(ofStep[index - 2]) },
       })),
@@ -22,13 +22,13 @@ describe("a ledger of a log", () => {
       ["write", "failed"],
     ]);
     expect(logged).toMatchObject({ plan_id: "plan", status: "failed" });
-    expect(remarks(logged)).toEqual(["ledger.unsigned"]);
+    expect(listWarnings(logged)).toEqual(["ledger.unsigned"]);
   });
 
   test("passes over what is no event of a ledger", () => {
-    const [event] = timeline();
+    const [event] = buildTimeline();
     const events = [
-      ...timeline(),
+      ...buildTimeline(),
       { ...event!, type: "memory_formed" },
       { ...event!, type: "tool_invoked", payload: { tool: "search", args: { q: "s3cret" } } },
       { ...event!, payload: null },
@@ -39,7 +39,7 @@ describe("a ledger of a log", () => {
 
   test("keeps nothing of a record but what a ledger tells", () => {
     const secret = { result: "s3cret", args: ["s3cret"] };
-    const events = timeline().map(({ payload, ...event }) => ({
+    const events = buildTimeline().map(({ payload, ...event }) => ({
       ...event,
       ...secret,
       payload: { ...payload, ...secret },
@@ -52,11 +52,11 @@ describe("a ledger of a log", () => {
   });
 
   test("is put into the order of its times", () => {
-    expect(reconstruct({ events: timeline().toReversed() })).toEqual(logged);
+    expect(reconstruct({ events: buildTimeline().toReversed() })).toEqual(logged);
   });
 
   test("has the last word on a step, and the plan on what the log does not tell", () => {
-    const events = timeline().filter(({ type }) => type.startsWith("step_"));
+    const events = buildTimeline().filter(({ type }) => type.startsWith("step_"));
     const steps = plan.steps.map((each): LedgerStep => ({ ...each, status: "completed" }));
     const merged = reconstruct({ events, plans: [{ ...plan, steps, status: "completed" }] });
     expect(merged.steps.map(({ status }) => status)).toEqual([
@@ -68,11 +68,11 @@ describe("a ledger of a log", () => {
     expect(bare(merged.timeline)).toEqual(
       expect.arrayContaining(["goal_started", "plan_created", "plan_completed", "goal_completed"]),
     );
-    expect(remarks(merged)).toEqual(["ledger.unsigned"]);
+    expect(listWarnings(merged)).toEqual(["ledger.unsigned"]);
   });
 
   test("stands between the beginning and the end of its plan", () => {
-    const events = timeline().slice(2, 6);
+    const events = buildTimeline().slice(2, 6);
     const { timeline: merged } = reconstruct({
       events,
       plans: [{ ...plan, steps: [plan.steps[0]!] }],
@@ -90,7 +90,7 @@ describe("a ledger of a log", () => {
   });
 
   test("begins a step before it is delegated", () => {
-    const events = timeline().slice(6, 7);
+    const events = buildTimeline().slice(6, 7);
     const { timeline: merged } = reconstruct({ events, tasks: [task] });
     expect(merged.map(({ timestamp, type }) => [timestamp - events[0]!.timestamp, type])).toEqual([
       [0, "goal_started"],
@@ -101,9 +101,9 @@ describe("a ledger of a log", () => {
 
   test("lets the plan describe a step and point to the receipt of its task", () => {
     const delegation = { receipt_hash: hash };
-    const steps = [step("count", 1, { description: "of the plan", delegation })];
+    const steps = [buildStep("count", 1, { description: "of the plan", delegation })];
     const { steps: listed } = reconstruct({
-      events: timeline().slice(6, 8),
+      events: buildTimeline().slice(6, 8),
       plans: [{ ...plan, steps }],
     });
     expect(listed).toMatchObject([{ description: "of the plan", delegation, status: "delegated" }]);
@@ -111,15 +111,15 @@ describe("a ledger of a log", () => {
   });
 
   test("and a plan that tell the same are told once", () => {
-    const steps = signed().steps;
-    const both = reconstruct({ events: timeline(), plans: [{ ...plan, steps }] });
+    const steps = buildSignedLedger().steps;
+    const both = reconstruct({ events: buildTimeline(), plans: [{ ...plan, steps }] });
     expect(both.timeline).toEqual(logged.timeline);
   });
 
   test("ends with its goal, completed unless the end says otherwise", () => {
     const payload = { note: "done" };
     const events = [
-      ...timeline().slice(0, -1),
+      ...buildTimeline().slice(0, -1),
       { timestamp: 2e12, type: "goal_completed", payload },
     ];
     const goal = { status: "active" } as const;
@@ -131,12 +131,12 @@ describe("a ledger of a log", () => {
 
   test("without an event that ends a step where none began", () => {
     const payload = { tool_calls_made: 0 };
-    const events = [{ timestamp: 0, type: "step_completed", payload }, ...timeline()];
+    const events = [{ timestamp: 0, type: "step_completed", payload }, ...buildTimeline()];
     expect(reconstruct({ events }).timeline).toEqual(logged.timeline);
   });
 
   test("contradicts itself where the records do", () => {
-    const events = timeline().filter(({ type }) => !type.startsWith("step_"));
+    const events = buildTimeline().filter(({ type }) => !type.startsWith("step_"));
     const short = reconstruct({ events });
     expect(crossCheckSteps(short)).toEqual([{ code: "ledger.step_missing", path: "steps" }]);
   });

@@ -1,14 +1,21 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import { agentId, goalId, receipt, taskId } from "../test/fixtures.ts";
-import { nothing, plan, reconstruct, remarks, task, told } from "../test/goal-records.ts";
+import {
+  emptyRecords,
+  plan,
+  reconstruct,
+  listWarnings,
+  task,
+  listEventTypes,
+} from "../test/goal-records.ts";
 import { reconstructLedger, verifyLedger } from "./index.ts";
 
 describe("a ledger of plans and tasks", () => {
   const ledger = reconstruct({ plans: [plan], tasks: [task] });
 
   test("tells what they imply, in the order of its times", () => {
-    expect(told(ledger)).toEqual([
+    expect(listEventTypes(ledger)).toEqual([
       [5, "goal_started", { goal_id: goalId }],
       [5, "plan_created", { plan_id: "plan", title: "Count", total_steps: 4 }],
       [10, "step_started", { step_id: "read", ordinal: 0, description: "do read" }],
@@ -32,7 +39,7 @@ describe("a ledger of plans and tasks", () => {
       status: "failed",
     });
     expect(verifyLedger(ledger).valid).toBe(true);
-    expect(remarks(ledger)).toEqual(["ledger.unsigned"]);
+    expect(listWarnings(ledger)).toEqual(["ledger.unsigned"]);
   });
 
   test("points to the receipts of its tasks by hash and by summary", () => {
@@ -59,7 +66,7 @@ describe("a ledger of plans and tasks", () => {
 
   test("tells of a step that only a task names", () => {
     const alone = reconstruct({ tasks: [task] });
-    expect(told(alone)).toEqual([
+    expect(listEventTypes(alone)).toEqual([
       [30, "goal_started", { goal_id: goalId }],
       [30, "step_delegated", { task_id: taskId, step_id: "count" }],
     ]);
@@ -68,7 +75,7 @@ describe("a ledger of plans and tasks", () => {
 
   test("begins a step with its task where the plan has not followed", () => {
     const late = reconstruct({ plans: [plan], tasks: [{ ...task, step_id: "tidy" }] });
-    expect(told(late).slice(5, 7)).toEqual([
+    expect(listEventTypes(late).slice(5, 7)).toEqual([
       [30, "step_started", { step_id: "tidy", ordinal: 3, description: "do tidy" }],
       [30, "step_delegated", { task_id: taskId, step_id: "tidy" }],
     ]);
@@ -100,7 +107,7 @@ describe("a ledger of plans and tasks", () => {
       "write",
       "tidy",
     ]);
-    expect(remarks(replanned)).toEqual(["ledger.unsigned"]);
+    expect(listWarnings(replanned)).toEqual(["ledger.unsigned"]);
   });
 });
 
@@ -108,12 +115,12 @@ describe("a ledger of a task alone", () => {
   test("has its beginning and its end", () => {
     const goal = { started_at: 3, completed_at: 9, status: "completed" } as const;
     const ledger = reconstruct({ goal });
-    expect(told(ledger)).toEqual([
+    expect(listEventTypes(ledger)).toEqual([
       [3, "goal_started", { goal_id: goalId }],
       [9, "goal_completed", { status: "completed" }],
     ]);
     expect(ledger).toMatchObject({ plan_id: "", steps: [], started_at: 3, completed_at: 9 });
-    expect(remarks(ledger)).toEqual(["ledger.unsigned"]);
+    expect(listWarnings(ledger)).toEqual(["ledger.unsigned"]);
   });
 
   test("has no end while it is open", () => {
@@ -135,7 +142,7 @@ describe("a ledger of a task alone", () => {
 });
 
 test("nothing is made of nothing", () => {
-  expect(reconstructLedger(nothing)).toBeNull();
-  expect(reconstructLedger({ ...nothing, goal: { status: "completed" } })).toBeNull();
-  expect(reconstructLedger({ ...nothing, tasks: [{ ...task, step_id: null }] })).toBeNull();
+  expect(reconstructLedger(emptyRecords)).toBeNull();
+  expect(reconstructLedger({ ...emptyRecords, goal: { status: "completed" } })).toBeNull();
+  expect(reconstructLedger({ ...emptyRecords, tasks: [{ ...task, step_id: null }] })).toBeNull();
 });

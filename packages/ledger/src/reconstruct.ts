@@ -1,9 +1,9 @@
-import { contentHash } from "./content-hash.ts";
+import { hashTimeline } from "./content-hash.ts";
 import type { LedgerEvent } from "./events.ts";
-import { fillIn } from "./fill-in.ts";
+import { completeTimeline } from "./fill-in.ts";
 import { listSteps } from "./list-steps.ts";
 import { summarizeReceipt } from "./receipt-summary.ts";
-import { recordedEvents } from "./recorded-events.ts";
+import { parseRecordedEvents } from "./recorded-events.ts";
 import type { GoalRecord, GoalRecords } from "./records.ts";
 import { type Ledger, LEDGER_SPEC } from "./schema.ts";
 import type { LedgerStatus } from "./statuses.ts";
@@ -16,9 +16,9 @@ import type { LedgerStatus } from "./statuses.ts";
  */
 export function reconstructLedger(records: GoalRecords): Ledger | null {
   const { agentId, goalId, goal = {}, plans, tasks } = records;
-  const inner = fillIn(recordedEvents(records.events), records);
-  const status = statusOf(inner, records);
-  const timeline = frame(inner, { ...goal, goalId, status });
+  const completed = completeTimeline(parseRecordedEvents(records.events), records);
+  const status = getGoalStatus(completed, records);
+  const timeline = addGoalEvents(completed, { ...goal, goalId, status });
   const [first] = timeline;
   if (first === undefined) return null;
 
@@ -34,19 +34,22 @@ export function reconstructLedger(records: GoalRecords): Ledger | null {
     timeline,
     steps: listSteps(timeline, records),
     delegation_receipts: tasks.flatMap(({ receipt }) => (receipt ? summarizeReceipt(receipt) : [])),
-    content_hash: contentHash(timeline),
+    content_hash: hashTimeline(timeline),
   };
 }
 
 /** The log's word before the goal's, and the goal's before its last plan's. */
-function statusOf(timeline: readonly LedgerEvent[], { goal, plans }: GoalRecords): LedgerStatus {
+function getGoalStatus(
+  timeline: readonly LedgerEvent[],
+  { goal, plans }: GoalRecords,
+): LedgerStatus {
   const final = timeline.findLast((event) => event.type === "goal_completed");
   if (final !== undefined) return final.payload.status ?? "completed";
   return goal?.status ?? plans.at(-1)?.status ?? "active";
 }
 
 /** The timeline between the start of its goal and, once the goal has ended, the end. */
-function frame(
+function addGoalEvents(
   timeline: readonly LedgerEvent[],
   {
     goalId,
@@ -57,16 +60,16 @@ function frame(
 ): LedgerEvent[] {
   const begin = timeline[0]?.timestamp ?? started_at;
   if (begin === undefined || begin === null) return [];
-  const framed = [...timeline];
+  const framedEvents = [...timeline];
   if (!timeline.some(({ type }) => type === "goal_started")) {
     const timestamp = Math.min(started_at ?? begin, begin);
-    framed.unshift({ timestamp, type: "goal_started", payload: { goal_id: goalId } });
+    framedEvents.unshift({ timestamp, type: "goal_started", payload: { goal_id: goalId } });
   }
-  const isOver = timeline.some(({ type }) => type === "goal_completed");
-  if (!isOver && (status === "completed" || status === "failed")) {
-    const latest = framed.at(-1)!.timestamp;
+  const isCompleted = timeline.some(({ type }) => type === "goal_completed");
+  if (!isCompleted && (status === "completed" || status === "failed")) {
+    const latest = framedEvents.at(-1)!.timestamp;
     const timestamp = Math.max(completed_at ?? latest, latest);
-    framed.push({ timestamp, type: "goal_completed", payload: { status } });
+    framedEvents.push({ timestamp, type: "goal_completed", payload: { status } });
   }
-  return framed;
+  return framedEvents;
 }

@@ -1,17 +1,17 @@
 import * as v from "valibot";
 import { BareEventSchema, type LedgerEvent } from "./events.ts";
-import { nameSteps } from "./name-steps.ts";
+import { assignStepIds } from "./name-steps.ts";
 import type { EventRecord } from "./records.ts";
-import { inOrder } from "./timeline-order.ts";
+import { sortByTime } from "./timeline-order.ts";
 
 /**
  * The events of a log that belong into a ledger, by time, each naming the step it is of. What the
  * log keeps beside their named members stays behind: a ledger tells structure, not content.
  */
-export function recordedEvents(log: readonly EventRecord[]): LedgerEvent[] {
+export function parseRecordedEvents(log: readonly EventRecord[]): LedgerEvent[] {
   const events = log.flatMap((record) => {
     const event = v.safeParse(BareEventSchema, record);
     return event.success ? [event.output] : [];
   });
-  return nameSteps(inOrder(events));
+  return assignStepIds(sortByTime(events));
 }

@@ -1,17 +1,17 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { argsHash, redactToolCall } from "./index.ts";
+import { hashArgs, redactToolCall } from "./index.ts";
 
 describe("arguments", () => {
   test("are told by the SHA-256 of their canonical JSON", () => {
-    expect(argsHash({ b: 1, a: [true] })).toBe(sha256Hex('{"a":[true],"b":1}'));
-    expect(argsHash({ a: [true], b: 1 })).toBe(argsHash({ b: 1, a: [true] }));
-    expect(argsHash({ a: [true], b: 2 })).not.toBe(argsHash({ b: 1, a: [true] }));
+    expect(hashArgs({ b: 1, a: [true] })).toBe(sha256Hex('{"a":[true],"b":1}'));
+    expect(hashArgs({ a: [true], b: 1 })).toBe(hashArgs({ b: 1, a: [true] }));
+    expect(hashArgs({ a: [true], b: 2 })).not.toBe(hashArgs({ b: 1, a: [true] }));
   });
 
   test("have to have one", () => {
-    expect(() => argsHash({ a: NaN })).toThrow("not finite");
-    expect(() => argsHash(undefined)).toThrow("not JSON");
+    expect(() => hashArgs({ a: NaN })).toThrow("not finite");
+    expect(() => hashArgs(undefined)).toThrow("not JSON");
   });
 });
 
@@ -20,7 +20,7 @@ describe("a call of a tool", () => {
 
   test("keeps the hash of its arguments and nothing of them", () => {
     const payload = redactToolCall(call);
-    expect(payload).toEqual({ tool: "search", args_hash: argsHash(call.args), call_id: "c" });
+    expect(payload).toEqual({ tool: "search", args_hash: hashArgs(call.args), call_id: "c" });
     expect(canonicalize(payload)).not.toContain("s3cret");
   });
 

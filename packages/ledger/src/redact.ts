@@ -12,7 +12,7 @@ export interface ToolCall {
  * The SHA-256, in lowercase hex, of the arguments' canonical JSON: all that a ledger tells of them
  * (specification, Execution ledger). Throws on arguments that have no canonical JSON.
  */
-export function argsHash(args: unknown): string {
+export function hashArgs(args: unknown): string {
   return sha256Hex(canonicalize(args));
 }
 
@@ -23,6 +23,6 @@ export function redactToolCall({ args, tool, call_id, step_id }: ToolCall): {
   call_id: string;
   step_id?: string;
 } {
-  const payload = { tool, args_hash: argsHash(args), call_id };
+  const payload = { tool, args_hash: hashArgs(args), call_id };
   return step_id === undefined ? payload : { ...payload, step_id };
 }

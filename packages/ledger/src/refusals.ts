@@ -9,7 +9,7 @@ export type LedgerRefusal =
   | "ledger.signature_invalid";
 
 /** What a verdict points out about a ledger that stays valid. */
-export type LedgerRemark =
+export type LedgerWarning =
   | "ledger.unsigned"
   | "ledger.goal_contradicted"
   | "ledger.steps_contradicted"

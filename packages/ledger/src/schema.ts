@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { isUuid } from "@agent/crypto";
 import { LedgerEventSchema } from "./events.ts";
-import { count, hex32, members, oneOf, string, text, texts, time } from "./fields.ts";
+import { count, hex32, looseMembers, oneOf, string, text, texts, time } from "./fields.ts";
 import { LEDGER_STATUSES, STEP_STATUSES } from "./statuses.ts";
 
 /** The one version of the format. */
@@ -16,7 +16,7 @@ const stepRules = {
   tool_calls: count,
   started_at: v.nullish(time),
   completed_at: v.nullish(time),
-  delegation: v.optional(members({ receipt_hash: hex32 })),
+  delegation: v.optional(looseMembers({ receipt_hash: hex32 })),
 };
 
 const summaryRules = {
@@ -39,42 +39,45 @@ const ledgerRules = {
   completed_at: v.nullish(time),
   status: oneOf(LEDGER_STATUSES),
   timeline: v.array(LedgerEventSchema, "must be an array"),
-  steps: v.array(members(stepRules), "must be an array"),
-  delegation_receipts: v.optional(v.array(members(summaryRules), "must be an array")),
+  steps: v.array(looseMembers(stepRules), "must be an array"),
+  delegation_receipts: v.optional(v.array(looseMembers(summaryRules), "must be an array")),
   content_hash: hex32,
   signature: v.optional(text),
 };
 
 /** One step; times in ms since the epoch, null while it has not come so far. */
-export interface LedgerStep extends Omit<Named<typeof stepRules>, "delegation"> {
+export interface LedgerStep extends Omit<OutputOf<typeof stepRules>, "delegation"> {
   /** The SHA-256, in hex, of the receipt of the task that did the step. */
   delegation?: { receipt_hash: string } | undefined;
 }
 
 /** What a ledger tells of a receipt: a pointer to it, which proves nothing. */
-export interface ReceiptSummary extends Named<typeof summaryRules> {}
+export interface ReceiptSummary extends OutputOf<typeof summaryRules> {}
 
 /**
  * What an agent did for a goal (specification, Execution ledger): times in ms since the epoch,
  * hashes in hex, the signature in base64url and absent where a relay put the ledger together.
  * `plan_id` is empty where no plan is known.
  */
-export interface Ledger extends Omit<Named<typeof ledgerRules>, "steps" | "delegation_receipts"> {
+export interface Ledger extends Omit<
+  OutputOf<typeof ledgerRules>,
+  "steps" | "delegation_receipts"
+> {
   spec: string;
   steps: LedgerStep[];
   delegation_receipts?: ReceiptSummary[] | undefined;
 }
 
-type Named<Rules extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Rules, undefined>>;
+type OutputOf<Rules extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<Rules, undefined>>;
 
 /** The rules for all members but `spec`: an unknown version is a refusal of its own. */
-export const LedgerMembersSchema = members({ ...ledgerRules, spec: string });
+export const LedgerMembersSchema = looseMembers({ ...ledgerRules, spec: string });
 
 /**
  * The whole shape of a ledger, for contracts and generated documents; `parseLedger` is the gate.
  * Verify the value as it came, not this schema's output, which lacks members called `__proto__`.
  */
-export const LedgerSchema: v.GenericSchema<Ledger> = members({
+export const LedgerSchema: v.GenericSchema<Ledger> = looseMembers({
   ...ledgerRules,
   spec: v.literal(LEDGER_SPEC),
 });

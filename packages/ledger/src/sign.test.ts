@@ -1,9 +1,15 @@
 import { canonicalize, fromBase64Url, hexToBytes, sha256Hex, verify } from "@agent/crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alice, body, signed, signer, timelines } from "../test/fixtures.ts";
 import {
-  contentHash,
+  alice,
+  buildBody,
+  buildSignedLedger,
+  createSigner,
+  timelineArbitrary,
+} from "../test/fixtures.ts";
+import {
+  hashTimeline,
   LEDGER_SPEC,
   type LedgerEvent,
   signLedger,
@@ -12,21 +18,21 @@ import {
 } from "./index.ts";
 
 const codeOf = (ledger: SignedLedger) => verifyLedger(ledger, { publicKey: alice.publicKey }).code;
-const withEvents = (timeline: LedgerEvent[]) => ({ ...signed({ timeline }), steps: [] });
+const withEvents = (timeline: LedgerEvent[]) => ({ ...buildSignedLedger({ timeline }), steps: [] });
 
 describe("signing", () => {
   test("adds spec, content_hash and signature to the body", () => {
-    const { spec, content_hash, signature, ...rest } = signed();
-    expect(rest).toEqual(body());
+    const { spec, content_hash, signature, ...rest } = buildSignedLedger();
+    expect(rest).toEqual(buildBody());
     expect({ spec, content_hash }).toEqual({
       spec: LEDGER_SPEC,
-      content_hash: contentHash(body().timeline),
+      content_hash: hashTimeline(buildBody().timeline),
     });
     expect(signature).toMatch(/^[A-Za-z0-9_-]{85}[AQgw]$/);
   });
 
   test("signs the 32 bytes of the hash and not its hex text", () => {
-    const { content_hash, signature } = signed();
+    const { content_hash, signature } = buildSignedLedger();
     const holds = (message: Uint8Array | string) =>
       verify(fromBase64Url(signature), message, hexToBytes(alice.publicKey));
     expect(holds(hexToBytes(content_hash))).toBe(true);
@@ -34,23 +40,28 @@ describe("signing", () => {
   });
 
   test("leaves the body as it was and replaces an older seal", () => {
-    const before = Object.freeze({ ...body(), spec: "old", content_hash: "old", signature: "old" });
-    expect(signLedger(before, alice.secretKey)).toEqual(signed());
+    const before = Object.freeze({
+      ...buildBody(),
+      spec: "old",
+      content_hash: "old",
+      signature: "old",
+    });
+    expect(signLedger(before, alice.secretKey)).toEqual(buildSignedLedger());
     expect(before.spec).toBe("old");
   });
 
   test("throws on what has no canonical form", () => {
     const payload = { reason: "\udc00" };
     const timeline: LedgerEvent[] = [{ timestamp: 1, type: "plan_failed", payload }];
-    expect(() => signed({ timeline })).toThrow("lone surrogate");
+    expect(() => buildSignedLedger({ timeline })).toThrow("lone surrogate");
   });
 
   test("and verifying agree for every timeline", () => {
     fc.assert(
-      fc.property(timelines, fc.integer({ min: 0, max: 255 }), (timeline, seed) => {
-        const { publicKey, secretKey } = signer(seed);
-        const another = signer((seed + 1) % 256).publicKey;
-        const sent = JSON.stringify(signLedger(body({ timeline, steps: [] }), secretKey));
+      fc.property(timelineArbitrary, fc.integer({ min: 0, max: 255 }), (timeline, seed) => {
+        const { publicKey, secretKey } = createSigner(seed);
+        const another = createSigner((seed + 1) % 256).publicKey;
+        const sent = JSON.stringify(signLedger(buildBody({ timeline, steps: [] }), secretKey));
         expect(verifyLedger(sent, { publicKey }).valid).toBe(true);
         expect(verifyLedger(sent, { publicKey: another }).valid).toBe(false);
       }),
@@ -60,7 +71,7 @@ describe("signing", () => {
 
 describe("no event of a signed timeline can be", () => {
   const refused = "ledger.content_hash_mismatch";
-  const some = timelines.filter(({ length }) => length > 0);
+  const some = timelineArbitrary.filter(({ length }) => length > 0);
 
   test("dropped", () => {
     fc.assert(
@@ -109,7 +120,7 @@ describe("no event of a signed timeline can be", () => {
 
   test("added", () => {
     fc.assert(
-      fc.property(timelines, some, fc.nat(), (timeline, [event], pick) => {
+      fc.property(timelineArbitrary, some, fc.nat(), (timeline, [event], pick) => {
         const longer = timeline.toSpliced(pick % (timeline.length + 1), 0, event!);
         expect(codeOf({ ...withEvents(timeline), timeline: longer })).toBe(refused);
       }),
@@ -118,8 +129,8 @@ describe("no event of a signed timeline can be", () => {
 
   test("moved to a ledger with the hash that fits it", () => {
     fc.assert(
-      fc.property(timelines, timelines, (timeline, other) => {
-        fc.pre(contentHash(timeline) !== contentHash(other));
+      fc.property(timelineArbitrary, timelineArbitrary, (timeline, other) => {
+        fc.pre(hashTimeline(timeline) !== hashTimeline(other));
         const { signature } = withEvents(timeline);
         expect(codeOf({ ...withEvents(other), signature })).toBe("ledger.signature_invalid");
       }),
@@ -129,10 +140,10 @@ describe("no event of a signed timeline can be", () => {
 
 describe("the content hash", () => {
   test("is the SHA-256 of the events' canonical texts joined with newlines", () => {
-    const { timeline } = body();
+    const { timeline } = buildBody();
     const text = timeline.map((event) => canonicalize(event)).join("\n");
-    expect(contentHash(timeline)).toBe(sha256Hex(text));
-    expect(contentHash([])).toBe(sha256Hex(""));
+    expect(hashTimeline(timeline)).toBe(sha256Hex(text));
+    expect(hashTimeline([])).toBe(sha256Hex(""));
   });
 
   test("does not depend on the order of members", () => {
@@ -142,7 +153,7 @@ describe("the content hash", () => {
         .map((entries) => Object.fromEntries(entries));
     fc.assert(
       fc.property(
-        timelines.chain((timeline) =>
+        timelineArbitrary.chain((timeline) =>
           fc
             .tuple(
               ...timeline.map((event) =>
@@ -152,7 +163,7 @@ describe("the content hash", () => {
             .map((events) => [timeline, events as unknown as LedgerEvent[]] as const),
         ),
         ([timeline, events]) => {
-          expect(contentHash(events)).toBe(contentHash(timeline));
+          expect(hashTimeline(events)).toBe(hashTimeline(timeline));
         },
       ),
     );
@@ -175,6 +186,6 @@ describe("the content hash", () => {
     });
     const [prefix, suffix] = canonicalize(reason("|")).split("|") as [string, string];
     const forged = reason(`a${suffix}\n${prefix}b`);
-    expect(contentHash([forged])).not.toBe(contentHash([reason("a"), reason("b")]));
+    expect(hashTimeline([forged])).not.toBe(hashTimeline([reason("a"), reason("b")]));
   });
 });

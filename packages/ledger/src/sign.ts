@@ -1,5 +1,5 @@
 import { hexToBytes, sign, toBase64Url } from "@agent/crypto";
-import { contentHash } from "./content-hash.ts";
+import { hashTimeline } from "./content-hash.ts";
 import { type Ledger, LEDGER_SPEC } from "./schema.ts";
 
 /** A ledger before it is hashed and signed. */
@@ -14,7 +14,7 @@ export type SignedLedger = Ledger & { signature: string };
  * `secretKey` is the 32-byte seed. Throws on an event that has no canonical JSON.
  */
 export function signLedger(body: LedgerBody, secretKey: Uint8Array): SignedLedger {
-  const content_hash = contentHash(body.timeline);
+  const content_hash = hashTimeline(body.timeline);
   const signature = toBase64Url(sign(hexToBytes(content_hash), secretKey));
   return { ...body, spec: LEDGER_SPEC, content_hash, signature };
 }

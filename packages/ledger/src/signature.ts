@@ -1,18 +1,22 @@
 import { EncodingError, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
 
 /** Whether one of the keys signed the hash's bytes; false for what encodes no signature or key. */
-export function signatureHolds(signature: string, hash: string, keys: readonly string[]): boolean {
-  const bytes = decoded(fromBase64Url, signature);
+export function isSignatureValid(
+  signature: string,
+  hash: string,
+  keys: readonly string[],
+): boolean {
+  const bytes = decodeOrNull(fromBase64Url, signature);
   return (
     bytes !== null &&
     keys.some((key) => {
-      const publicKey = decoded(hexToBytes, key);
+      const publicKey = decodeOrNull(hexToBytes, key);
       return publicKey !== null && verify(bytes, hexToBytes(hash), publicKey);
     })
   );
 }
 
-function decoded(decode: (text: string) => Uint8Array, text: string): Uint8Array | null {
+function decodeOrNull(decode: (text: string) => Uint8Array, text: string): Uint8Array | null {
   try {
     return decode(text);
   } catch (error) {

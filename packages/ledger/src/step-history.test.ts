@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { everySecond, hash, taskId } from "../test/fixtures.ts";
+import { spaceBySecond, hash, taskId } from "../test/fixtures.ts";
 import type { LedgerEvent, StepStatus } from "./index.ts";
-import { readSteps } from "./step-history.ts";
+import { buildStepHistories } from "./step-history.ts";
 
 type Told = Pick<LedgerEvent, "type" | "payload">;
 
 const statusesAfter = (...told: Told[]) => {
-  const { histories } = readSteps(everySecond(...told));
+  const { histories } = buildStepHistories(spaceBySecond(...told));
   return Object.fromEntries([...histories].map(([stepId, { status }]) => [stepId, status]));
 };
 

@@ -20,42 +20,42 @@ export interface StepHistory {
   readonly tasks: Set<string>;
 }
 
-export interface StepReading {
+export interface StepHistories {
   readonly histories: ReadonlyMap<string, StepHistory>;
   /** For each event the step it is of; undefined for one of the plan, of the goal or of no step. */
-  readonly stepOf: readonly (string | undefined)[];
+  readonly stepIds: readonly (string | undefined)[];
   /** The indexes of events that end or hand on a step where none is open. */
-  readonly strays: readonly number[];
+  readonly unassigned: readonly number[];
 }
 
 /**
  * Reads the steps out of a timeline. An event that could name its step and does not is of the step
  * that began last and has not ended.
  */
-export function readSteps(timeline: readonly LedgerEvent[]): StepReading {
+export function buildStepHistories(timeline: readonly LedgerEvent[]): StepHistories {
   const histories = new Map<string, StepHistory>();
-  const strays: number[] = [];
-  const begun: string[] = [];
-  const latestOpen = () => {
-    while (begun.length > 0 && hasEnded(histories.get(begun.at(-1)!))) begun.pop();
-    return begun.at(-1);
+  const unassigned: number[] = [];
+  const startedIds: string[] = [];
+  const findOpenStep = () => {
+    while (startedIds.length > 0 && hasEnded(histories.get(startedIds.at(-1)!))) startedIds.pop();
+    return startedIds.at(-1);
   };
-  const stepOf = timeline.map((event, index) => {
-    if (!isOfStep(event)) return undefined;
-    const stepId = event.payload.step_id ?? latestOpen();
+  const stepIds = timeline.map((event, index) => {
+    if (!isStepEvent(event)) return undefined;
+    const stepId = event.payload.step_id ?? findOpenStep();
     if (stepId === undefined) {
       // Tools may be called outside all steps.
-      if (event.type !== "tool_invoked" && event.type !== "tool_result") strays.push(index);
+      if (event.type !== "tool_invoked" && event.type !== "tool_result") unassigned.push(index);
       return undefined;
     }
-    const known = histories.get(stepId);
-    const history = known ?? emptyHistory(index, event.timestamp);
-    if (known === undefined) histories.set(stepId, history);
-    if (known === undefined || event.type === "step_started") begun.push(stepId);
-    record(history, event);
+    const existing = histories.get(stepId);
+    const history = existing ?? createHistory(index, event.timestamp);
+    if (existing === undefined) histories.set(stepId, history);
+    if (existing === undefined || event.type === "step_started") startedIds.push(stepId);
+    recordEvent(history, event);
     return stepId;
   });
-  return { histories, stepOf, strays };
+  return { histories, stepIds, unassigned };
 }
 
 /** Whether the last word on a step is its end. */
@@ -75,11 +75,11 @@ const STEP_EVENTS = [
 /** An event that is of a step, whether it names it or not. */
 export type StepEvent = LedgerEvent<(typeof STEP_EVENTS)[number]>;
 
-export function isOfStep(event: LedgerEvent): event is StepEvent {
+export function isStepEvent(event: LedgerEvent): event is StepEvent {
   return (STEP_EVENTS as readonly string[]).includes(event.type);
 }
 
-function emptyHistory(firstIndex: number, firstAt: number): StepHistory {
+function createHistory(firstIndex: number, firstAt: number): StepHistory {
   return {
     firstIndex,
     firstAt,
@@ -93,7 +93,7 @@ function emptyHistory(firstIndex: number, firstAt: number): StepHistory {
   };
 }
 
-function record(history: StepHistory, event: StepEvent): void {
+function recordEvent(history: StepHistory, event: StepEvent): void {
   history.lastAt = event.timestamp;
   switch (event.type) {
     case "step_started":

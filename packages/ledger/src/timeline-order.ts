@@ -1,7 +1,7 @@
 import type { LedgerEvent } from "./events.ts";
 
 /** Whether no event is older than the one in front of it. */
-export function isInOrder(timeline: readonly LedgerEvent[]): boolean {
+export function isSortedByTime(timeline: readonly LedgerEvent[]): boolean {
   let latest = -Infinity;
   for (const { timestamp } of timeline) {
     if (timestamp < latest) return false;
@@ -11,6 +11,6 @@ export function isInOrder(timeline: readonly LedgerEvent[]): boolean {
 }
 
 /** The events by time; those of one millisecond stay as they were. */
-export function inOrder(events: readonly LedgerEvent[]): LedgerEvent[] {
+export function sortByTime(events: readonly LedgerEvent[]): LedgerEvent[] {
   return events.toSorted((left, right) => left.timestamp - right.timestamp);
 }

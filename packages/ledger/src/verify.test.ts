@@ -3,23 +3,23 @@ import {
   agentId,
   alice,
   bob,
-  body,
-  everySecond,
+  buildBody,
+  spaceBySecond,
   goalId,
-  signed,
-  timeline,
+  buildSignedLedger,
+  buildTimeline,
 } from "../test/fixtures.ts";
-import { type Ledger, type LedgerEvent, verifyLedger, type VerifyOptions } from "./index.ts";
+import { type Ledger, type LedgerEvent, verifyLedger, type VerifyLedgerOptions } from "./index.ts";
 
-const registered = { publicKey: alice.publicKey, agentId } satisfies VerifyOptions;
+const registered = { publicKey: alice.publicKey, agentId } satisfies VerifyLedgerOptions;
 
 /** As a relay hands it out when it put the ledger together itself. */
 function unsigned(): Ledger {
-  const { signature: _, ...ledger } = signed();
+  const { signature: _, ...ledger } = buildSignedLedger();
   return ledger;
 }
 
-const failing = (ledger: Ledger, options: VerifyOptions = registered) =>
+const failing = (ledger: Ledger, options: VerifyLedgerOptions = registered) =>
   verifyLedger(ledger, options)
     .checks.filter(({ ok }) => !ok)
     .map(({ code }) => code);
@@ -39,7 +39,7 @@ describe("the checks are made one after another", () => {
       "steps",
       "steps_recorded",
     ];
-    const verdict = verifyLedger(signed(), registered);
+    const verdict = verifyLedger(buildSignedLedger(), registered);
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toEqual(names.map((name) => ({ name, ok: true })));
   });
@@ -59,11 +59,15 @@ describe("the checks are made one after another", () => {
   });
 
   // Each row adds one more fault in front of those above it, and it alone decides.
-  const disordered = [...timeline().slice(1), ...timeline().slice(0, 1)];
+  const disordered = [...buildTimeline().slice(1), ...buildTimeline().slice(0, 1)];
   const faults: [name: string, code: string, fault: Partial<Ledger>][] = [
-    ["signature", "ledger.signature_invalid", { signature: signed({ timeline: [] }).signature }],
-    ["order", "ledger.unordered", signed({ timeline: disordered })],
-    ["content_hash", "ledger.content_hash_mismatch", { timeline: timeline() }],
+    [
+      "signature",
+      "ledger.signature_invalid",
+      { signature: buildSignedLedger({ timeline: [] }).signature },
+    ],
+    ["order", "ledger.unordered", buildSignedLedger({ timeline: disordered })],
+    ["content_hash", "ledger.content_hash_mismatch", { timeline: buildTimeline() }],
     ["agent", "ledger.wrong_agent", { agent_id: goalId }],
     ["spec", "ledger.spec", { spec: "agent/execution-ledger@2.0" }],
     ["structure", "ledger.malformed", { goal_id: "" }],
@@ -73,7 +77,7 @@ describe("the checks are made one after another", () => {
     "%s refuses with %s",
     (name, code, _, index) => {
       const changes = faults.slice(0, index + 1).map(([, , fault]) => fault);
-      const ledger = Object.assign({}, signed(), ...changes) as Ledger;
+      const ledger = Object.assign({}, buildSignedLedger(), ...changes) as Ledger;
       const verdict = verifyLedger(ledger, registered);
       expect(verdict).toMatchObject({ valid: false, code, covered: [], uncovered: [] });
       expect(verdict.checks.at(-1)).toEqual({ name, ok: false, code });
@@ -85,7 +89,7 @@ describe("the checks are made one after another", () => {
 describe("the key is one of the agent's", () => {
   const invalid = "ledger.signature_invalid";
 
-  test.each<[string, VerifyOptions["publicKey"], string | undefined]>([
+  test.each<[string, VerifyLedgerOptions["publicKey"], string | undefined]>([
     ["the one", alice.publicKey, undefined],
     ["the second of two", [bob.publicKey, alice.publicKey], undefined],
     ["another's", bob.publicKey, invalid],
@@ -94,7 +98,7 @@ describe("the key is one of the agent's", () => {
     ["none", [], "ledger.key_missing"],
     ["not given", undefined, "ledger.key_missing"],
   ])("%s", (_, publicKey, code) => {
-    expect(verifyLedger(signed(), { publicKey }).code).toBe(code);
+    expect(verifyLedger(buildSignedLedger(), { publicKey }).code).toBe(code);
   });
 
   test("which an unsigned ledger needs not", () => {
@@ -102,11 +106,11 @@ describe("the key is one of the agent's", () => {
   });
 
   test.each([
-    ["padded", `${signed().signature}==`],
+    ["padded", `${buildSignedLedger().signature}==`],
     ["in hex", "ab".repeat(64)],
-    ["with a bit that belongs to no byte", signed().signature.replace(/.$/, "B")],
+    ["with a bit that belongs to no byte", buildSignedLedger().signature.replace(/.$/, "B")],
   ])("and a signature that is %s does not count", (_, signature) => {
-    expect(verifyLedger({ ...signed(), signature }, registered).code).toBe(invalid);
+    expect(verifyLedger({ ...buildSignedLedger(), signature }, registered).code).toBe(invalid);
   });
 });
 
@@ -114,25 +118,37 @@ test("events stand in the order of their times, and those of one millisecond in 
   const at = (...times: number[]): LedgerEvent[] =>
     times.map((timestamp) => ({ timestamp, type: "plan_completed", payload: {} }));
   const codeOf = (...times: number[]) =>
-    verifyLedger(signed({ timeline: at(...times), steps: [] }), registered).code;
+    verifyLedger(buildSignedLedger({ timeline: at(...times), steps: [] }), registered).code;
   expect(codeOf(1, 1, 2)).toBeUndefined();
   expect(codeOf(1, 3, 2)).toBe("ledger.unordered");
 });
 
 describe("what is only remarked on leaves the ledger valid", () => {
   test.each<[string, Ledger, string[]]>([
-    ["a right ledger", signed(), []],
+    ["a right ledger", buildSignedLedger(), []],
     ["no signature", unsigned(), ["ledger.unsigned"]],
-    ["another goal than the timeline's", signed({ goal_id: "x" }), ["ledger.goal_contradicted"]],
-    ["other steps than the timeline's", signed({ steps: [] }), ["ledger.steps_contradicted"]],
+    [
+      "another goal than the timeline's",
+      buildSignedLedger({ goal_id: "x" }),
+      ["ledger.goal_contradicted"],
+    ],
+    [
+      "other steps than the timeline's",
+      buildSignedLedger({ steps: [] }),
+      ["ledger.steps_contradicted"],
+    ],
     [
       "steps of which the timeline is silent",
-      signed({ timeline: everySecond({ type: "goal_started", payload: { goal_id: goalId } }) }),
+      buildSignedLedger({
+        timeline: spaceBySecond({ type: "goal_started", payload: { goal_id: goalId } }),
+      }),
       ["ledger.steps_unrecorded"],
     ],
     [
       "calls of tools in no step",
-      signed({ timeline: timeline().filter(({ type }) => type.startsWith("tool_")) }),
+      buildSignedLedger({
+        timeline: buildTimeline().filter(({ type }) => type.startsWith("tool_")),
+      }),
       ["ledger.steps_unrecorded"],
     ],
   ])("%s", (_, ledger, remarks) => {
@@ -142,16 +158,16 @@ describe("what is only remarked on leaves the ledger valid", () => {
 });
 
 describe("the verdict says what the signature covers", () => {
-  const others = Object.keys(body()).filter((member) => member !== "timeline");
+  const others = Object.keys(buildBody()).filter((member) => member !== "timeline");
 
   test("the timeline and nothing else", () => {
-    const { covered, uncovered } = verifyLedger(signed(), registered);
+    const { covered, uncovered } = verifyLedger(buildSignedLedger(), registered);
     expect(covered).toEqual(["timeline"]);
     expect(new Set(uncovered)).toEqual(new Set([...others, "spec"]));
   });
 
   test("members without a name in the specification are not covered", () => {
-    const { uncovered } = verifyLedger({ ...signed(), note: 1 }, registered);
+    const { uncovered } = verifyLedger({ ...buildSignedLedger(), note: 1 }, registered);
     expect(uncovered).toContain("note");
   });
 
@@ -163,12 +179,18 @@ describe("the verdict says what the signature covers", () => {
 
   test.each(others)("%s can be changed without the signature failing", (member) => {
     const other: Partial<Ledger> = {
-      ...signed({ agent_id: goalId, goal_id: "x", plan_id: "x", status: "paused", steps: [] }),
+      ...buildSignedLedger({
+        agent_id: goalId,
+        goal_id: "x",
+        plan_id: "x",
+        status: "paused",
+        steps: [],
+      }),
       started_at: 0,
       completed_at: 0,
       delegation_receipts: [],
     };
-    const changed = { ...signed(), [member]: other[member as keyof Ledger] };
+    const changed = { ...buildSignedLedger(), [member]: other[member as keyof Ledger] };
     expect(verifyLedger(changed, { publicKey: alice.publicKey }).valid).toBe(true);
   });
 });
@@ -189,15 +211,18 @@ describe("no input makes the verifier throw", () => {
   );
 
   test("a text is judged like its value", () => {
-    expect(verifyLedger(JSON.stringify(signed()), registered)).toEqual(
-      verifyLedger(signed(), registered),
+    expect(verifyLedger(JSON.stringify(buildSignedLedger()), registered)).toEqual(
+      verifyLedger(buildSignedLedger(), registered),
     );
   });
 
   test("members called __proto__ and toJSON are data and are covered by the signature", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
-    const events = timeline().map((event) => ({ ...event, payload: { ...event.payload, ...odd } }));
-    const text = JSON.stringify(signed({ timeline: events as LedgerEvent[] }));
+    const events = buildTimeline().map((event) => ({
+      ...event,
+      payload: { ...event.payload, ...odd },
+    }));
+    const text = JSON.stringify(buildSignedLedger({ timeline: events as LedgerEvent[] }));
     expect(text).toContain('"__proto__":{"a":1}');
     expect(verifyLedger(text, registered).valid).toBe(true);
     expect(verifyLedger(text.replace('{"a":1}', '{"a":2}'), registered).code).toBe(

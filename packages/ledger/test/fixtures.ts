@@ -1,7 +1,7 @@
 import { bytesToHex, generateKeyPair } from "@agent/crypto";
 import fc from "fast-check";
 import {
-  argsHash,
+  hashArgs,
   type LedgerBody,
   type LedgerEvent,
   type LedgerStep,
@@ -10,22 +10,22 @@ import {
 } from "../src/index.ts";
 
 /** A signer whose keys follow from a number, so that every run signs alike. */
-export function signer(seed: number) {
+export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey };
 }
 
-export const alice = signer(1);
-export const bob = signer(2);
+export const alice = createSigner(1);
+export const bob = createSigner(2);
 export const agentId = "019b7d21-53eb-7ccd-926c-3badff397897";
 export const goalId = "019b7d21-53eb-7c81-b2f1-75174603c805";
 export const taskId = "019b7d21-53eb-70cb-95bc-a8151a7b5a43";
-export const hash = argsHash({ path: "README.md" });
+export const hash = hashArgs({ path: "README.md" });
 
 const begin = 1_767_330_894_000;
 
 /** Events one second apart. */
-export function everySecond(
+export function spaceBySecond(
   ...events: readonly Pick<LedgerEvent, "type" | "payload">[]
 ): LedgerEvent[] {
   return events.map(
@@ -37,8 +37,8 @@ const start = (step_id: string, ordinal: number) =>
   ({ type: "step_started", payload: { step_id, ordinal, description: `do ${step_id}` } }) as const;
 
 /** A goal of three steps: one done with a tool, one delegated, one failed. */
-export function timeline(): LedgerEvent[] {
-  return everySecond(
+export function buildTimeline(): LedgerEvent[] {
+  return spaceBySecond(
     { type: "goal_started", payload: { goal_id: goalId } },
     { type: "plan_created", payload: { plan_id: "plan", title: "Count", total_steps: 3 } },
     start("read", 0),
@@ -57,7 +57,11 @@ export function timeline(): LedgerEvent[] {
   );
 }
 
-export function step(step_id: string, ordinal: number, changes: Partial<LedgerStep>): LedgerStep {
+export function buildStep(
+  step_id: string,
+  ordinal: number,
+  changes: Partial<LedgerStep>,
+): LedgerStep {
   return {
     step_id,
     ordinal,
@@ -71,11 +75,11 @@ export function step(step_id: string, ordinal: number, changes: Partial<LedgerSt
   };
 }
 
-export function steps(): LedgerStep[] {
+export function buildSteps(): LedgerStep[] {
   return [
-    step("read", 0, { status: "completed", tools_used: ["read_file"], tool_calls: 1 }),
-    step("count", 1, { status: "delegated", delegation: { receipt_hash: hash } }),
-    step("write", 2, { status: "failed" }),
+    buildStep("read", 0, { status: "completed", tools_used: ["read_file"], tool_calls: 1 }),
+    buildStep("count", 1, { status: "delegated", delegation: { receipt_hash: hash } }),
+    buildStep("write", 2, { status: "failed" }),
   ];
 }
 
@@ -90,7 +94,7 @@ export const receipt = {
   signature: "IWMiGta5gSiusivb-and-so-on",
 };
 
-export function body(changes: Partial<LedgerBody> = {}): LedgerBody {
+export function buildBody(changes: Partial<LedgerBody> = {}): LedgerBody {
   return {
     agent_id: agentId,
     goal_id: goalId,
@@ -98,8 +102,8 @@ export function body(changes: Partial<LedgerBody> = {}): LedgerBody {
     started_at: begin,
     completed_at: begin + 11_000,
     status: "failed",
-    timeline: timeline(),
-    steps: steps(),
+    timeline: buildTimeline(),
+    steps: buildSteps(),
     delegation_receipts: [
       {
         task_id: taskId,
@@ -115,8 +119,8 @@ export function body(changes: Partial<LedgerBody> = {}): LedgerBody {
 }
 
 /** A ledger of alice, with changes made before she signed. */
-export function signed(changes: Partial<LedgerBody> = {}): SignedLedger {
-  return signLedger(body(changes), alice.secretKey);
+export function buildSignedLedger(changes: Partial<LedgerBody> = {}): SignedLedger {
+  return signLedger(buildBody(changes), alice.secretKey);
 }
 
 const text = fc.string({ unit: "grapheme", minLength: 1 });
@@ -157,6 +161,6 @@ const event = fc.oneof(
 );
 
 /** Any timeline in order, whatever sense its events make. */
-export const timelines = fc
+export const timelineArbitrary = fc
   .array(event, { maxLength: 12 })
   .map((events) => events.toSorted((left, right) => left.timestamp - right.timestamp));

@@ -6,22 +6,22 @@ import {
   reconstructLedger,
   verifyLedger,
 } from "../src/index.ts";
-import { agentId, goalId, receipt, step, taskId } from "./fixtures.ts";
+import { agentId, goalId, receipt, buildStep, taskId } from "./fixtures.ts";
 
 /** The records of a goal of which nothing was stored. */
-export const nothing: GoalRecords = { agentId, goalId, plans: [], tasks: [], events: [] };
+export const emptyRecords: GoalRecords = { agentId, goalId, plans: [], tasks: [], events: [] };
 
 export function reconstruct(records: Partial<GoalRecords>): Ledger {
-  const ledger = reconstructLedger({ ...nothing, ...records });
+  const ledger = reconstructLedger({ ...emptyRecords, ...records });
   if (ledger === null) throw new Error("nothing to reconstruct");
   return ledger;
 }
 
 /** A timeline as a table. */
-export const told = ({ timeline: events }: Ledger) =>
+export const listEventTypes = ({ timeline: events }: Ledger) =>
   events.map(({ timestamp, type, payload }) => [timestamp, type, payload]);
 /** What a verdict on a valid ledger points out. */
-export const remarks = (ledger: Ledger) =>
+export const listWarnings = (ledger: Ledger) =>
   verifyLedger(ledger)
     .checks.filter(({ ok }) => !ok)
     .map(({ code }) => code);
@@ -34,15 +34,15 @@ export const plan: PlanRecord = {
   status: "failed",
   created_at: 5,
   steps: [
-    step("read", 0, {
+    buildStep("read", 0, {
       status: "completed",
       tools_used: ["read_file"],
       tool_calls: 2,
       started_at: 10,
       completed_at: 20,
     }),
-    step("count", 1, { status: "delegated", started_at: 25 }),
-    step("write", 2, { status: "failed", started_at: 40, completed_at: 50 }),
-    step("tidy", 3, {}),
+    buildStep("count", 1, { status: "delegated", started_at: 25 }),
+    buildStep("write", 2, { status: "failed", started_at: 40, completed_at: 50 }),
+    buildStep("tidy", 3, {}),
   ],
 };

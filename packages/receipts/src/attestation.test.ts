@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { alice, bob, signed, taskId } from "../test/fixtures.ts";
+import { alice, bob, buildSignedReceipt, taskId } from "../test/fixtures.ts";
 import {
-  type AttestationOptions,
-  receiptHash,
+  type VerifyAttestationOptions,
+  hashReceipt,
   type RelayAttestationBody,
   signAttestation,
   SUITE,
@@ -12,13 +12,13 @@ import {
 const body: RelayAttestationBody = {
   relay_id: "019b7d21-53eb-7c81-b2f1-000000000001",
   task_id: taskId,
-  receipt_hash: receiptHash(signed()),
+  receipt_hash: hashReceipt(buildSignedReceipt()),
   received_at: 1_767_330_899_900,
   attested_at: 1_767_330_900_000,
 };
 const attested = signAttestation(body, alice.secretKey);
 const known = { publicKey: alice.publicKey };
-const codeOf = (change: object, options: AttestationOptions = known) =>
+const codeOf = (change: object, options: VerifyAttestationOptions = known) =>
   verifyAttestation({ ...attested, ...change }, options).code;
 
 describe("an attestation", () => {
@@ -33,7 +33,7 @@ describe("an attestation", () => {
     });
   });
 
-  test.each<[string, AttestationOptions, string | undefined]>([
+  test.each<[string, VerifyAttestationOptions, string | undefined]>([
     ["the relay it names", { relayId: body.relay_id }, undefined],
     ["another relay", { relayId: taskId }, "attestation.wrong_relay"],
     ["its task", { taskId }, undefined],

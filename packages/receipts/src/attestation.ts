@@ -8,8 +8,8 @@ import {
   type Verdict,
 } from "@agent/crypto";
 import * as v from "valibot";
-import { hex32, text, whole } from "./fields.ts";
-import { judgeInOrder } from "./judge-in-order.ts";
+import { hex32, text, wholeNumber } from "./fields.ts";
+import { runChecks } from "./judge-in-order.ts";
 
 const uuid = v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID"));
 
@@ -22,8 +22,8 @@ export const RelayAttestationSchema = v.pipe(
       agent_id: uuid,
       task_id: text,
       receipt_hash: hex32,
-      received_at: whole,
-      attested_at: whole,
+      received_at: wholeNumber,
+      attested_at: wholeNumber,
       suite: v.string("must be a string"),
       signature: text,
     },
@@ -52,7 +52,7 @@ export type AttestationRefusal =
   | "attestation.signature_invalid";
 
 /** What the verifier knows besides the attestation; what is left out is not asked. */
-export interface AttestationOptions {
+export interface VerifyAttestationOptions {
   /** The relay's key as 64 hex digits: an attestation carries none, so without it none is valid. */
   readonly publicKey?: string | undefined;
   /** The relay that has to have attested. */
@@ -74,29 +74,34 @@ export function signAttestation(
 /** Judges a relay's attestation; AttestationRefusal lists its codes. Never throws on a value. */
 export function verifyAttestation(
   value: unknown,
-  { publicKey, relayId, taskId, receiptHash }: AttestationOptions = {},
+  { publicKey, relayId, taskId, receiptHash }: VerifyAttestationOptions = {},
 ): Verdict<AttestationRefusal> {
-  const attested = v.is(RelayAttestationSchema, value) ? value : null;
-  const isAbout = (expected: string | undefined, found: string | undefined) =>
+  const attestation = v.is(RelayAttestationSchema, value) ? value : null;
+  const matches = (expected: string | undefined, found: string | undefined) =>
     expected === undefined || expected === found;
-  return judgeInOrder<AttestationRefusal>([
-    ["structure", "attestation.malformed", () => attested !== null],
-    ["suite", "attestation.suite", () => attested?.suite === SUITE],
+  return runChecks<AttestationRefusal>([
+    ["structure", "attestation.malformed", () => attestation !== null],
+    ["suite", "attestation.suite", () => attestation?.suite === SUITE],
     [
       "relay",
       "attestation.wrong_relay",
-      () => attested?.relay_id === attested?.agent_id && isAbout(relayId, attested?.relay_id),
+      () =>
+        attestation?.relay_id === attestation?.agent_id && matches(relayId, attestation?.relay_id),
     ],
-    ["task", "attestation.task_mismatch", () => isAbout(taskId, attested?.task_id)],
-    ["receipt", "attestation.receipt_mismatch", () => isAbout(receiptHash, attested?.receipt_hash)],
+    ["task", "attestation.task_mismatch", () => matches(taskId, attestation?.task_id)],
+    [
+      "receipt",
+      "attestation.receipt_mismatch",
+      () => matches(receiptHash, attestation?.receipt_hash),
+    ],
     ["key", "attestation.key_missing", () => publicKey !== undefined],
-    ["signature", "attestation.signature_invalid", () => isSignedBy(attested, publicKey)],
+    ["signature", "attestation.signature_invalid", () => isSignedBy(attestation, publicKey)],
   ]);
 }
 
-function isSignedBy(attested: RelayAttestation | null, publicKey: string | undefined): boolean {
+function isSignedBy(attestation: RelayAttestation | null, publicKey: string | undefined): boolean {
   try {
-    return publicKey !== undefined && verifyJson(attested, hexToBytes(publicKey));
+    return publicKey !== undefined && verifyJson(attestation, hexToBytes(publicKey));
   } catch (error) {
     if (error instanceof EncodingError) return false;
     throw error;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { alice, chainOf, signed } from "../test/fixtures.ts";
-import { type ExecutionReceipt, flattenChain, verdictAt, verifyReceipt } from "./index.ts";
+import { alice, buildChain, buildSignedReceipt } from "../test/fixtures.ts";
+import { type ExecutionReceipt, flattenChain, getVerdictAt, verifyReceipt } from "./index.ts";
 
 const named = (result: string, ...nested: unknown[]) =>
-  signed({ result, delegation_receipts: nested as ExecutionReceipt[] });
+  buildSignedReceipt({ result, delegation_receipts: nested as ExecutionReceipt[] });
 
 describe("the chain of a receipt", () => {
   const tree = named("root", named("a", named("a.a"), named("a.b")), named("b"));
@@ -22,7 +22,11 @@ describe("the chain of a receipt", () => {
   });
 
   test("is empty for a receipt without nested ones", () => {
-    expect(flattenChain(signed())).toEqual({ links: [], depthLimited: false, count: 0 });
+    expect(flattenChain(buildSignedReceipt())).toEqual({
+      links: [],
+      depthLimited: false,
+      count: 0,
+    });
   });
 
   test("leaves out a malformed receipt with all it carries, and counts it", () => {
@@ -37,7 +41,7 @@ describe("the chain of a receipt", () => {
     [11, 10, true],
     [12, 10, true],
   ])("of %i hops is walked for %i", (hops, walked, depthLimited) => {
-    const chain = flattenChain(chainOf(hops));
+    const chain = flattenChain(buildChain(hops));
     expect(chain.links).toHaveLength(walked);
     expect(chain).toMatchObject({ depthLimited, count: hops });
   });
@@ -50,7 +54,7 @@ describe("the verdict of a link", () => {
 
   test("stands at the link's path", () => {
     const codes = flattenChain(root).links.map(({ receipt, path }) => {
-      const { valid, code } = verdictAt(verdict, path) ?? { valid: "unjudged" };
+      const { valid, code } = getVerdictAt(verdict, path) ?? { valid: "unjudged" };
       return [receipt.result, valid, code];
     });
     expect(codes).toEqual([
@@ -62,6 +66,6 @@ describe("the verdict of a link", () => {
   });
 
   test("is the whole verdict at the empty path", () => {
-    expect(verdictAt(verdict, [])).toBe(verdict);
+    expect(getVerdictAt(verdict, [])).toBe(verdict);
   });
 });

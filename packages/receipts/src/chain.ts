@@ -1,7 +1,7 @@
 import { RECEIPT_LIMITS } from "./limits.ts";
-import { checkMembers } from "./parse.ts";
+import { checkReceiptMembers } from "./parse.ts";
 import type { ExecutionReceipt } from "./schema.ts";
-import { nestedCount } from "./tree-size.ts";
+import { countNested } from "./tree-size.ts";
 import type { ReceiptVerdict } from "./verify.ts";
 
 /** One nested receipt of right structure and where it hangs; nothing is said of its signature. */
@@ -30,28 +30,32 @@ export interface ReceiptChain {
  */
 export function flattenChain(receipt: ExecutionReceipt): ReceiptChain {
   const links: ChainLink[] = [];
-  const depthLimited = collect(receipt, [], links);
-  return { links, depthLimited, count: nestedCount(receipt) };
+  const depthLimited = collectLinks(receipt, [], links);
+  return { links, depthLimited, count: countNested(receipt) };
 }
 
 /** Recursion goes no deeper than the ten hops that are walked. */
-function collect(parent: ExecutionReceipt, above: readonly number[], links: ChainLink[]): boolean {
+function collectLinks(
+  parent: ExecutionReceipt,
+  parentPath: readonly number[],
+  links: ChainLink[],
+): boolean {
   const nested = parent.delegation_receipts ?? [];
-  if (above.length === RECEIPT_LIMITS.maxHops) return nested.length > 0;
+  if (parentPath.length === RECEIPT_LIMITS.maxHops) return nested.length > 0;
   let depthLimited = false;
   for (const [index, value] of nested.entries()) {
-    const checked = checkMembers(value);
+    const checked = checkReceiptMembers(value);
     if (!checked.ok) continue;
     const { receipt } = checked;
-    const path = [...above, index];
+    const path = [...parentPath, index];
     links.push({ receipt, parent, depth: path.length, path });
-    if (collect(receipt, path, links)) depthLimited = true;
+    if (collectLinks(receipt, path, links)) depthLimited = true;
   }
   return depthLimited;
 }
 
 /** The verdict on the nested receipt at a link's path; undefined where nothing was judged. */
-export function verdictAt(
+export function getVerdictAt(
   verdict: ReceiptVerdict,
   path: readonly number[],
 ): ReceiptVerdict | undefined {

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { signer } from "../test/fixtures.ts";
+import { createSigner } from "../test/fixtures.ts";
 import {
   attenuateDelegationToken,
   type Attenuation,
-  delegationChain,
+  parseDelegationChain,
   DELEGATION_LIMITS,
   type DelegationToken,
   type DelegationTokenBody,
-  effectiveRight,
+  getEffectiveRight,
   signDelegationToken,
   SUITE,
   verifyDelegationToken,
@@ -18,7 +18,7 @@ const now = 1_767_330_900_000;
 const hour = 3_600_000;
 const agents = Array.from({ length: 14 }, (_, index) => ({
   id: `019b7d21-53eb-7ccd-926c-${String(index).padStart(12, "0")}`,
-  ...signer(index + 10),
+  ...createSigner(index + 10),
 }));
 const [issuer, first, second] = agents as [Agent, Agent, Agent];
 type Agent = (typeof agents)[number];
@@ -49,7 +49,7 @@ function passOn(parent: DelegationToken, changes: Partial<Attenuation> = {}): De
 }
 
 function verify(token: unknown, delegateId: string = first.id) {
-  return verifyDelegationToken(token, { now, delegateId, keysOf });
+  return verifyDelegationToken(token, { now, delegateId, listKeys: keysOf });
 }
 
 describe("a delegation token", () => {
@@ -63,7 +63,7 @@ describe("a delegation token", () => {
   test("passed on with less holds for the next delegate, and allows the meet of both", () => {
     const child = passOn(issue(), { scope: "read", max_budget: 2, expires_at: now + 1_000 });
     expect(verify(child, second.id)).toMatchObject({ valid: true });
-    expect(effectiveRight(delegationChain(child) ?? [])).toEqual({
+    expect(getEffectiveRight(parseDelegationChain(child) ?? [])).toEqual({
       tools: new Set(["read"]),
       maxBudget: 2,
       notBefore: now - 1_000,
@@ -185,7 +185,7 @@ describe("attenuation", () => {
         let token = issue(defined(root));
         let narrows = true;
         for (const [index, child] of children.entries()) {
-          const above = effectiveRight(delegationChain(token) ?? []);
+          const above = getEffectiveRight(parseDelegationChain(token) ?? []);
           narrows &&= isWithin(child, above);
           const holder = agents[index + 1] as Agent;
           const { signature: _, suite: __, ...parentBody } = token;
@@ -222,7 +222,7 @@ function defined({ max_budget, ...rest }: Block) {
     : { ...rest, max_budget };
 }
 
-function isWithin(child: Block, above: ReturnType<typeof effectiveRight>): boolean {
+function isWithin(child: Block, above: ReturnType<typeof getEffectiveRight>): boolean {
   const names = child.scope.split(",").filter((name) => name !== "");
   return (
     names.every((name) => above.tools.has(name)) &&

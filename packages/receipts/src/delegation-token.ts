@@ -1,6 +1,6 @@
 import { isUuid, signJson, SUITE } from "@agent/crypto";
 import * as v from "valibot";
-import { hex32, money, text, whole } from "./fields.ts";
+import { hex32, money, text, wholeNumber } from "./fields.ts";
 
 const agentId = v.pipe(text, v.check(isUuid, "must be a UUID of version 4, 7 or 8 in lower case"));
 
@@ -22,8 +22,8 @@ export const DelegationTokenSchema = v.looseObject(
     // Comma-separated names of tools; an empty scope allows none.
     scope: v.string("must be a string"),
     max_budget: v.optional(money),
-    not_before: whole,
-    expires_at: whole,
+    not_before: wholeNumber,
+    expires_at: wholeNumber,
     parent: v.optional(v.custom<object>((value) => typeof value === "object" && value !== null)),
     suite: v.optional(v.string("must be a string")),
     signature: text,

@@ -1,13 +1,13 @@
-import { bytesToHex, publicKeyOf, sha256Hex } from "@agent/crypto";
+import { bytesToHex, getPublicKey, sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
+import { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-texts.ts";
 import { parseReceipt } from "./parse.ts";
 import { signReceipt } from "./sign.ts";
 import type { ExecutionReceipt } from "./schema.ts";
 import { verifyReceipt } from "./verify.ts";
 
 const secretKey = new Uint8Array(32).fill(7);
-const publicKey = bytesToHex(publicKeyOf(secretKey));
+const publicKey = bytesToHex(getPublicKey(secretKey));
 
 function receipt(result: string, nested?: readonly object[]): ExecutionReceipt {
   return signReceipt(
@@ -64,19 +64,19 @@ describe("B13: the texts of a receipt", () => {
   });
 
   test("are erased in nested receipts of one signature alone", () => {
-    const erased = eraseNested(outer, middle.signature);
+    const erased = eraseNestedTexts(outer, middle.signature);
     expect(erased).toEqual({ ...outer, delegation_receipts: [eraseTexts(middle), other] });
-    expect(eraseNested(outer, deepest.signature)).toEqual({
+    expect(eraseNestedTexts(outer, deepest.signature)).toEqual({
       ...outer,
       delegation_receipts: [{ ...middle, delegation_receipts: [eraseTexts(deepest)] }, other],
     });
-    expect(eraseNested(outer, "unknown")).toEqual(outer);
+    expect(eraseNestedTexts(outer, "unknown")).toEqual(outer);
   });
 
   test("are found by the signatures of all nested receipts", () => {
     const signatures = [middle, deepest, other].map(({ signature }) => signature);
-    expect(nestedSignatures(outer).toSorted()).toEqual(signatures.toSorted());
-    expect(nestedSignatures(deepest)).toEqual([]);
-    expect(nestedSignatures(receipt("x", [{ signature: 1 }]))).toEqual([]);
+    expect(listNestedSignatures(outer).toSorted()).toEqual(signatures.toSorted());
+    expect(listNestedSignatures(deepest)).toEqual([]);
+    expect(listNestedSignatures(receipt("x", [{ signature: 1 }]))).toEqual([]);
   });
 });

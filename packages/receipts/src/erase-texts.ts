@@ -10,7 +10,7 @@ import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
 export function eraseTexts(receipt: ExecutionReceipt): ExecutionReceipt {
   const { delegation_receipts: nested } = receipt;
   return {
-    ...namedMembers(receipt),
+    ...withoutTexts(receipt),
     ...(nested !== undefined && {
       delegation_receipts: nested.filter(isReceiptLike).map(eraseTexts),
     }),
@@ -21,26 +21,26 @@ export function eraseTexts(receipt: ExecutionReceipt): ExecutionReceipt {
  * The same of those receipts nested in `receipt`, at any depth, that have this signature. Every other
  * member stays as it is.
  */
-export function eraseNested(receipt: ExecutionReceipt, signature: string): ExecutionReceipt {
+export function eraseNestedTexts(receipt: ExecutionReceipt, signature: string): ExecutionReceipt {
   const { delegation_receipts: nested } = receipt;
   if (nested === undefined) return receipt;
   return {
     ...receipt,
     delegation_receipts: nested.map((inner) => {
       if (!isReceiptLike(inner)) return inner;
-      return inner.signature === signature ? eraseTexts(inner) : eraseNested(inner, signature);
+      return inner.signature === signature ? eraseTexts(inner) : eraseNestedTexts(inner, signature);
     }),
   };
 }
 
 /** The signatures of all receipts nested in a receipt, at any depth, each once. */
-export function nestedSignatures(receipt: ExecutionReceipt): string[] {
+export function listNestedSignatures(receipt: ExecutionReceipt): string[] {
   const found = new Set<string>();
-  const waiting = [...(receipt.delegation_receipts ?? [])];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+  const pending = [...(receipt.delegation_receipts ?? [])];
+  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
     if (!isReceiptLike(next)) continue;
     found.add(next.signature);
-    waiting.push(...(next.delegation_receipts ?? []));
+    pending.push(...(next.delegation_receipts ?? []));
   }
   return [...found];
 }
@@ -50,7 +50,7 @@ function isReceiptLike(value: unknown): value is ExecutionReceipt {
   return v.is(ReceiptMembersSchema, value);
 }
 
-function namedMembers(receipt: ExecutionReceipt): Omit<ExecutionReceipt, "delegation_receipts"> {
+function withoutTexts(receipt: ExecutionReceipt): Omit<ExecutionReceipt, "delegation_receipts"> {
   const { public_key, relay_task_id, delegated_scope } = receipt;
   return {
     task_id: receipt.task_id,

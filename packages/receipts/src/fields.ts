@@ -5,7 +5,7 @@ export const hex32 = v.pipe(
   v.string("must be a string"),
   v.regex(/^[0-9a-f]{64}$/, "must be 64 lowercase hex digits"),
 );
-export const whole = v.pipe(
+export const wholeNumber = v.pipe(
   v.number("must be a number"),
   // Refuses as well the Infinity that JSON's 1e999 parses to.
   v.integer("must be a whole number"),

@@ -1,6 +1,6 @@
 export { SUITE } from "@agent/crypto";
 export {
-  type AttestationOptions,
+  type VerifyAttestationOptions,
   type AttestationRefusal,
   type RelayAttestation,
   type RelayAttestationBody,
@@ -8,9 +8,9 @@ export {
   signAttestation,
   verifyAttestation,
 } from "./attestation.ts";
-export { isBoundTo } from "./binding.ts";
-export { type ChainLink, flattenChain, type ReceiptChain, verdictAt } from "./chain.ts";
-export { staysInScope, toolsInScope } from "./delegated-scope.ts";
+export { isBoundToTask } from "./binding.ts";
+export { type ChainLink, flattenChain, type ReceiptChain, getVerdictAt } from "./chain.ts";
+export { isWithinScope, parseScope } from "./delegated-scope.ts";
 export {
   attenuateDelegationToken,
   type Attenuation,
@@ -20,9 +20,9 @@ export {
   DelegationTokenSchema,
   signDelegationToken,
 } from "./delegation-token.ts";
-export { eraseNested, eraseTexts, nestedSignatures } from "./erase-texts.ts";
-export { receiptHash } from "./hash.ts";
-export { isKeyInForce, type KeyTerm, type ReceiptTimes } from "./key-in-force.ts";
+export { eraseNestedTexts, eraseTexts, listNestedSignatures } from "./erase-texts.ts";
+export { hashReceipt } from "./hash.ts";
+export { isKeyInForce, type KeyValidity, type ReceiptTimes } from "./key-in-force.ts";
 export type { BoundKeys } from "./keys.ts";
 export { RECEIPT_LIMITS } from "./limits.ts";
 export {
@@ -35,7 +35,7 @@ export {
 } from "./no-show-record.ts";
 export { parseReceipt, type ReceiptFault } from "./parse.ts";
 export type { ParsedReceipt } from "./parsed-receipt.ts";
-export type { ReceiptRefusal, ReceiptRemark } from "./refusals.ts";
+export type { ReceiptRefusal, ReceiptWarning } from "./refusals.ts";
 export {
   parseResultReference,
   type ReferenceRefusal,
@@ -51,18 +51,18 @@ export {
   verifySettlementRecord,
 } from "./settlement-record.ts";
 export { type ReceiptBody, signReceipt } from "./sign.ts";
-export type { Check, Verdict } from "@agent/crypto";
+export type { CheckResult, Verdict } from "@agent/crypto";
 export {
   type ReceiptVerdict,
   verifyReceipt,
   verifyReceiptAsync,
-  type VerifyOptions,
+  type VerifyReceiptOptions,
 } from "./verify.ts";
 export {
-  delegationChain,
-  type DelegationOptions,
+  parseDelegationChain,
+  type VerifyDelegationOptions,
   type DelegationRefusal,
-  effectiveRight,
+  getEffectiveRight,
   type EffectiveRight,
   verifyDelegationToken,
 } from "./verify-delegation-token.ts";

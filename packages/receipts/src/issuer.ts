@@ -4,11 +4,11 @@ import * as v from "valibot";
 /** The relay that signed a record, and so its key: the did:key of an Ed25519 key. */
 export const issuer = v.pipe(
   v.string("must be a string"),
-  v.check((did) => keyOfIssuer(did) !== null, "must be the did:key of an Ed25519 key"),
+  v.check((did) => parseIssuerKey(did) !== null, "must be the did:key of an Ed25519 key"),
 );
 
 /** The key that a did:key is; null for what is none. */
-export function keyOfIssuer(did: string): Uint8Array | null {
+export function parseIssuerKey(did: string): Uint8Array | null {
   try {
     return didKeyToPublicKey(did);
   } catch (error) {

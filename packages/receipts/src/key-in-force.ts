@@ -1,7 +1,7 @@
 import { RECEIPT_LIMITS } from "./limits.ts";
 
 /** When a key was its agent's: in ms by the clock of the relay that keeps it, `validUntil` null while it is. */
-export interface KeyTerm {
+export interface KeyValidity {
   readonly validFrom: number;
   readonly validUntil: number | null;
   /** Whether it is a device's. A device is revoked because it was lost, so its key ends at once. */
@@ -24,8 +24,8 @@ export interface ReceiptTimes {
  * work that was being signed; a device's key until it is revoked. Relays take receipts, and verifiers judge
  * evidence, by this one rule: else a relay pays for what its own evidence calls invalid.
  */
-export function isKeyInForce(term: KeyTerm, times: ReceiptTimes): boolean {
-  const { validFrom, validUntil, isDevice } = term;
+export function isKeyInForce(validity: KeyValidity, times: ReceiptTimes): boolean {
+  const { validFrom, validUntil, isDevice } = validity;
   const { submittedAt, completedAt, receivedAt } = times;
   if (validFrom > receivedAt + RECEIPT_LIMITS.clockSkewMs) return false;
   if (validUntil === null) return true;

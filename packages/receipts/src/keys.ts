@@ -7,7 +7,7 @@ export type BoundKeys = string | readonly string[];
  * The keys to try. Bound keys are the only ones that count when they are given, and an embedded key
  * among them is the one its signer names; an embedded key alone proves only that its holder signed.
  */
-export function candidateKeys(
+export function listCandidateKeys(
   receipt: ExecutionReceipt,
   bound: BoundKeys | undefined,
 ): readonly string[] {

@@ -1,8 +1,8 @@
 import { bytesToHex, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
-import { text, whole } from "./fields.ts";
-import { issuer, keyOfIssuer } from "./issuer.ts";
-import { judgeInOrder } from "./judge-in-order.ts";
+import { text, wholeNumber } from "./fields.ts";
+import { issuer, parseIssuerKey } from "./issuer.ts";
+import { runChecks } from "./judge-in-order.ts";
 
 /**
  * States that an agent claimed a task and let the claim end without a receipt, a release or a refusal;
@@ -16,8 +16,8 @@ export const NoShowRecordSchema = v.pipe(
       task_id: text,
       // The agent that had the claim; of a forwarded task the relay that it was forwarded to.
       agent_id: text,
-      claimed_at: whole,
-      lapsed_at: whole,
+      claimed_at: wholeNumber,
+      lapsed_at: wholeNumber,
       wall_clock_ms: v.nullable(
         v.pipe(v.number("must be a number"), v.finite("must be finite"), v.minValue(1)),
       ),
@@ -61,9 +61,9 @@ export function verifyNoShowRecord(
   { publicKey }: { readonly publicKey?: string | undefined } = {},
 ): Verdict<NoShowRefusal> {
   const record = v.is(NoShowRecordSchema, value) ? value : null;
-  const key = record && keyOfIssuer(record.issuer);
+  const key = record && parseIssuerKey(record.issuer);
   const isExpected = () => publicKey === undefined || (key && bytesToHex(key)) === publicKey;
-  return judgeInOrder<NoShowRefusal>([
+  return runChecks<NoShowRefusal>([
     ["structure", "no_show.malformed", () => record !== null],
     ["suite", "no_show.suite", () => record?.suite === SUITE],
     ["issuer", "no_show.wrong_issuer", isExpected],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { body, chainOf, signed, taskId } from "../test/fixtures.ts";
+import { buildBody, buildChain, buildSignedReceipt, taskId } from "../test/fixtures.ts";
 import { parseReceipt } from "./index.ts";
 
-const good = { ...signed(), delegated_scope: "read_file,count_terms" };
+const good = { ...buildSignedReceipt(), delegated_scope: "read_file,count_terms" };
 const hash = good.prompt_hash;
 
 describe("each member follows its rule", () => {
@@ -134,7 +134,7 @@ describe("a receipt's JSON text", () => {
 
 describe("a tree of receipts", () => {
   const wide = (count: number) =>
-    body({ delegation_receipts: Array.from({ length: count }, () => signed()) });
+    buildBody({ delegation_receipts: Array.from({ length: count }, () => buildSignedReceipt()) });
 
   test("may hold 256 nested receipts in all", () => {
     expect(parseReceipt({ ...good, ...wide(256) }).ok).toBe(true);
@@ -162,7 +162,7 @@ describe("a tree of receipts", () => {
   });
 
   test("may be deeper than the hops that are judged", () => {
-    expect(parseReceipt(chainOf(12)).ok).toBe(true);
+    expect(parseReceipt(buildChain(12)).ok).toBe(true);
   });
 
   test("is refused without recursion when it is very deep or very wide", () => {

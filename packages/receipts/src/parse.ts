@@ -4,7 +4,7 @@ import { RECEIPT_LIMITS } from "./limits.ts";
 import { ParsedReceipt } from "./parsed-receipt.ts";
 import type { StructureRefusal } from "./refusals.ts";
 import { type ExecutionReceipt, ReceiptMembersSchema } from "./schema.ts";
-import { nestedCount } from "./tree-size.ts";
+import { countNested } from "./tree-size.ts";
 
 /** Why a value is no receipt: the member at fault and the rule it breaks, never what it holds. */
 export interface ReceiptFault {
@@ -23,10 +23,11 @@ export interface ReceiptFault {
  */
 export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
   const parsed = typeof value === "string" ? parseJsonText(value) : { value };
-  if (parsed === null) return malformed("", "must be JSON in which no object repeats a member");
-  const shape = checkMembers(parsed.value);
+  if (parsed === null)
+    return malformedReceipt("", "must be JSON in which no object repeats a member");
+  const shape = checkReceiptMembers(parsed.value);
   if (!shape.ok) return shape;
-  if (nestedCount(shape.receipt) > RECEIPT_LIMITS.maxNested) {
+  if (countNested(shape.receipt) > RECEIPT_LIMITS.maxNested) {
     return {
       ok: false,
       code: "receipt.too_many_nested",
@@ -38,23 +39,26 @@ export function parseReceipt(value: unknown): ParsedReceipt | ReceiptFault {
     return new ParsedReceipt(shape.receipt);
   } catch (error) {
     if (!(error instanceof CanonicalJsonError)) throw error;
-    return malformed("", "must be plain JSON data of at most 64 levels, without lone surrogates");
+    return malformedReceipt(
+      "",
+      "must be plain JSON data of at most 64 levels, without lone surrogates",
+    );
   }
 }
 
 /** Checks a receipt's own members; its nested receipts are only counted as objects. */
-export function checkMembers(
+export function checkReceiptMembers(
   value: unknown,
 ): { readonly ok: true; readonly receipt: ExecutionReceipt } | ReceiptFault {
   const checked = v.safeParse(ReceiptMembersSchema, value, { abortEarly: true });
   if (!checked.success) {
     const [issue] = checked.issues;
-    return malformed(v.getDotPath(issue) ?? "", issue.message);
+    return malformedReceipt(v.getDotPath(issue) ?? "", issue.message);
   }
   // The value and not valibot's output, which lacks the members that the schema does not name.
   return { ok: true, receipt: value as ExecutionReceipt };
 }
 
-function malformed(path: string, message: string): ReceiptFault {
+function malformedReceipt(path: string, message: string): ReceiptFault {
   return { ok: false, code: "receipt.malformed", path, message };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { alice, bob, chainOf, signed, taskId } from "../test/fixtures.ts";
-import { parseReceipt, receiptHash, verifyReceipt, verifyReceiptAsync } from "./index.ts";
+import { alice, bob, buildChain, buildSignedReceipt, taskId } from "../test/fixtures.ts";
+import { parseReceipt, hashReceipt, verifyReceipt, verifyReceiptAsync } from "./index.ts";
 
 const known = { publicKey: alice.publicKey, taskId };
 
@@ -11,7 +11,7 @@ const known = { publicKey: alice.publicKey, taskId };
 function countingReceipt() {
   const reads = { memories_formed: 0, note: 0 };
   const members = { note: "unnamed" };
-  const receipt: Record<string, unknown> = { ...signed(members as object) };
+  const receipt: Record<string, unknown> = { ...buildSignedReceipt(members as object) };
   for (const name of ["memories_formed", "note"] as const) {
     const value = receipt[name];
     Object.defineProperty(receipt, name, {
@@ -44,12 +44,14 @@ describe("a receipt is validated once and written once", () => {
     const verdict = verifyReceipt(receipt, known);
     expect(reads).toEqual(parsing.reads);
     expect(verdict.valid && verdict.receipt).toBe(receipt);
-    expect(verdict).toMatchObject({ hash: receiptHash(signed({ note: "unnamed" } as object)) });
+    expect(verdict).toMatchObject({
+      hash: hashReceipt(buildSignedReceipt({ note: "unnamed" } as object)),
+    });
   });
 });
 
 test("the verdict on a parsed receipt is the verdict on the receipt", async () => {
-  const good = chainOf(2);
+  const good = buildChain(2);
   for (const receipt of [good, { ...good, result: "changed" }, { ...good, suite: "other" }]) {
     const parsed = parseReceipt(receipt);
     if (!parsed.ok) throw new Error(parsed.code);
@@ -62,12 +64,12 @@ test("the verdict on a parsed receipt is the verdict on the receipt", async () =
 });
 
 test("each valid nested receipt stands in its verdict with its hash, and a refused one does not", () => {
-  const right = signed({ result: "right" });
-  const changed = { ...signed(), result: "changed" };
-  const outer = signed({ delegation_receipts: [right, changed] });
+  const right = buildSignedReceipt({ result: "right" });
+  const changed = { ...buildSignedReceipt(), result: "changed" };
+  const outer = buildSignedReceipt({ delegation_receipts: [right, changed] });
   const { nested } = verifyReceipt(outer, known);
   expect(nested).toMatchObject([
-    { valid: true, receipt: right, hash: receiptHash(right) },
+    { valid: true, receipt: right, hash: hashReceipt(right) },
     { valid: false, code: "receipt.signature_invalid" },
   ]);
   expect(nested[1]).not.toHaveProperty("receipt");
@@ -75,16 +77,18 @@ test("each valid nested receipt stands in its verdict with its hash, and a refus
 });
 
 test("data that looks like an answer of parseReceipt is no receipt", () => {
-  const parsed = parseReceipt(signed());
+  const parsed = parseReceipt(buildSignedReceipt());
   expect(parsed.ok).toBe(true);
-  const forged = Object.assign({}, parsed, { receipt: { ...signed(), result: "forged" } });
+  const forged = Object.assign({}, parsed, {
+    receipt: { ...buildSignedReceipt(), result: "forged" },
+  });
   for (const value of [forged, JSON.stringify(parsed)]) {
     expect(verifyReceipt(value, known)).toMatchObject({ valid: false, code: "receipt.malformed" });
   }
 });
 
 test("an answer of parseReceipt nested in a receipt does not pass for a verified one", () => {
-  const parsed = parseReceipt(signed());
-  const outer = { ...signed(), delegation_receipts: [parsed] };
+  const parsed = parseReceipt(buildSignedReceipt());
+  const outer = { ...buildSignedReceipt(), delegation_receipts: [parsed] };
   expect(verifyReceipt(outer, known)).toMatchObject({ valid: false, code: "receipt.malformed" });
 });

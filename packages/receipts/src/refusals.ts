@@ -12,7 +12,7 @@ export type ReceiptRefusal =
   | "receipt.out_of_scope";
 
 /** What a verdict points out about a receipt that stays valid. */
-export type ReceiptRemark =
+export type ReceiptWarning =
   | "receipt.prompt_hash_mismatch"
   | "receipt.result_hash_mismatch"
   | "receipt.completed_in_future"

@@ -1,6 +1,6 @@
 import { parseJsonText } from "@agent/crypto";
 import * as v from "valibot";
-import { hex32, whole } from "./fields.ts";
+import { hex32, wholeNumber } from "./fields.ts";
 
 /** A result that lies elsewhere: where, its SHA-256 in lowercase hex, and its length in bytes. */
 export interface ResultReference {
@@ -20,13 +20,13 @@ const MAX_URI_CHARACTERS = 2_048;
 /** Only schemes that are safe to show as a link: no `javascript:`, `data:` or `file:`. */
 const URI = /^(https?:\/\/[^\s/?#@\\]+([/?#][^\s\\]*)?|ipfs:\/\/[A-Za-z0-9]+(\/[^\s\\]*)?)$/;
 
-const members = {
+const referenceMembers = {
   uri: v.pipe(v.string(), v.maxLength(MAX_URI_CHARACTERS), v.regex(URI)),
   sha256: hex32,
-  bytes: v.pipe(whole, v.minValue(0)),
+  bytes: v.pipe(wholeNumber, v.minValue(0)),
 };
 
-const ReferenceSchema = v.strictObject(members);
+const ReferenceSchema = v.strictObject(referenceMembers);
 
 /**
  * Reads a receipt's `result` as a reference to a file: the JSON text of an object with exactly the
@@ -39,7 +39,8 @@ export function parseResultReference(
   | { readonly ok: true; readonly reference: ResultReference }
   | { readonly ok: false; readonly code: ReferenceRefusal } {
   const parsed = parseJsonText(result);
-  if (parsed === null || !hasItsMembers(parsed.value)) return { ok: false, code: "reference.none" };
+  if (parsed === null || !hasReferenceMembers(parsed.value))
+    return { ok: false, code: "reference.none" };
   const read = v.safeParse(ReferenceSchema, parsed.value);
   return read.success
     ? { ok: true, reference: read.output }
@@ -47,11 +48,11 @@ export function parseResultReference(
 }
 
 /** Exactly the members of a reference; anything else is a result in JSON that means something else. */
-function hasItsMembers(value: unknown): boolean {
+function hasReferenceMembers(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const names = Object.keys(value);
   return (
-    names.length === Object.keys(members).length &&
-    names.every((name) => Object.hasOwn(members, name))
+    names.length === Object.keys(referenceMembers).length &&
+    names.every((name) => Object.hasOwn(referenceMembers, name))
   );
 }

@@ -1,31 +1,38 @@
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { chainOf, signed } from "../test/fixtures.ts";
+import { buildChain, buildSignedReceipt } from "../test/fixtures.ts";
 import { ExecutionReceiptSchema } from "./index.ts";
 
 const fits = (value: unknown) => v.is(ExecutionReceiptSchema, value);
 
 describe("the schema of a receipt", () => {
   test("takes what is signed, with the members that it does not name", () => {
-    const receipt = { ...signed(), note: { a: [1] } };
+    const receipt = { ...buildSignedReceipt(), note: { a: [1] } };
     expect(v.parse(ExecutionReceiptSchema, receipt)).toEqual(receipt);
   });
 
   test("asks for the one suite", () => {
-    expect(fits({ ...signed(), suite: undefined })).toBe(false);
-    expect(fits({ ...signed(), suite: "other" })).toBe(false);
+    expect(fits({ ...buildSignedReceipt(), suite: undefined })).toBe(false);
+    expect(fits({ ...buildSignedReceipt(), suite: "other" })).toBe(false);
   });
 
   test("goes into nested receipts", () => {
-    expect(fits(chainOf(3))).toBe(true);
-    expect(fits({ ...signed(), delegation_receipts: [{ ...signed(), result: 1 }] })).toBe(false);
+    expect(fits(buildChain(3))).toBe(true);
+    expect(
+      fits({
+        ...buildSignedReceipt(),
+        delegation_receipts: [{ ...buildSignedReceipt(), result: 1 }],
+      }),
+    ).toBe(false);
   });
 
   test("takes a chain of 256 and refuses a deeper one without entering it", () => {
     const deep = (hops: number): unknown =>
       JSON.parse(
-        `${JSON.stringify(signed()).slice(0, -1)},"delegation_receipts":[`.repeat(hops) +
-          JSON.stringify(signed()) +
+        `${JSON.stringify(buildSignedReceipt()).slice(0, -1)},"delegation_receipts":[`.repeat(
+          hops,
+        ) +
+          JSON.stringify(buildSignedReceipt()) +
           "]}".repeat(hops),
       );
     expect(fits(deep(256))).toBe(true);

@@ -1,23 +1,23 @@
 import * as v from "valibot";
 import { isUuid, SUITE } from "@agent/crypto";
-import { hex32, plainObject, text, whole } from "./fields.ts";
+import { hex32, plainObject, text, wholeNumber } from "./fields.ts";
 import { RECEIPT_LIMITS } from "./limits.ts";
-import { nestedCount } from "./tree-size.ts";
+import { countNested } from "./tree-size.ts";
 
 const memberRules = {
   task_id: text,
   agent_id: v.pipe(v.string("must be a string"), v.check(isUuid, "must be a UUID")),
   public_key: v.optional(hex32),
   device_id: text,
-  submitted_at: whole,
-  completed_at: whole,
+  submitted_at: wholeNumber,
+  completed_at: wholeNumber,
   status: v.picklist(
     ["completed", "failed", "denied"],
     "must be one of: completed, failed, denied",
   ),
   result: v.string("must be a string"),
   tools_used: v.array(v.string("must be a string"), "must be an array"),
-  memories_formed: v.pipe(whole, v.minValue(0, "must not be negative")),
+  memories_formed: v.pipe(wholeNumber, v.minValue(0, "must not be negative")),
   prompt_hash: hex32,
   result_hash: hex32,
   relay_task_id: v.optional(text),
@@ -60,12 +60,15 @@ export const ReceiptMembersSchema = v.pipe(
 export const ExecutionReceiptSchema: v.GenericSchema<ExecutionReceipt> = v.looseObject({
   ...memberRules,
   suite: v.literal(SUITE),
-  delegation_receipts: v.optional(v.array(v.lazy((nested) => schemaFor(nested)))),
+  delegation_receipts: v.optional(v.array(v.lazy((nested) => selectSchema(nested)))),
 });
 
-const tooMany = v.custom<ExecutionReceipt>(() => false, "must hold at most 256 nested receipts");
+const tooManyNested = v.custom<ExecutionReceipt>(
+  () => false,
+  "must hold at most 256 nested receipts",
+);
 
 /** A lazy schema recurses as deep as its input, so a tree is measured before it is entered. */
-function schemaFor(nested: unknown): v.GenericSchema<ExecutionReceipt> {
-  return nestedCount(nested) < RECEIPT_LIMITS.maxNested ? ExecutionReceiptSchema : tooMany;
+function selectSchema(nested: unknown): v.GenericSchema<ExecutionReceipt> {
+  return countNested(nested) < RECEIPT_LIMITS.maxNested ? ExecutionReceiptSchema : tooManyNested;
 }

@@ -1,8 +1,8 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { alice, bob, signed, taskId } from "../test/fixtures.ts";
+import { alice, bob, buildSignedReceipt, taskId } from "../test/fixtures.ts";
 import {
-  receiptHash,
+  hashReceipt,
   type SettlementRecordBody,
   signSettlementRecord,
   SUITE,
@@ -15,7 +15,7 @@ const record: SettlementRecordBody = {
   task_id: taskId,
   payer_id: "019b7d21-53eb-7ccd-926c-000000000003",
   payee_id: "019b7d21-53eb-7ccd-926c-3badff397897",
-  receipt_hash: receiptHash(signed()),
+  receipt_hash: hashReceipt(buildSignedReceipt()),
   ledger_hash: null,
   amount_settled: 2,
   fee: 0.1,

@@ -1,8 +1,8 @@
 import { bytesToHex, hexToBytes, signJson, SUITE, verifyJson, type Verdict } from "@agent/crypto";
 import * as v from "valibot";
-import { hex32, money, text, whole } from "./fields.ts";
-import { issuer, keyOfIssuer } from "./issuer.ts";
-import { judgeInOrder } from "./judge-in-order.ts";
+import { hex32, money, text, wholeNumber } from "./fields.ts";
+import { issuer, parseIssuerKey } from "./issuer.ts";
+import { runChecks } from "./judge-in-order.ts";
 
 /** How a relay settled one task (specification, Settlement record), signed like a receipt. */
 export const SettlementRecordSchema = v.object(
@@ -21,7 +21,7 @@ export const SettlementRecordSchema = v.object(
       ["completed", "partial", "refunded"],
       "must be one of: completed, partial, refunded",
     ),
-    settled_at: whole,
+    settled_at: wholeNumber,
     // The relay that settled, and so the key that signed.
     issuer,
     x402_tx_hash: v.optional(text),
@@ -70,13 +70,13 @@ export function verifySettlementRecord(
   } = {},
 ): Verdict<SettlementRefusal> {
   const record = v.is(SettlementRecordSchema, value) ? value : null;
-  const key = record && keyOfIssuer(record.issuer);
+  const key = record && parseIssuerKey(record.issuer);
   const keys = relayKeys ?? (key === null ? [] : [bytesToHex(key)]);
   const position = key === null ? -1 : keys.indexOf(bytesToHex(key));
   const isExpected = () => position >= 0;
   const isSigned = () =>
     keys.slice(position).some((signer) => verifyJson(record, hexToBytes(signer)));
-  return judgeInOrder<SettlementRefusal>([
+  return runChecks<SettlementRefusal>([
     ["structure", "settlement.malformed", () => record !== null],
     ["suite", "settlement.suite", () => record?.suite === SUITE],
     ["issuer", "settlement.wrong_issuer", isExpected],

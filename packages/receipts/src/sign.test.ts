@@ -1,11 +1,11 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { alice, bob, body, signed, signer } from "../test/fixtures.ts";
+import { alice, bob, buildBody, buildSignedReceipt, createSigner } from "../test/fixtures.ts";
 import {
   type ExecutionReceipt,
   type ReceiptBody,
-  receiptHash,
+  hashReceipt,
   signReceipt,
   SUITE,
   verifyReceipt,
@@ -48,30 +48,30 @@ const bodies: fc.Arbitrary<ReceiptBody> = fc
 
 describe("signing", () => {
   test("sets the suite and signs all other members", () => {
-    const { signature, ...unsigned } = signed();
-    expect(unsigned).toEqual({ ...body(), suite: SUITE });
+    const { signature, ...unsigned } = buildSignedReceipt();
+    expect(unsigned).toEqual({ ...buildBody(), suite: SUITE });
     expect(signature).toMatch(/^[A-Za-z0-9_-]{85}[AQgw]$/);
   });
 
   test("leaves the body as it was", () => {
-    const before = Object.freeze(body());
+    const before = Object.freeze(buildBody());
     signReceipt(before, alice.secretKey);
-    expect(before).toEqual(body());
+    expect(before).toEqual(buildBody());
   });
 
   test("replaces a suite and a signature that were there", () => {
-    const old = { ...signed(), suite: "old" };
-    expect(signReceipt(old, alice.secretKey)).toEqual(signed());
+    const old = { ...buildSignedReceipt(), suite: "old" };
+    expect(signReceipt(old, alice.secretKey)).toEqual(buildSignedReceipt());
   });
 
   test("throws on what has no canonical form", () => {
-    expect(() => signed({ result: "\udc00" })).toThrow("lone surrogate");
+    expect(() => buildSignedReceipt({ result: "\udc00" })).toThrow("lone surrogate");
   });
 
   test("and verifying agree for every receipt", () => {
     fc.assert(
       fc.property(bodies, fc.integer({ min: 0, max: 255 }), (unsigned, seed) => {
-        const { publicKey, secretKey } = signer(seed);
+        const { publicKey, secretKey } = createSigner(seed);
         const sent = JSON.stringify(signReceipt(unsigned, secretKey));
         const verdict = verifyReceipt(sent, { publicKey });
         expect(verdict).toMatchObject({ valid: true });
@@ -117,21 +117,23 @@ describe("no member can change after signing", () => {
   test("nor can one be added", () => {
     fc.assert(
       fc.property(text, fc.jsonValue(), (member, value) => {
-        fc.pre(!(member in signed()));
-        expect(changed(signed(), member, value).valid).toBe(false);
+        fc.pre(!(member in buildSignedReceipt()));
+        expect(changed(buildSignedReceipt(), member, value).valid).toBe(false);
       }),
     );
   });
 
-  test.each(Object.keys(signed()))("nor can %s be removed", (member) => {
-    expect(changed(signed(), member, undefined).valid).toBe(false);
+  test.each(Object.keys(buildSignedReceipt()))("nor can %s be removed", (member) => {
+    expect(changed(buildSignedReceipt(), member, undefined).valid).toBe(false);
   });
 });
 
 describe("the hash of a receipt", () => {
   test("is the SHA-256 of its canonical JSON, signature included", () => {
-    expect(receiptHash(signed())).toBe(sha256Hex(canonicalize(signed())));
-    expect(receiptHash({ ...signed(), signature: "other" })).not.toBe(receiptHash(signed()));
+    expect(hashReceipt(buildSignedReceipt())).toBe(sha256Hex(canonicalize(buildSignedReceipt())));
+    expect(hashReceipt({ ...buildSignedReceipt(), signature: "other" })).not.toBe(
+      hashReceipt(buildSignedReceipt()),
+    );
   });
 
   test("does not depend on the order of members", () => {
@@ -146,8 +148,8 @@ describe("the hash of a receipt", () => {
         ),
         ([unsigned, shuffled]) => {
           expect(
-            receiptHash(signReceipt(shuffled as unknown as ReceiptBody, alice.secretKey)),
-          ).toBe(receiptHash(signReceipt(unsigned, alice.secretKey)));
+            hashReceipt(signReceipt(shuffled as unknown as ReceiptBody, alice.secretKey)),
+          ).toBe(hashReceipt(signReceipt(unsigned, alice.secretKey)));
         },
       ),
     );

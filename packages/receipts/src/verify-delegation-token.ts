@@ -8,13 +8,13 @@ import {
   type Verdict,
 } from "@agent/crypto";
 import * as v from "valibot";
-import { staysInScope, toolsInScope } from "./delegated-scope.ts";
+import { isWithinScope, parseScope } from "./delegated-scope.ts";
 import {
   DELEGATION_LIMITS,
   type DelegationToken,
   DelegationTokenSchema,
 } from "./delegation-token.ts";
-import { judgeInOrder } from "./judge-in-order.ts";
+import { runChecks } from "./judge-in-order.ts";
 
 /** Every reason for which a delegation token is not valid. */
 export type DelegationRefusal =
@@ -31,13 +31,13 @@ export type DelegationRefusal =
   | "delegation.widened";
 
 /** What the verifier knows besides the token. */
-export interface DelegationOptions {
+export interface VerifyDelegationOptions {
   /** The verifier's clock, in ms since the epoch. */
   readonly now: number;
   /** Who shows the token: its delegate has to be this agent. */
   readonly delegateId: string;
   /** The keys bound to an issuer, as 64 hex digits; none: nothing of that issuer is believed. */
-  readonly keysOf: (agentId: string) => readonly string[];
+  readonly listKeys: (agentId: string) => readonly string[];
 }
 
 /** What a valid token allows: the meet of all tokens of its chain. */
@@ -56,43 +56,43 @@ export interface EffectiveRight {
  */
 export function verifyDelegationToken(
   value: unknown,
-  { now, delegateId, keysOf }: DelegationOptions,
+  { now, delegateId, listKeys: keysOf }: VerifyDelegationOptions,
 ): Verdict<DelegationRefusal> {
-  const chain = delegationChain(value);
+  const chain = parseDelegationChain(value);
   const tokens = chain ?? [];
-  const every = (holds: (token: DelegationToken) => boolean) => tokens.every(holds);
+  const everyToken = (test: (token: DelegationToken) => boolean) => tokens.every(test);
   const links = tokens.flatMap((child, index) => {
     const parent = tokens[index + 1];
     return parent === undefined ? [] : [{ child, parent }];
   });
-  return judgeInOrder<DelegationRefusal>([
+  return runChecks<DelegationRefusal>([
     ["structure", "delegation.malformed", () => chain !== null],
     ["chain_length", "delegation.too_long", () => tokens.length <= DELEGATION_LIMITS.maxChain],
-    ["suite", "delegation.suite", () => every(({ suite }) => suite === SUITE)],
+    ["suite", "delegation.suite", () => everyToken(({ suite }) => suite === SUITE)],
     ["delegate", "delegation.wrong_delegate", () => tokens[0]?.delegate_agent_id === delegateId],
     [
       "chain",
       "delegation.chain_broken",
       () => links.every(({ child, parent }) => child.issuer_agent_id === parent.delegate_agent_id),
     ],
-    ["narrowing", "delegation.widened", () => links.every(isNarrower)],
+    ["narrowing", "delegation.widened", () => links.every(narrows)],
     [
       "lifetime",
       "delegation.lifetime",
       () =>
-        every(({ not_before, expires_at }) => {
+        everyToken(({ not_before, expires_at }) => {
           const life = expires_at - not_before;
           return life > 0 && life <= DELEGATION_LIMITS.maxLifeMs;
         }),
     ],
-    ["begun", "delegation.not_yet_valid", () => every(({ not_before }) => not_before <= now)],
-    ["in_force", "delegation.expired", () => every(({ expires_at }) => now < expires_at)],
+    ["begun", "delegation.not_yet_valid", () => everyToken(({ not_before }) => not_before <= now)],
+    ["in_force", "delegation.expired", () => everyToken(({ expires_at }) => now < expires_at)],
     [
       "key",
       "delegation.key_unbound",
-      () => every((token) => keysOf(token.issuer_agent_id).includes(token.issuer_public_key)),
+      () => everyToken((token) => keysOf(token.issuer_agent_id).includes(token.issuer_public_key)),
     ],
-    ["signature", "delegation.signature_invalid", () => every(signatureHolds)],
+    ["signature", "delegation.signature_invalid", () => everyToken(isSignatureValid)],
   ]);
 }
 
@@ -100,7 +100,7 @@ export function verifyDelegationToken(
  * The tokens from the one shown up to the first issuer's; null for anything that is no chain of
  * tokens. One more than the limit stands for any more.
  */
-export function delegationChain(value: unknown): readonly DelegationToken[] | null {
+export function parseDelegationChain(value: unknown): readonly DelegationToken[] | null {
   const parsed = typeof value === "string" ? parseJsonText(value) : { value };
   if (parsed === null) return null;
   const chain: DelegationToken[] = [];
@@ -115,18 +115,18 @@ export function delegationChain(value: unknown): readonly DelegationToken[] | nu
 }
 
 /** What a chain allows together; it has to be a valid one. */
-export function effectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
+export function getEffectiveRight(chain: readonly DelegationToken[]): EffectiveRight {
   const [first, ...rest] = chain;
   if (first === undefined) throw new RangeError("a chain has at least one token");
   return rest.reduce<EffectiveRight>(
     (right, token) => ({
-      tools: new Set([...right.tools].filter((tool) => staysInScope([tool], token.scope))),
-      maxBudget: lesser(right.maxBudget, token.max_budget),
+      tools: new Set([...right.tools].filter((tool) => isWithinScope([tool], token.scope))),
+      maxBudget: minDefined(right.maxBudget, token.max_budget),
       notBefore: Math.max(right.notBefore, token.not_before),
       expiresAt: Math.min(right.expiresAt, token.expires_at),
     }),
     {
-      tools: toolsInScope(first.scope),
+      tools: parseScope(first.scope),
       maxBudget: first.max_budget,
       notBefore: first.not_before,
       expiresAt: first.expires_at,
@@ -134,23 +134,17 @@ export function effectiveRight(chain: readonly DelegationToken[]): EffectiveRigh
   );
 }
 
-function isNarrower({
-  child,
-  parent,
-}: {
-  child: DelegationToken;
-  parent: DelegationToken;
-}): boolean {
+function narrows({ child, parent }: { child: DelegationToken; parent: DelegationToken }): boolean {
   const budget = parent.max_budget;
   return (
-    staysInScope(toolsInScope(child.scope), parent.scope) &&
+    isWithinScope(parseScope(child.scope), parent.scope) &&
     (budget === undefined || (child.max_budget !== undefined && child.max_budget <= budget)) &&
     child.not_before >= parent.not_before &&
     child.expires_at <= parent.expires_at
   );
 }
 
-function signatureHolds(token: DelegationToken): boolean {
+function isSignatureValid(token: DelegationToken): boolean {
   try {
     const key = hexToBytes(token.issuer_public_key);
     return isAcceptablePublicKey(key) && verifyJson(token, key);
@@ -160,7 +154,7 @@ function signatureHolds(token: DelegationToken): boolean {
   }
 }
 
-function lesser(a: number | undefined, b: number | undefined): number | undefined {
+function minDefined(a: number | undefined, b: number | undefined): number | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return Math.min(a, b);
 }

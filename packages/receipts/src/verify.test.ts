@@ -1,28 +1,36 @@
 import { sha256Hex } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
-import { alice, bob, body, chainOf, prompt, signed, taskId } from "../test/fixtures.ts";
+import {
+  alice,
+  bob,
+  buildBody,
+  buildChain,
+  prompt,
+  buildSignedReceipt,
+  taskId,
+} from "../test/fixtures.ts";
 import {
   type ExecutionReceipt,
   type ReceiptBody,
   signReceipt,
   verifyReceipt,
   verifyReceiptAsync,
-  type VerifyOptions,
+  type VerifyReceiptOptions,
 } from "./index.ts";
 
-const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyOptions;
+const registered = { publicKey: alice.publicKey, taskId } satisfies VerifyReceiptOptions;
 
 /** A receipt whose member was changed after it was signed. */
 const forged = (changes: Record<string, unknown>, before: Partial<ReceiptBody> = {}) => ({
-  ...signed(before),
+  ...buildSignedReceipt(before),
   ...changes,
 });
 
 describe("the checks are made in the specification's order", () => {
   test("every rung that was asked is in the verdict of a right receipt", () => {
-    const receipt = signed({
+    const receipt = buildSignedReceipt({
       delegated_scope: "read_file, count_terms",
-      delegation_receipts: [signed()],
+      delegation_receipts: [buildSignedReceipt()],
     });
     const verdict = verifyReceipt(receipt, { ...registered, prompt, now: receipt.completed_at });
     expect(verdict.valid).toBe(true);
@@ -44,7 +52,7 @@ describe("the checks are made in the specification's order", () => {
   });
 
   test("what nobody asked is not in it", () => {
-    const names = verifyReceipt(signed()).checks.map(({ name }) => name);
+    const names = verifyReceipt(buildSignedReceipt()).checks.map(({ name }) => name);
     expect(names).toEqual(["structure", "time_span", "suite", "key", "signature", "result_hash"]);
   });
 
@@ -78,7 +86,7 @@ describe("the checks are made in the specification's order", () => {
 });
 
 describe("D4: a nested receipt is of work done within that of its parent", () => {
-  const parent = body();
+  const parent = buildBody();
   const minute = 60_000;
   test.each<[string, boolean, Partial<ReceiptBody>]>([
     ["the same span", true, {}],
@@ -98,7 +106,7 @@ describe("D4: a nested receipt is of work done within that of its parent", () =>
       },
     ],
   ])("D4: %s", async (_, isInside, changes) => {
-    const outer = signed({ delegation_receipts: [signed(changes)] });
+    const outer = buildSignedReceipt({ delegation_receipts: [buildSignedReceipt(changes)] });
     const verdict = verifyReceipt(outer, registered);
     expect(await verifyReceiptAsync(outer, registered)).toEqual(verdict);
     expect(verdict).toMatchObject({ valid: true, nested: [{ valid: true }] });
@@ -110,9 +118,16 @@ describe("D4: a nested receipt is of work done within that of its parent", () =>
   });
 
   test("D4: each hop is held against the receipt that carries it", () => {
-    const old = signed({ submitted_at: 0, completed_at: 1 });
-    const middle = signed({ submitted_at: 0, completed_at: 2, delegation_receipts: [old] });
-    const { nested } = verifyReceipt(signed({ delegation_receipts: [middle] }), registered);
+    const old = buildSignedReceipt({ submitted_at: 0, completed_at: 1 });
+    const middle = buildSignedReceipt({
+      submitted_at: 0,
+      completed_at: 2,
+      delegation_receipts: [old],
+    });
+    const { nested } = verifyReceipt(
+      buildSignedReceipt({ delegation_receipts: [middle] }),
+      registered,
+    );
     const failed = nested
       .flatMap((each) => [each, ...each.nested])
       .map(({ checks }) => checks.some(({ code }) => code === "receipt.nested_outside"));
@@ -128,8 +143,11 @@ describe("completed_at - submitted_at is within -60 s and +3600 s", () => {
     [3_600_000, true],
     [3_600_001, false],
   ])("%i ms: %s", (span, valid) => {
-    const { submitted_at } = body();
-    const verdict = verifyReceipt(signed({ completed_at: submitted_at + span }), registered);
+    const { submitted_at } = buildBody();
+    const verdict = verifyReceipt(
+      buildSignedReceipt({ completed_at: submitted_at + span }),
+      registered,
+    );
     expect(verdict.valid).toBe(valid);
     expect(verdict.code).toBe(valid ? undefined : "receipt.span");
   });
@@ -141,11 +159,13 @@ describe("a receipt counts for the task it is signed for", () => {
     ["relay_task_id of another task", { relay_task_id: "another" }],
     ["no relay_task_id", { relay_task_id: undefined }],
   ])("%s is refused", (_, changes) => {
-    expect(verifyReceipt(signed(changes), registered).code).toBe("receipt.task_mismatch");
+    expect(verifyReceipt(buildSignedReceipt(changes), registered).code).toBe(
+      "receipt.task_mismatch",
+    );
   });
 
   test("an offline reader who expects no task may read any", () => {
-    const receipt = signed({ task_id: "another", relay_task_id: undefined });
+    const receipt = buildSignedReceipt({ task_id: "another", relay_task_id: undefined });
     expect(verifyReceipt(receipt, { publicKey: alice.publicKey }).valid).toBe(true);
   });
 });
@@ -154,35 +174,40 @@ describe("the key is one that is bound to the agent", () => {
   const unnamed = { public_key: undefined };
   const invalid = "receipt.signature_invalid";
 
-  test.each<[string, ExecutionReceipt, VerifyOptions["publicKey"], string | undefined]>([
-    ["embedded, nobody else asked", signed(), undefined, undefined],
-    ["embedded and bound", signed(), alice.publicKey, undefined],
-    ["embedded and one of the bound", signed(), [bob.publicKey, alice.publicKey], undefined],
-    ["not embedded, bound", signed(unnamed), alice.publicKey, undefined],
+  test.each<[string, ExecutionReceipt, VerifyReceiptOptions["publicKey"], string | undefined]>([
+    ["embedded, nobody else asked", buildSignedReceipt(), undefined, undefined],
+    ["embedded and bound", buildSignedReceipt(), alice.publicKey, undefined],
+    [
+      "embedded and one of the bound",
+      buildSignedReceipt(),
+      [bob.publicKey, alice.publicKey],
+      undefined,
+    ],
+    ["not embedded, bound", buildSignedReceipt(unnamed), alice.publicKey, undefined],
     [
       "not embedded, second of the bound",
-      signed(unnamed),
+      buildSignedReceipt(unnamed),
       [bob.publicKey, alice.publicKey],
       undefined,
     ],
     [
       "embedded stranger's, signed with the bound",
-      signed({ public_key: bob.publicKey }),
+      buildSignedReceipt({ public_key: bob.publicKey }),
       alice.publicKey,
       undefined,
     ],
-    ["embedded and signing, not bound", signed(), bob.publicKey, invalid],
-    ["embedded and signing, not among the bound", signed(), [bob.publicKey], invalid],
+    ["embedded and signing, not bound", buildSignedReceipt(), bob.publicKey, invalid],
+    ["embedded and signing, not among the bound", buildSignedReceipt(), [bob.publicKey], invalid],
     [
       "embedded and bound, not signing",
-      signed({ public_key: bob.publicKey }),
+      buildSignedReceipt({ public_key: bob.publicKey }),
       [bob.publicKey, alice.publicKey],
       invalid,
     ],
-    ["embedded, but the agent has no key", signed(), [], "receipt.key_missing"],
-    ["nowhere", signed(unnamed), undefined, "receipt.key_missing"],
-    ["given in capitals", signed(unnamed), alice.publicKey.toUpperCase(), invalid],
-    ["given as no key at all", signed(unnamed), "not a key", invalid],
+    ["embedded, but the agent has no key", buildSignedReceipt(), [], "receipt.key_missing"],
+    ["nowhere", buildSignedReceipt(unnamed), undefined, "receipt.key_missing"],
+    ["given in capitals", buildSignedReceipt(unnamed), alice.publicKey.toUpperCase(), invalid],
+    ["given as no key at all", buildSignedReceipt(unnamed), "not a key", invalid],
   ])("%s", async (_, receipt, publicKey, code) => {
     expect(verifyReceipt(receipt, { publicKey }).code).toBe(code);
     expect((await verifyReceiptAsync(receipt, { publicKey })).code).toBe(code);
@@ -191,7 +216,7 @@ describe("the key is one that is bound to the agent", () => {
 
 describe("tools stay within delegated_scope", () => {
   const scoped = (tools_used: string[], delegated_scope: string) =>
-    verifyReceipt(signed({ tools_used, delegated_scope }), registered).code;
+    verifyReceipt(buildSignedReceipt({ tools_used, delegated_scope }), registered).code;
 
   test.each([
     [["a", "b"], "a,b"],
@@ -214,42 +239,42 @@ describe("tools stay within delegated_scope", () => {
 });
 
 describe("what is only remarked on leaves the receipt valid", () => {
-  const remarks = (receipt: ExecutionReceipt, options: VerifyOptions) => {
+  const remarks = (receipt: ExecutionReceipt, options: VerifyReceiptOptions) => {
     const { valid, code, checks } = verifyReceipt(receipt, { ...registered, ...options });
     expect({ valid, code }).toEqual({ valid: true, code: undefined });
     return checks.filter(({ ok }) => !ok).map((check) => [check.name, check.code]);
   };
   const elsewhere = sha256Hex("something else");
-  const { completed_at } = body();
+  const { completed_at } = buildBody();
 
   test("a result_hash of another result", () => {
-    expect(remarks(signed({ result_hash: elsewhere }), {})).toEqual([
+    expect(remarks(buildSignedReceipt({ result_hash: elsewhere }), {})).toEqual([
       ["result_hash", "receipt.result_hash_mismatch"],
     ]);
   });
 
   test("a prompt_hash of another prompt, when the prompt is known", () => {
-    expect(remarks(signed({ prompt_hash: elsewhere }), {})).toEqual([]);
-    expect(remarks(signed({ prompt_hash: elsewhere }), { prompt })).toEqual([
+    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), {})).toEqual([]);
+    expect(remarks(buildSignedReceipt({ prompt_hash: elsewhere }), { prompt })).toEqual([
       ["prompt_hash", "receipt.prompt_hash_mismatch"],
     ]);
   });
 
   test("a completion over a minute ahead of the clock, when the clock is known", () => {
-    expect(remarks(signed(), { now: completed_at - 60_000 })).toEqual([]);
-    expect(remarks(signed(), { now: completed_at - 60_001 })).toEqual([
+    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_000 })).toEqual([]);
+    expect(remarks(buildSignedReceipt(), { now: completed_at - 60_001 })).toEqual([
       ["clock", "receipt.completed_in_future"],
     ]);
-    expect(remarks(signed(), { now: completed_at * 2 })).toEqual([]);
+    expect(remarks(buildSignedReceipt(), { now: completed_at * 2 })).toEqual([]);
   });
 });
 
 describe("nested receipts are judged one by one", () => {
   const nestedIn = (...nested: unknown[]) =>
-    signed({ delegation_receipts: nested as ExecutionReceipt[] });
+    buildSignedReceipt({ delegation_receipts: nested as ExecutionReceipt[] });
 
   test("a bad one is refused alone", () => {
-    const good = signed();
+    const good = buildSignedReceipt();
     const verdict = verifyReceipt(
       nestedIn(good, { ...good, result: "changed" }, { task_id: 1 }, good),
       registered,
@@ -264,7 +289,11 @@ describe("nested receipts are judged one by one", () => {
   });
 
   test("task and prompt are those of the outermost only", () => {
-    const inner = signed({ task_id: "inner", relay_task_id: "inner", prompt_hash: sha256Hex("?") });
+    const inner = buildSignedReceipt({
+      task_id: "inner",
+      relay_task_id: "inner",
+      prompt_hash: sha256Hex("?"),
+    });
     const verdict = verifyReceipt(nestedIn(inner), { ...registered, prompt });
     const alone = verifyReceipt(inner);
     const checks = [...alone.checks, { name: "nested_span", ok: true }];
@@ -272,10 +301,10 @@ describe("nested receipts are judged one by one", () => {
   });
 
   test("each is held against the keys of its own agent", () => {
-    const inner = signReceipt(body({ public_key: bob.publicKey }), bob.secretKey);
+    const inner = signReceipt(buildBody({ public_key: bob.publicKey }), bob.secretKey);
     const outer = nestedIn(inner);
-    const codeWith = (keyOf: VerifyOptions["keyOf"]) =>
-      verifyReceipt(outer, { ...registered, keyOf }).nested[0]?.code;
+    const codeWith = (keyOf: VerifyReceiptOptions["findKeys"]) =>
+      verifyReceipt(outer, { ...registered, findKeys: keyOf }).nested[0]?.code;
     expect(codeWith(undefined)).toBeUndefined();
     expect(codeWith(() => bob.publicKey)).toBeUndefined();
     expect(codeWith(() => undefined)).toBeUndefined();
@@ -284,7 +313,7 @@ describe("nested receipts are judged one by one", () => {
   });
 
   test("none is judged under a refused one", () => {
-    const outer = nestedIn({ ...nestedIn(signed()), result: "changed" });
+    const outer = nestedIn({ ...nestedIn(buildSignedReceipt()), result: "changed" });
     const verdict = verifyReceipt(outer, registered);
     expect(verdict.nested.map(({ nested }) => nested)).toEqual([[]]);
     expect(verifyReceipt({ ...outer, result: "changed" }, registered).nested).toEqual([]);
@@ -295,7 +324,7 @@ describe("nested receipts are judged one by one", () => {
     [11, 10],
     [12, 10],
   ])("of %i hops, %i are judged", async (hops, judged) => {
-    const chain = chainOf(hops);
+    const chain = buildChain(hops);
     expect(await verifyReceiptAsync(chain, registered)).toEqual(verifyReceipt(chain, registered));
     let verdict = verifyReceipt(chain, registered);
     let depth = 0;
@@ -323,14 +352,14 @@ describe("no input makes the verifier throw", () => {
   );
 
   test("a text is judged like its value", () => {
-    expect(verifyReceipt(JSON.stringify(chainOf(2)), registered)).toEqual(
-      verifyReceipt(chainOf(2), registered),
+    expect(verifyReceipt(JSON.stringify(buildChain(2)), registered)).toEqual(
+      verifyReceipt(buildChain(2), registered),
     );
   });
 
   test("members called __proto__ and toJSON are data and are covered by the signature", () => {
     const odd = JSON.parse('{"__proto__":{"a":1},"toJSON":1}') as object;
-    const text = JSON.stringify(signReceipt({ ...body(), ...odd }, alice.secretKey));
+    const text = JSON.stringify(signReceipt({ ...buildBody(), ...odd }, alice.secretKey));
     expect(text).toContain('"__proto__":{"a":1}');
     expect(verifyReceipt(text, registered).valid).toBe(true);
     expect(verifyReceipt(text.replace('{"a":1}', '{"a":2}'), registered).code).toBe(

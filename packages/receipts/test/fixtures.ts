@@ -2,17 +2,17 @@ import { bytesToHex, generateKeyPair, sha256Hex } from "@agent/crypto";
 import { type ExecutionReceipt, type ReceiptBody, signReceipt } from "../src/index.ts";
 
 /** A signer whose keys follow from a number, so that every run signs alike. */
-export function signer(seed: number) {
+export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey };
 }
 
 export const taskId = "019b7d21-53eb-7c81-b2f1-75174603c805";
 export const prompt = "Count the terms of the README.";
-export const alice = signer(1);
-export const bob = signer(2);
+export const alice = createSigner(1);
+export const bob = createSigner(2);
 
-export function body(changes: Partial<ReceiptBody> = {}): ReceiptBody {
+export function buildBody(changes: Partial<ReceiptBody> = {}): ReceiptBody {
   const result = changes.result ?? "Forty-two terms.";
   return {
     task_id: taskId,
@@ -33,13 +33,13 @@ export function body(changes: Partial<ReceiptBody> = {}): ReceiptBody {
 }
 
 /** A receipt of alice, with changes made before she signed. */
-export function signed(changes: Partial<ReceiptBody> = {}): ExecutionReceipt {
-  return signReceipt(body(changes), alice.secretKey);
+export function buildSignedReceipt(changes: Partial<ReceiptBody> = {}): ExecutionReceipt {
+  return signReceipt(buildBody(changes), alice.secretKey);
 }
 
 /** Receipts one inside the other, `hops` of them below the outermost. */
-export function chainOf(hops: number): ExecutionReceipt {
-  let receipt = signed();
-  for (let i = 0; i < hops; i++) receipt = signed({ delegation_receipts: [receipt] });
+export function buildChain(hops: number): ExecutionReceipt {
+  let receipt = buildSignedReceipt();
+  for (let i = 0; i < hops; i++) receipt = buildSignedReceipt({ delegation_receipts: [receipt] });
   return receipt;
 }

@@ -1,6 +1,6 @@
 import { EdgeColumns } from "./edge-columns.ts";
 import { EdgeIndex, NONE } from "./edge-index.ts";
-import type { EdgeFigures } from "./semiring.ts";
+import type { EdgeAttributes } from "./semiring.ts";
 
 /**
  * The edges of each node: a row of neighbouring edge numbers, then a chain of those added since
@@ -27,7 +27,7 @@ export class Adjacency {
   }
 
   /** Adds the edge, or replaces its figures. */
-  set(from: number, to: number, figures: EdgeFigures): void {
+  set(from: number, to: number, figures: EdgeAttributes): void {
     const known = this.#index.find(from, to);
     if (known !== NONE) return this.#edges.write(known, figures);
     const edge = this.#edges.push(from, to, figures);
@@ -36,7 +36,7 @@ export class Adjacency {
     this.#chains[from] = edge;
   }
 
-  read(from: number, to: number): EdgeFigures | undefined {
+  read(from: number, to: number): EdgeAttributes | undefined {
     const edge = this.#index.find(from, to);
     return edge === NONE ? undefined : this.#edges.read(edge);
   }

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bestPath } from "./best-paths.ts";
+import { findBestPath } from "./best-paths.ts";
 import { type Edge, Graph } from "./graph.ts";
-import { routesFrom } from "./routes.ts";
+import { findRoutes } from "./routes.ts";
 import {
-  compareFigures,
-  cost,
-  latency,
-  product,
-  reliability,
+  compareRoutes,
+  costSemiring,
+  latencySemiring,
+  routeSemiring,
+  reliabilitySemiring,
   type Semiring,
-  trust,
+  trustSemiring,
 } from "./semiring.ts";
 
 const graphOf = (edges: Edge[]): Graph => {
@@ -30,7 +30,11 @@ const hop = (from: string, to: string, figures: Partial<Edge> = {}): Edge => ({
 });
 
 /** The value of one path, from its edges alone. */
-const along = <T>(graph: Graph, { one, times, of }: Semiring<T>, path: readonly string[]): T => {
+const along = <T>(
+  graph: Graph,
+  { one, times, fromEdge: of }: Semiring<T>,
+  path: readonly string[],
+): T => {
   const edges = new Map(graph.edges().map((edge) => [`${edge.from} ${edge.to}`, edge]));
   return path
     .slice(1)
@@ -69,10 +73,10 @@ const fewEdges = edgesAmong(ids, { minLength: 1, maxLength: 18 });
 
 describe("of all paths that there are", () => {
   test.each([
-    ["the highest trust", trust],
-    ["the highest reliability", reliability],
-    ["the lowest cost", cost],
-    ["the lowest latency", latency],
+    ["the highest trust", trustSemiring],
+    ["the highest reliability", reliabilitySemiring],
+    ["the lowest cost", costSemiring],
+    ["the lowest latency", latencySemiring],
   ])("the best path has %s, and its value is its own", (_, semiring) => {
     fc.assert(
       fc.property(fewEdges, (edges) => {
@@ -80,7 +84,7 @@ describe("of all paths that there are", () => {
         const best = allPaths(graph, "a", "f")
           .map((path) => along(graph, semiring, path))
           .reduce(semiring.plus, semiring.zero);
-        const found = bestPath(graph, semiring, "a", "f");
+        const found = findBestPath(graph, semiring, "a", "f");
         expect(semiring.equal(found?.value ?? semiring.zero, best)).toBe(true);
         expect(found?.value).toBe(found === null ? undefined : along(graph, semiring, found.path));
       }),
@@ -93,10 +97,10 @@ describe("of all paths that there are", () => {
       fc.property(fewEdges, (edges) => {
         const graph = graphOf(edges);
         const [best] = allPaths(graph, "a", "f")
-          .map((path) => ({ path, value: along(graph, product, path) }))
+          .map((path) => ({ path, value: along(graph, routeSemiring, path) }))
           .filter(({ value }) => value.trust > 0)
-          .sort((a, b) => compareFigures(a.value, b.value) || byIds(a.path, b.path));
-        expect(bestPath(graph, product, "a", "f")).toEqual(best ?? null);
+          .sort((a, b) => compareRoutes(a.value, b.value) || byIds(a.path, b.path));
+        expect(findBestPath(graph, routeSemiring, "a", "f")).toEqual(best ?? null);
       }),
       { numRuns: 500 },
     );
@@ -108,11 +112,11 @@ test("one search for all targets finds what a search for each would", () => {
   fc.assert(
     fc.property(edgesAmong(many, { minLength: 100, maxLength: 400 }), (edges) => {
       const graph = graphOf(edges);
-      const routes = routesFrom(graph, "n0");
+      const routes = findRoutes(graph, "n0");
       for (const id of many) {
-        const found = bestPath(graph, product, "n0", id);
+        const found = findBestPath(graph, routeSemiring, "n0", id);
         const expected = found && { agent_id: id, ...found.value, path: found.path };
-        expect(routes.to(id)).toEqual(expected);
+        expect(routes.get(id)).toEqual(expected);
       }
     }),
     { numRuns: 40 },
@@ -124,10 +128,10 @@ test("a search that avoids ids finds what it would in a graph without them", () 
     fc.property(fewEdges, fc.subarray([...ids.slice(1), "nobody"]), (edges, avoided) => {
       const left = edges.filter(({ from, to }) => !avoided.includes(from) && !avoided.includes(to));
       const [routes, expected] = [
-        routesFrom(graphOf(edges), "a", avoided),
-        routesFrom(graphOf(left), "a"),
+        findRoutes(graphOf(edges), "a", avoided),
+        findRoutes(graphOf(left), "a"),
       ];
-      for (const id of ids.slice(1)) expect(routes.to(id)).toEqual(expected.to(id));
+      for (const id of ids.slice(1)) expect(routes.get(id)).toEqual(expected.get(id));
     }),
     { numRuns: 500 },
   );
@@ -141,7 +145,7 @@ describe("a route", () => {
       hop("self", "cheap", { trust: 0.3, cost: 0, latency: 1, reliability: 1 }),
       hop("cheap", "x", { trust: 0.3, cost: 0, latency: 1, reliability: 1 }),
     ]);
-    expect(bestPath(graph, product, "self", "x")).toEqual({
+    expect(findBestPath(graph, routeSemiring, "self", "x")).toEqual({
       path: ["self", "safe", "x"],
       value: { trust: 0.9 * 0.9, cost: 10, latency: 1000, reliability: 0.25, hops: 2 },
     });
@@ -153,7 +157,7 @@ describe("a route", () => {
       hop("relay:local", "relay:remote", { trust: 0.6, cost: 0.05, latency: 40 }),
       hop("relay:remote", "target", { trust: 0.9, cost: 0.1, latency: 60, reliability: 0.8 }),
     ]);
-    const { value } = bestPath(graph, product, "self", "target")!;
+    const { value } = findBestPath(graph, routeSemiring, "self", "target")!;
     expect(value.trust).toBeCloseTo(0.54, 12);
     expect(value.cost).toBeCloseTo(0.15, 12);
     expect(value).toMatchObject({ latency: 100, reliability: 0.8, hops: 3 });
@@ -163,7 +167,7 @@ describe("a route", () => {
     fc.assert(
       fc.property(fewEdges, (edges) => {
         const trusts = new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge.trust]));
-        for (const { path, trust: whole } of routesFrom(graphOf(edges), "a").all()) {
+        for (const { path, trust: whole } of findRoutes(graphOf(edges), "a").list()) {
           const hops = path.slice(1).map((to, index) => trusts.get(`${path[index]} ${to}`)!);
           expect(whole).toBeLessThanOrEqual(Math.min(...hops));
         }
@@ -177,15 +181,19 @@ describe("a route", () => {
       hop("self", "y", { trust: 0.9 }),
       hop("y", "x", { trust: 0.8 }),
     ]);
-    expect(bestPath(graph, trust, "self", "x")?.path).toEqual(["self", "x"]);
-    expect(routesFrom(graph, "self").to("x")?.path).toEqual(["self", "x"]);
+    expect(findBestPath(graph, trustSemiring, "self", "x")?.path).toEqual(["self", "x"]);
+    expect(findRoutes(graph, "self").get("x")?.path).toEqual(["self", "x"]);
   });
 
   test("with lower cost wins where trust and hops tie, then the smaller ids", () => {
     const edges = [hop("self", "b"), hop("b", "x"), hop("self", "c"), hop("c", "x")];
-    expect(bestPath(graphOf(edges), trust, "self", "x")?.path).toEqual(["self", "b", "x"]);
+    expect(findBestPath(graphOf(edges), trustSemiring, "self", "x")?.path).toEqual([
+      "self",
+      "b",
+      "x",
+    ]);
     const dear = graphOf([...edges, hop("b", "x", { cost: 0.01 })]);
-    expect(bestPath(dear, trust, "self", "x")?.path).toEqual(["self", "c", "x"]);
+    expect(findBestPath(dear, trustSemiring, "self", "x")?.path).toEqual(["self", "c", "x"]);
   });
 
   test("by smaller ids is so from the start on, not from the end", () => {
@@ -197,7 +205,7 @@ describe("a route", () => {
       hop("b", "c"),
       hop("c", "x"),
     ]);
-    expect(routesFrom(graph, "self").to("x")?.path).toEqual(["self", "a", "z", "x"]);
+    expect(findRoutes(graph, "self").get("x")?.path).toEqual(["self", "a", "z", "x"]);
   });
 });
 
@@ -209,19 +217,22 @@ describe("no route leads", () => {
     ["to an unknown id", "self", "nobody"],
     ["from an unknown id", "nobody", "a"],
   ])("%s", (_, from, to) => {
-    expect(bestPath(graph, product, from, to)).toBeNull();
-    expect(bestPath(graph, trust, from, to)).toBeNull();
-    expect(routesFrom(graph, from).to(to)).toBeNull();
+    expect(findBestPath(graph, routeSemiring, from, to)).toBeNull();
+    expect(findBestPath(graph, trustSemiring, from, to)).toBeNull();
+    expect(findRoutes(graph, from).get(to)).toBeNull();
   });
 
   test("but cost alone does not ask for trust", () => {
-    expect(bestPath(graph, cost, "self", "b")?.path).toEqual(["self", "a", "b"]);
+    expect(findBestPath(graph, costSemiring, "self", "b")?.path).toEqual(["self", "a", "b"]);
   });
 
   test("to oneself but the empty one", () => {
-    expect(bestPath(graph, product, "a", "a")).toEqual({ path: ["a"], value: product.one });
-    const reached = routesFrom(graph, "a")
-      .all()
+    expect(findBestPath(graph, routeSemiring, "a", "a")).toEqual({
+      path: ["a"],
+      value: routeSemiring.one,
+    });
+    const reached = findRoutes(graph, "a")
+      .list()
       .map(({ agent_id }) => agent_id);
     expect(reached.sort()).toEqual(["b", "self"]);
   });

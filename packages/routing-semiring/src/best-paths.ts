@@ -2,8 +2,8 @@ import type { EdgeColumns } from "./edge-columns.ts";
 import { NONE } from "./edge-index.ts";
 import type { Graph } from "./graph.ts";
 import { Heap } from "./heap.ts";
-import { pathTo, precedes } from "./predecessors.ts";
-import { ascending, sumKey, type Semiring } from "./semiring.ts";
+import { buildPath, precedes } from "./predecessors.ts";
+import { compareNumbers, toSumKey, type Semiring } from "./semiring.ts";
 
 /** A route and its value under the semiring, which is that of this route alone. */
 export interface BestPath<T> {
@@ -23,17 +23,17 @@ interface Label<T> {
  *
  * Ties: fewer hops, then lower cost, then the smaller ids from the start on.
  */
-export function bestPath<T>(
+export function findBestPath<T>(
   graph: Graph,
   semiring: Semiring<T>,
   from: string,
   to: string,
 ): BestPath<T> | null {
-  const source = graph.nodeOf(from);
-  const goal = graph.nodeOf(to);
+  const source = graph.findNode(from);
+  const goal = graph.findNode(to);
   if (source === NONE || goal === NONE) return null;
 
-  const adjacency = graph.grouped();
+  const adjacency = graph.getAdjacency();
   const compare = compareLabels(semiring);
   const start: Label<T> = { node: source, value: semiring.one, hops: 0, cost: 0 };
   const labels = new Map([[source, start]]);
@@ -47,36 +47,36 @@ export function bestPath<T>(
     settled[label.node] = 1;
     for (const edge of adjacency.edgesOf(label.node)) {
       if (settled[adjacency.edges.to[edge]!] === 1) continue;
-      const offer = extend(semiring, label, adjacency.edges, edge);
-      if (semiring.equal(offer.value, semiring.zero)) continue;
-      const known = labels.get(offer.node);
-      const order = known === undefined ? -1 : compare(offer, known);
+      const extended = extendLabel(semiring, label, adjacency.edges, edge);
+      if (semiring.equal(extended.value, semiring.zero)) continue;
+      const current = labels.get(extended.node);
+      const order = current === undefined ? -1 : compare(extended, current);
       if (order > 0) continue;
-      if (order === 0 && !precedes(graph.ids, previous, label.node, previous[offer.node]!))
+      if (order === 0 && !precedes(graph.ids, previous, label.node, previous[extended.node]!))
         continue;
-      labels.set(offer.node, offer);
-      previous[offer.node] = label.node;
-      open.push(offer);
+      labels.set(extended.node, extended);
+      previous[extended.node] = label.node;
+      open.push(extended);
     }
   }
   const label = labels.get(goal);
   return label === undefined
     ? null
-    : { path: pathTo(graph.ids, previous, goal), value: label.value };
+    : { path: buildPath(graph.ids, previous, goal), value: label.value };
 }
 
-function extend<T>(
-  { of, times }: Semiring<T>,
+function extendLabel<T>(
+  { fromEdge, times }: Semiring<T>,
   label: Label<T>,
   edges: EdgeColumns,
   edge: number,
 ): Label<T> {
-  const figures = edges.read(edge);
+  const attributes = edges.read(edge);
   return {
     node: edges.to[edge]!,
-    value: times(label.value, of(figures)),
+    value: times(label.value, fromEdge(attributes)),
     hops: label.hops + 1,
-    cost: label.cost + figures.cost,
+    cost: label.cost + attributes.cost,
   };
 }
 
@@ -84,6 +84,6 @@ function compareLabels<T>({ equal, plus }: Semiring<T>) {
   return (a: Label<T>, b: Label<T>): number => {
     if (!equal(a.value, b.value)) return equal(plus(a.value, b.value), a.value) ? -1 : 1;
     if (a.hops !== b.hops) return a.hops - b.hops;
-    return ascending(sumKey(a.cost), sumKey(b.cost));
+    return compareNumbers(toSumKey(a.cost), toSumKey(b.cost));
   };
 }

@@ -1,7 +1,7 @@
-import type { EdgeFigures } from "./semiring.ts";
+import type { EdgeAttributes } from "./semiring.ts";
 
 /** A way to an agent that the graph does not know of, such as one by way of other relays. */
-export interface GivenRoute extends EdgeFigures {
+export interface FixedRoute extends EdgeAttributes {
   /** The ids from the asking agent to the candidate. */
   readonly path: readonly string[];
 }
@@ -32,5 +32,5 @@ export interface Candidate {
   /** 0..1, as its listing promises. */
   readonly availability_guarantee: number | null;
   /** Counts instead of a route through the graph. */
-  readonly route?: GivenRoute;
+  readonly route?: FixedRoute;
 }

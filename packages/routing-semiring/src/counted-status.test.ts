@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedStatus, type EndedTask } from "./counted-status.ts";
+import { getCountedStatus, type EndedTask } from "./counted-status.ts";
 
 type Row = [EndedTask["receipt"], boolean, EndedTask["settlement"], string];
 
@@ -19,6 +19,6 @@ test.each<Row>([
 ])(
   "A6: a %s receipt of a task with a price (%s) that is settled as %o counts as %s",
   (receipt, priced, settlement, counted) => {
-    expect(countedStatus({ receipt, priced, settlement })).toBe(counted);
+    expect(getCountedStatus({ receipt, priced, settlement })).toBe(counted);
   },
 );

@@ -1,6 +1,6 @@
 import type { TaskOutcome } from "./trust.ts";
 
-/** What a task and its settlement say about the executor; see `countedStatus`. */
+/** What a task and its settlement say about the executor; see `getCountedStatus`. */
 export interface EndedTask {
   /** The status of the verified receipt. */
   readonly receipt: "completed" | "failed" | "denied";
@@ -17,7 +17,11 @@ export interface EndedTask {
  * a success only when its whole price was paid: otherwise the executor's own ledger says that work is
  * missing, or the money has yet to arrive. A failed receipt is a failure whatever it is settled with.
  */
-export function countedStatus({ receipt, priced, settlement }: EndedTask): TaskOutcome["status"] {
+export function getCountedStatus({
+  receipt,
+  priced,
+  settlement,
+}: EndedTask): TaskOutcome["status"] {
   if (receipt !== "completed" || !priced) return receipt;
   if (settlement === undefined) return "unsettled";
   if (settlement.status !== "completed") return settlement.status;

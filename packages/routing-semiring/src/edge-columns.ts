@@ -1,4 +1,4 @@
-import type { EdgeFigures } from "./semiring.ts";
+import type { EdgeAttributes } from "./semiring.ts";
 
 /**
  * Edges between numbered nodes. What a search reads of every edge is a column of its own; what it
@@ -19,7 +19,7 @@ export class EdgeColumns {
     this.rest = new Float64Array(3 * capacity);
   }
 
-  read(edge: number): EdgeFigures {
+  read(edge: number): EdgeAttributes {
     return {
       trust: this.trust[edge]!,
       cost: this.rest[3 * edge]!,
@@ -28,14 +28,14 @@ export class EdgeColumns {
     };
   }
 
-  write(edge: number, { trust, cost, latency, reliability }: EdgeFigures): void {
+  write(edge: number, { trust, cost, latency, reliability }: EdgeAttributes): void {
     this.trust[edge] = trust;
     this.rest[3 * edge] = cost;
     this.rest[3 * edge + 1] = latency;
     this.rest[3 * edge + 2] = reliability;
   }
 
-  push(from: number, to: number, figures: EdgeFigures): number {
+  push(from: number, to: number, figures: EdgeAttributes): number {
     if (this.length === this.from.length) this.#grow();
     const edge = this.length++;
     this.#put(edge, from, to, figures);
@@ -57,21 +57,21 @@ export class EdgeColumns {
     return { edges, starts };
   }
 
-  #put(edge: number, from: number, to: number, figures: EdgeFigures): void {
+  #put(edge: number, from: number, to: number, figures: EdgeAttributes): void {
     this.from[edge] = from;
     this.to[edge] = to;
     this.write(edge, figures);
   }
 
   #grow(): void {
-    this.from = doubled(this.from, new Int32Array(2 * this.from.length));
-    this.to = doubled(this.to, new Int32Array(2 * this.to.length));
-    this.trust = doubled(this.trust, new Float64Array(2 * this.trust.length));
-    this.rest = doubled(this.rest, new Float64Array(2 * this.rest.length));
+    this.from = copyInto(this.from, new Int32Array(2 * this.from.length));
+    this.to = copyInto(this.to, new Int32Array(2 * this.to.length));
+    this.trust = copyInto(this.trust, new Float64Array(2 * this.trust.length));
+    this.rest = copyInto(this.rest, new Float64Array(2 * this.rest.length));
   }
 }
 
-function doubled<A extends Int32Array | Float64Array>(old: A, bigger: A): A {
+function copyInto<A extends Int32Array | Float64Array>(old: A, bigger: A): A {
   bigger.set(old);
   return bigger;
 }

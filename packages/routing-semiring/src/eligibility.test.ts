@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import { targetEligibility } from "./eligibility.ts";
+import { checkTargetEligibility } from "./eligibility.ts";
 
 const target = { isBlocked: false, isExcluded: false, price: 2 };
 
-test.each<[change: Partial<Parameters<typeof targetEligibility>[0]>, refused: string | undefined]>([
+test.each<
+  [change: Partial<Parameters<typeof checkTargetEligibility>[0]>, refused: string | undefined]
+>([
   [{}, undefined],
   [{ price: 0 }, undefined],
   [{ price: null }, "task.no_candidate"],
@@ -14,7 +16,7 @@ test.each<[change: Partial<Parameters<typeof targetEligibility>[0]>, refused: st
   [{ isBlocked: true, isExcluded: true }, "task.target_blocked"],
 ])("B1, B5, B6: a target with %o is refused as %s", (change, code) => {
   const known = { ...target, ...change };
-  expect(targetEligibility(known)).toEqual(
+  expect(checkTargetEligibility(known)).toEqual(
     code === undefined ? { ok: true, price: known.price } : { ok: false, code },
   );
 });

@@ -6,7 +6,7 @@ export type TargetRefusal = "task.target_blocked" | "task.no_candidate";
  * (docs/decisions.md, 4). Refused: `task.target_blocked`, `task.no_candidate` (the submitter excludes
  * the agent, or the agent does not sell the task).
  */
-export function targetEligibility<Price extends number>({
+export function checkTargetEligibility<Price extends number>({
   isBlocked,
   isExcluded,
   price,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
-import { draw, explores, shiftWeights } from "./explore.ts";
+import { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
 import { rank } from "./rank.ts";
 import { DEFAULT_WEIGHTS } from "./weights.ts";
 
@@ -101,18 +101,20 @@ describe("an exploration drive", () => {
 
 describe("a draw", () => {
   test("is repeatable", () => {
-    expect(draw(7, "a")).toBe(draw(7, "a"));
+    expect(drawRandom(7, "a")).toBe(drawRandom(7, "a"));
   });
 
   test("differs by seed and by name", () => {
-    expect(new Set([draw(7, "a"), draw(8, "a"), draw(7, "b"), draw(7, "")]).size).toBe(4);
+    expect(
+      new Set([drawRandom(7, "a"), drawRandom(8, "a"), drawRandom(7, "b"), drawRandom(7, "")]).size,
+    ).toBe(4);
   });
 
   test("is even in each tenth of 0..1", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (const seed of seeds) {
       for (const name of ["", "0198c0de-0000-7000-8000-000000000001", "relay:remote"]) {
-        const drawn = draw(seed, name);
+        const drawn = drawRandom(seed, name);
         expect(drawn).toBeGreaterThanOrEqual(0);
         expect(drawn).toBeLessThan(1);
         tenths[Math.floor(drawn * 10)]! += 1;
@@ -123,7 +125,7 @@ describe("a draw", () => {
   });
 
   test("explores never at 0 and always at 1", () => {
-    expect(seeds.some((seed) => explores(seed, 0))).toBe(false);
-    expect(seeds.every((seed) => explores(seed, 1))).toBe(true);
+    expect(seeds.some((seed) => shouldExplore(seed, 0))).toBe(false);
+    expect(seeds.every((seed) => shouldExplore(seed, 1))).toBe(true);
   });
 });

@@ -1,17 +1,17 @@
 import type { EdgeColumns } from "./edge-columns.ts";
-import type { RouteFigures } from "./semiring.ts";
+import type { RouteAttributes } from "./semiring.ts";
 
 const STRIDE = 5;
 
 /** The figures of one route for each node, those of a node side by side; trust 0 is no route. */
-export class FigureTable {
+export class RouteAttributeTable {
   readonly #cells: Float64Array;
 
   constructor(nodeCount: number) {
     this.#cells = new Float64Array(STRIDE * nodeCount);
   }
 
-  read(node: number): RouteFigures {
+  read(node: number): RouteAttributes {
     const at = STRIDE * node;
     return {
       trust: this.#cells[at]!,

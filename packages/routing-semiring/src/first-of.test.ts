@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { firstOf } from "./first-of.ts";
+import { selectTop } from "./first-of.ts";
 
 const ascending = (a: number, b: number) => a - b;
 
 test("the first of many are those that a full sort would put first", () => {
   fc.assert(
     fc.property(fc.array(fc.nat(200), { maxLength: 500 }), fc.nat(40), (items, limit) => {
-      expect(firstOf(items, limit, ascending)).toEqual(items.toSorted(ascending).slice(0, limit));
+      expect(selectTop(items, limit, ascending)).toEqual(items.toSorted(ascending).slice(0, limit));
     }),
   );
 });
@@ -19,5 +19,5 @@ test.each([
   [-1, []],
   [NaN, []],
 ])("a limit of %d gives %j", (limit, expected) => {
-  expect(firstOf([3, 1, 2], limit, ascending)).toEqual(expected);
+  expect(selectTop([3, 1, 2], limit, ascending)).toEqual(expected);
 });

@@ -1,5 +1,5 @@
 /** The first `limit` items in order, without sorting those that come after them. */
-export function firstOf<T>(
+export function selectTop<T>(
   items: Iterable<T>,
   limit: number,
   compare: (a: T, b: T) => number,
@@ -7,7 +7,7 @@ export function firstOf<T>(
   if (!(limit >= 1)) return [];
   const kept: T[] = [];
   let last: T | undefined;
-  const cut = (): void => {
+  const trim = (): void => {
     kept.sort(compare);
     if (kept.length < limit) return;
     kept.length = Math.floor(limit);
@@ -16,8 +16,8 @@ export function firstOf<T>(
   for (const item of items) {
     if (last !== undefined && compare(item, last) >= 0) continue;
     kept.push(item);
-    if (kept.length >= 2 * limit + 64) cut();
+    if (kept.length >= 2 * limit + 64) trim();
   }
-  cut();
+  trim();
   return kept;
 }

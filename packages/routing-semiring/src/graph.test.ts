@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Graph, type Edge } from "./graph.ts";
-import { routesFrom } from "./routes.ts";
+import { findRoutes } from "./routes.ts";
 
 const good = { trust: 0.5, cost: 1, latency: 10, reliability: 1 };
 
@@ -52,13 +52,13 @@ describe("an edge is taken", () => {
     graph.addEdge("a", "b", { ...good, trust: 0.9 });
     graph.addEdge("a", "b", good);
     expect(graph.edges()).toEqual([{ from: "a", to: "b", ...good }]);
-    expect(routesFrom(graph, "a").to("b")?.trust).toBe(0.5);
+    expect(findRoutes(graph, "a").get("b")?.trust).toBe(0.5);
   });
 
   test("and is not the one in the other direction", () => {
     const graph = new Graph();
     graph.addEdge("a", "b", good);
-    expect(routesFrom(graph, "b").to("a")).toBeNull();
+    expect(findRoutes(graph, "b").get("a")).toBeNull();
   });
 });
 
@@ -84,7 +84,7 @@ test("a graph changed between searches is the graph of its last edges", () => {
             grown.addEdge(each.from, each.to, each);
             last.set(`${each.from} ${each.to}`, each);
           }
-          routesFrom(grown, "n0");
+          findRoutes(grown, "n0");
         }
         const built = Graph.from(last.values());
         expect(built.ok && routesOf(built.graph)).toEqual(routesOf(grown));
@@ -99,6 +99,6 @@ const sorted = (edges: Edge[]) =>
   edges.toSorted((a, b) => (`${a.from} ${a.to}` < `${b.from} ${b.to}` ? -1 : 1));
 
 const routesOf = (graph: Graph) =>
-  routesFrom(graph, "n0")
-    .all()
+  findRoutes(graph, "n0")
+    .list()
     .sort((a, b) => (a.agent_id < b.agent_id ? -1 : 1));

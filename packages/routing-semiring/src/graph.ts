@@ -1,9 +1,9 @@
 import { Adjacency } from "./adjacency.ts";
 import { NONE } from "./edge-index.ts";
-import type { EdgeFigures } from "./semiring.ts";
+import type { EdgeAttributes } from "./semiring.ts";
 
 /** One directed hop between two ids, with what passing it adds. */
-export interface Edge extends EdgeFigures {
+export interface Edge extends EdgeAttributes {
   readonly from: string;
   readonly to: string;
 }
@@ -19,7 +19,7 @@ export type EdgeResult = { ok: true } | { ok: false; code: EdgeCode };
 
 const MAX_SUMMAND = 1e9;
 
-function isShare(value: number): boolean {
+function isRatio(value: number): boolean {
   return value >= 0 && value <= 1;
 }
 
@@ -27,12 +27,12 @@ function isSummand(value: number): boolean {
   return value >= 0 && value <= MAX_SUMMAND;
 }
 
-function refusal(from: string, to: string, edge: EdgeFigures): EdgeCode | null {
+function findEdgeFault(from: string, to: string, edge: EdgeAttributes): EdgeCode | null {
   if (from === "" || to === "") return "edge.id_empty";
-  if (!isShare(edge.trust)) return "edge.trust_invalid";
+  if (!isRatio(edge.trust)) return "edge.trust_invalid";
   if (!isSummand(edge.cost)) return "edge.cost_invalid";
   if (!isSummand(edge.latency)) return "edge.latency_invalid";
-  if (!isShare(edge.reliability)) return "edge.reliability_invalid";
+  if (!isRatio(edge.reliability)) return "edge.reliability_invalid";
   return null;
 }
 
@@ -59,8 +59,8 @@ export class Graph {
    * (currency units) and latency (ms) in 0..1e9; anything else, NaN included, is refused
    * (`edge.trust_invalid` and so on) and changes nothing. No route takes a hop of trust 0.
    */
-  addEdge(from: string, to: string, figures: EdgeFigures): EdgeResult {
-    const code = refusal(from, to, figures);
+  addEdge(from: string, to: string, figures: EdgeAttributes): EdgeResult {
+    const code = findEdgeFault(from, to, figures);
     if (code !== null) return { ok: false, code };
     this.#adjacency.set(this.#addNode(from), this.#addNode(to), figures);
     return { ok: true };
@@ -77,8 +77,8 @@ export class Graph {
   }
 
   /** What the hop `from -> to` adds; undefined when there is none. */
-  figures(from: string, to: string): EdgeFigures | undefined {
-    const [source, target] = [this.nodeOf(from), this.nodeOf(to)];
+  getAttributes(from: string, to: string): EdgeAttributes | undefined {
+    const [source, target] = [this.findNode(from), this.findNode(to)];
     return source === NONE || target === NONE ? undefined : this.#adjacency.read(source, target);
   }
 
@@ -88,12 +88,12 @@ export class Graph {
   }
 
   /** The number of an id, or -1. */
-  nodeOf(id: string): number {
+  findNode(id: string): number {
     return this.#numbers.get(id) ?? NONE;
   }
 
   /** The edges by numbers, ready for a search. */
-  grouped(): Adjacency {
+  getAdjacency(): Adjacency {
     this.#adjacency.group();
     return this.#adjacency;
   }

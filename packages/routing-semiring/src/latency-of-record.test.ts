@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
-import { latencyOfRecord } from "./latency-of-record.ts";
+import { computeRecordLatency } from "./latency-of-record.ts";
 import { rank } from "./rank.ts";
 
 const record = { successes: 3, counted: 4, trustScore: 0.3, measuredMs: 200, promisedMs: 1_000 };
@@ -17,11 +17,11 @@ test.each<[string, Partial<typeof record> | { measuredMs: null }, number | null]
   ],
   ["one of more failures counts as measured", { successes: 1, measuredMs: 60_000 }, 60_000],
 ])("D2: of the latencies of records %s", (_, change, expected) => {
-  expect(latencyOfRecord({ ...record, ...change })).toBe(expected);
+  expect(computeRecordLatency({ ...record, ...change })).toBe(expected);
 });
 
 test("D2: a slow record with more successes than failures still pays for being slow", () => {
-  const slow = latencyOfRecord({ ...record, measuredMs: 60_000 })!;
+  const slow = computeRecordLatency({ ...record, measuredMs: 60_000 })!;
   expect(slow).toBeGreaterThan(record.promisedMs);
   expect(slow).toBeLessThan(60_000);
 });
@@ -62,7 +62,7 @@ test("D2: a new id scores below any record with the same listing and more succes
           trust_score: trust,
           successes,
           counted,
-          avg_latency_ms: latencyOfRecord({
+          avg_latency_ms: computeRecordLatency({
             successes,
             counted,
             trustScore: trust,

@@ -1,5 +1,5 @@
-import { LATENCY_HALF_MS, SUCCESS_RATE_WITHOUT_HISTORY } from "./score.ts";
-import { trustScore } from "./trust-level.ts";
+import { HALF_SCORE_LATENCY_MS, DEFAULT_SUCCESS_RATE } from "./score.ts";
+import { getTrustScore } from "./trust-level.ts";
 import { DEFAULT_WEIGHTS } from "./weights.ts";
 
 /** What is known of an agent that has done tasks. */
@@ -20,16 +20,17 @@ export interface WorkRecord {
  * than failures it is bounded, so that the agent keeps half of its lead over a newcomer with the same
  * listing, whose promise nobody has measured yet. A slow agent could else gain by taking a new id.
  */
-export function latencyOfRecord(record: WorkRecord): number | null {
+export function computeRecordLatency(record: WorkRecord): number | null {
   const { successes, counted, measuredMs, promisedMs } = record;
   if (measuredMs === null || 2 * successes <= counted) return measuredMs;
-  const trust = Math.max(0, record.trustScore - trustScore("unknown"));
-  const success = successes / counted - SUCCESS_RATE_WITHOUT_HISTORY;
+  const trust = Math.max(0, record.trustScore - getTrustScore("unknown"));
+  const success = successes / counted - DEFAULT_SUCCESS_RATE;
   const lead = DEFAULT_WEIGHTS.trust * trust + DEFAULT_WEIGHTS.success_rate * success;
-  const floor = scoreAt(promisedMs ?? LATENCY_HALF_MS) - lead / 2 / DEFAULT_WEIGHTS.latency;
-  return scoreAt(measuredMs) >= floor ? measuredMs : LATENCY_HALF_MS * (1 / floor - 1);
+  const floor =
+    scoreLatency(promisedMs ?? HALF_SCORE_LATENCY_MS) - lead / 2 / DEFAULT_WEIGHTS.latency;
+  return scoreLatency(measuredMs) >= floor ? measuredMs : HALF_SCORE_LATENCY_MS * (1 / floor - 1);
 }
 
-function scoreAt(latencyMs: number): number {
-  return LATENCY_HALF_MS / (LATENCY_HALF_MS + latencyMs);
+function scoreLatency(latencyMs: number): number {
+  return HALF_SCORE_LATENCY_MS / (HALF_SCORE_LATENCY_MS + latencyMs);
 }

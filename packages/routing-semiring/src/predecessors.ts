@@ -1,7 +1,7 @@
 import { NONE } from "./edge-index.ts";
 
 /** The ids from the source of a search to `node`. */
-export function pathTo(ids: readonly string[], previous: Int32Array, node: number): string[] {
+export function buildPath(ids: readonly string[], previous: Int32Array, node: number): string[] {
   const path: string[] = [];
   for (let at = node; at !== NONE; at = previous[at]!) path.push(ids[at]!);
   return path.reverse();

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
 import { Graph } from "./graph.ts";
 import { rank, type RankedCandidate, type RankOptions } from "./rank.ts";
-import { shownLevel, trustScore } from "./trust-level.ts";
+import { selectDisplayedLevel, getTrustScore } from "./trust-level.ts";
 import { DEFAULT_WEIGHTS } from "./weights.ts";
 
 const plain: Candidate = {
@@ -328,10 +328,14 @@ test("a ring of agents that only praise each other ranks below one that others p
   for (const from of ring) {
     for (const to of ring) if (from !== to) graph.addEdge(from, to, { ...hop, trust: 0.9 });
   }
-  const praised = { successes: 1000, counted: 1000, trust_score: trustScore(shownLevel(null, [])) };
+  const praised = {
+    successes: 1000,
+    counted: 1000,
+    trust_score: getTrustScore(selectDisplayedLevel(null, [])),
+  };
   const candidates = ring.map((id) => agent(id, praised));
-  const paid = trustScore(
-    shownLevel(
+  const paid = getTrustScore(
+    selectDisplayedLevel(
       null,
       Array.from({ length: 20 }, () => "first_contact"),
     ),

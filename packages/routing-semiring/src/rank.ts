@@ -1,22 +1,22 @@
 import type { Candidate } from "./candidate.ts";
-import { draw, explores, shiftWeights } from "./explore.ts";
-import { firstOf } from "./first-of.ts";
+import { drawRandom, shouldExplore, shiftWeights } from "./explore.ts";
+import { selectTop } from "./first-of.ts";
 import type { Graph } from "./graph.ts";
-import { routesFrom } from "./routes.ts";
-import { unit } from "./score.ts";
-import { ascending } from "./semiring.ts";
-import { Standings } from "./standings.ts";
-import { DEFAULT_WEIGHTS, normaliseWeights, type SubScores, type Weights } from "./weights.ts";
+import { findRoutes } from "./routes.ts";
+import { clampToUnit } from "./score.ts";
+import { compareNumbers } from "./semiring.ts";
+import { CandidateScores } from "./standings.ts";
+import { DEFAULT_WEIGHTS, normalizeWeights, type SubScores, type Weights } from "./weights.ts";
 
-const UNCAPPED = "agent-routing@1";
-const CAPPED = "agent-routing@2";
+const UNCAPPED_ALGORITHM = "agent-routing@1";
+const CAPPED_ALGORITHM = "agent-routing@2";
 
 /**
  * The version of the rules below; the same inputs under the same version give the same choice. A price
  * cap came with the second version: a verifier that only knows the first must not judge such a choice.
  */
-export function algorithmOf(priceCap: number | null | undefined): string {
-  return (priceCap ?? null) === null ? UNCAPPED : CAPPED;
+export function getAlgorithm(priceCap: number | null | undefined): string {
+  return (priceCap ?? null) === null ? UNCAPPED_ALGORITHM : CAPPED_ALGORITHM;
 }
 
 const SELF = "self";
@@ -90,13 +90,13 @@ export interface Ranking {
  * order of the candidates. Weights that are negative, not finite or all 0 throw a RangeError.
  */
 export function rank(candidates: readonly Candidate[], options: RankOptions = {}): Ranking {
-  return rankingOf(decide(candidates, options), options);
+  return buildRanking(decideRanking(candidates, options), options);
 }
 
 /** A decision with all that it was made of, before anything of it is shown. */
-export interface Decision {
-  readonly standings: Standings;
-  readonly places: readonly number[];
+export interface RankingDecision {
+  readonly candidateScores: CandidateScores;
+  readonly indexes: readonly number[];
   readonly eligible: readonly number[];
   /** The place of the chosen candidate. */
   readonly winner: number | undefined;
@@ -104,91 +104,99 @@ export interface Decision {
   readonly seed: number;
 }
 
-export function decide(candidates: readonly Candidate[], options: RankOptions): Decision {
+export function decideRanking(
+  candidates: readonly Candidate[],
+  options: RankOptions,
+): RankingDecision {
   const { graph, from = SELF, requiredCapabilities = [] } = options;
   const { maxBudget = null, priceCap = null } = options;
   const { weights = DEFAULT_WEIGHTS } = options;
-  const drive = unit(options.explorationDrive ?? 0);
+  const drive = clampToUnit(options.explorationDrive ?? 0);
   const seed = (options.seed ?? 0) >>> 0;
 
-  const standings = new Standings(
+  const candidateScores = new CandidateScores(
     candidates,
-    graph === undefined ? null : routesFrom(graph, from, options.avoided),
+    graph === undefined ? null : findRoutes(graph, from, options.avoided),
     { from, requiredCapabilities, maxBudget, priceCap },
-    shiftWeights(normaliseWeights(weights), drive),
+    shiftWeights(normalizeWeights(weights), drive),
   );
-  const places = [...candidates.keys()];
-  const eligible = places.filter((place) => standings.isEligible(place));
-  const explored = explores(seed, drive);
+  const indexes = [...candidates.keys()];
+  const eligible = indexes.filter((place) => candidateScores.isEligible(place));
+  const explored = shouldExplore(seed, drive);
   const winner = explored
-    ? drawOne(eligible, standings, seed)
-    : firstOf(eligible, 1, (a, b) => standings.compare(a, b))[0];
-  return { standings, places, eligible, winner, explored, seed };
+    ? drawCandidate(eligible, candidateScores, seed)
+    : selectTop(eligible, 1, (a, b) => candidateScores.compare(a, b))[0];
+  return { candidateScores, indexes, eligible, winner, explored, seed };
 }
 
-export function rankingOf(
-  { standings, places, eligible, winner, explored, seed }: Decision,
+export function buildRanking(
+  { candidateScores, indexes, eligible, winner, explored, seed }: RankingDecision,
   { limit = Infinity, onlyEligible = false, priceCap }: RankOptions,
 ): Ranking {
-  const byRank = (a: number, b: number) => standings.compare(a, b);
+  const byRank = (a: number, b: number) => candidateScores.compare(a, b);
   return {
-    ranked: firstOf(onlyEligible ? eligible : places, limit, byRank).map((place) =>
-      toRow(standings, place),
+    ranked: selectTop(onlyEligible ? eligible : indexes, limit, byRank).map((place) =>
+      toRankedCandidate(candidateScores, place),
     ),
-    choice: winner === undefined ? null : toChoice(standings, winner, eligible.length - 1),
+    choice:
+      winner === undefined ? null : toRoutingChoice(candidateScores, winner, eligible.length - 1),
     explored,
     seed,
-    algorithm: algorithmOf(priceCap),
+    algorithm: getAlgorithm(priceCap),
   };
 }
 
-function drawOne(
+function drawCandidate(
   eligible: readonly number[],
-  standings: Standings,
+  candidateScores: CandidateScores,
   seed: number,
 ): number | undefined {
-  const lots = eligible.map((place) => ({
+  const draws = eligible.map((place) => ({
     place,
-    lot: draw(seed, standings.candidate(place).agent_id),
+    lot: drawRandom(seed, candidateScores.candidate(place).agent_id),
   }));
-  const [first] = firstOf(
-    lots,
+  const [first] = selectTop(
+    draws,
     1,
-    (a, b) => ascending(a.lot, b.lot) || standings.compare(a.place, b.place),
+    (a, b) => compareNumbers(a.lot, b.lot) || candidateScores.compare(a.place, b.place),
   );
   return first?.place;
 }
 
-function toRow(standings: Standings, place: number): RankedCandidate {
-  const cost = standings.cost(place);
+function toRankedCandidate(candidateScores: CandidateScores, place: number): RankedCandidate {
+  const cost = candidateScores.cost(place);
   return {
-    agent_id: standings.candidate(place).agent_id,
-    composite_score: standings.composite(place),
-    sub_scores: standings.scores(place),
-    path: shownPath(standings, place),
-    hops: standings.hops(place),
+    agent_id: candidateScores.candidate(place).agent_id,
+    composite_score: candidateScores.composite(place),
+    sub_scores: candidateScores.scores(place),
+    path: buildDisplayPath(candidateScores, place),
+    hops: candidateScores.hops(place),
     cost: cost === Infinity ? null : cost,
-    affordable: standings.isAffordable(place),
-    eligible: standings.isEligible(place),
+    affordable: candidateScores.isAffordable(place),
+    eligible: candidateScores.isEligible(place),
   };
 }
 
-function toChoice(standings: Standings, place: number, alternatives: number): RoutingChoice {
-  const scores = standings.scores(place);
+function toRoutingChoice(
+  candidateScores: CandidateScores,
+  place: number,
+  alternatives: number,
+): RoutingChoice {
+  const scores = candidateScores.scores(place);
   return {
-    selected_agent: standings.candidate(place).agent_id,
-    composite_score: standings.composite(place),
+    selected_agent: candidateScores.candidate(place).agent_id,
+    composite_score: candidateScores.composite(place),
     sub_scores: {
       trust: scores.trust,
       cost: scores.price_efficiency,
       latency: scores.latency,
       reliability: scores.success_rate,
     },
-    routing_paths: [shownPath(standings, place)],
+    routing_paths: [buildDisplayPath(candidateScores, place)],
     alternatives_considered: alternatives,
   };
 }
 
-function shownPath(standings: Standings, place: number): string[] {
-  return standings.path(place).with(0, SELF);
+function buildDisplayPath(candidateScores: CandidateScores, place: number): string[] {
+  return candidateScores.path(place).with(0, SELF);
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Candidate } from "./candidate.ts";
 import { Graph } from "./graph.ts";
 import { rank, type RankOptions } from "./rank.ts";
-import { rankAndRecord, replay, type RoutingRecord } from "./replay.ts";
+import { rankAndRecord, replayRanking, type RoutingRecord } from "./replay.ts";
 
 const ids = ["self", "a", "b", "c", "d", "e", "f"];
 const share = fc.double({ min: 0, max: 1, noNaN: true });
@@ -62,7 +62,7 @@ describe("a recorded decision", () => {
         const { ranking, record } = rankAndRecord(all, options);
         expect(ranking).toEqual(rank(all, options));
         expect(record.choice).toEqual(ranking.choice);
-        const made = replay(asRead(record));
+        const made = replayRanking(asRead(record));
         expect(JSON.stringify(made)).toBe(JSON.stringify(record.choice));
       }),
       { numRuns: 1_000 },
@@ -102,20 +102,20 @@ describe("a recorded decision", () => {
   test("holds all that decides: another seed, candidate or weight may decide otherwise", () => {
     const all = ["b", "c", "d", "e"].map((agent_id) => ({ ...known, agent_id }));
     const { record } = rankAndRecord(all, { explorationDrive: 1, seed: 1 });
-    const others = Array.from({ length: 20 }, (_, seed) => replay({ ...record, seed }));
+    const others = Array.from({ length: 20 }, (_, seed) => replayRanking({ ...record, seed }));
     expect(new Set(others.map((choice) => choice?.selected_agent)).size).toBeGreaterThan(1);
     const selected = record.choice?.selected_agent;
     const without = all.filter(({ agent_id }) => agent_id !== selected);
-    expect(replay({ ...record, candidates: without })?.selected_agent).not.toBe(selected);
+    expect(replayRanking({ ...record, candidates: without })?.selected_agent).not.toBe(selected);
     const weights = { ...record.weights, trust: 10 };
-    expect(replay({ ...record, weights })?.composite_score).not.toBe(
+    expect(replayRanking({ ...record, weights })?.composite_score).not.toBe(
       record.choice?.composite_score,
     );
   });
 
   test("is not believed: what it says of its choice changes nothing", () => {
     const { record } = rankAndRecord([known]);
-    expect(replay({ ...record, choice: null })).toEqual(record.choice);
+    expect(replayRanking({ ...record, choice: null })).toEqual(record.choice);
   });
 
   test.each<[string, Partial<RoutingRecord>]>([
@@ -126,6 +126,6 @@ describe("a recorded decision", () => {
     ["whose weights are none", { weights: { ...rankAndRecord([]).record.weights, trust: -1 } }],
   ])("%s is refused", (_, change) => {
     const { record } = rankAndRecord([known]);
-    expect(() => replay({ ...record, ...change })).toThrow(RangeError);
+    expect(() => replayRanking({ ...record, ...change })).toThrow(RangeError);
   });
 });

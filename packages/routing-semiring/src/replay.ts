@@ -1,11 +1,11 @@
 import type { Candidate } from "./candidate.ts";
 import { type Edge, Graph } from "./graph.ts";
 import {
-  algorithmOf,
-  decide,
+  getAlgorithm,
+  decideRanking,
   rank,
   type Ranking,
-  rankingOf,
+  buildRanking,
   type RankOptions,
   type RoutingChoice,
 } from "./rank.ts";
@@ -13,7 +13,7 @@ import { DEFAULT_WEIGHTS, type Weights } from "./weights.ts";
 
 /** The inputs of a decision as JSON, and what it came to: enough for anybody to make it again. */
 export interface RoutingRecord {
-  /** `algorithmOf` the price cap, in the version that decided. */
+  /** `getAlgorithm` the price cap, in the version that decided. */
   readonly algorithm: string;
   readonly seed: number;
   readonly weights: Weights;
@@ -38,11 +38,11 @@ export function rankAndRecord(
   candidates: readonly Candidate[],
   options: RankOptions = {},
 ): { readonly ranking: Ranking; readonly record: RoutingRecord } {
-  const decision = decide(candidates, options);
-  const ranking = rankingOf(decision, options);
+  const decision = decideRanking(candidates, options);
+  const ranking = buildRanking(decision, options);
   const priceCap = options.priceCap ?? null;
   const record = {
-    algorithm: algorithmOf(priceCap),
+    algorithm: getAlgorithm(priceCap),
     seed: decision.seed,
     weights: options.weights ?? DEFAULT_WEIGHTS,
     exploration_drive: options.explorationDrive ?? 0,
@@ -51,34 +51,37 @@ export function rankAndRecord(
     max_budget: options.maxBudget ?? null,
     ...(priceCap !== null && { price_cap: priceCap }),
     candidates,
-    graph: options.graph === undefined ? [] : hopsTaken(options.graph, decision),
+    graph: options.graph === undefined ? [] : listUsedEdges(options.graph, decision),
     choice: ranking.choice,
   };
   return { ranking, record };
 }
 
 /** Every hop once. The best routes from one id make a tree, so among these alone they are the same. */
-function hopsTaken(graph: Graph, { standings, places }: ReturnType<typeof decide>): Edge[] {
-  const taken = new Map<string, Edge>();
-  for (const place of places) {
-    if (!standings.isRouted(place)) continue;
-    const path = standings.path(place);
+function listUsedEdges(
+  graph: Graph,
+  { candidateScores, indexes }: ReturnType<typeof decideRanking>,
+): Edge[] {
+  const used = new Map<string, Edge>();
+  for (const place of indexes) {
+    if (!candidateScores.isRouted(place)) continue;
+    const path = candidateScores.path(place);
     for (let to = path.length - 1; to > 0; to -= 1) {
       // The rest of this route was taken with another candidate's.
-      if (taken.has(path[to]!)) break;
+      if (used.has(path[to]!)) break;
       const [source, target] = [path[to - 1]!, path[to]!];
-      taken.set(target, { from: source, to: target, ...graph.figures(source, target)! });
+      used.set(target, { from: source, to: target, ...graph.getAttributes(source, target)! });
     }
   }
-  return [...taken.values()];
+  return [...used.values()];
 }
 
 /**
  * Makes a recorded decision again, from its inputs alone; the same choice as then, whatever the record
  * says of it. A record of another `algorithm`, or whose graph is none, throws a RangeError.
  */
-export function replay(record: RoutingRecord): RoutingChoice | null {
-  const algorithm = algorithmOf(record.price_cap);
+export function replayRanking(record: RoutingRecord): RoutingChoice | null {
+  const algorithm = getAlgorithm(record.price_cap);
   if (record.algorithm !== algorithm) {
     throw new RangeError(`this is ${algorithm}, and the decision was made by another algorithm`);
   }

@@ -1,46 +1,52 @@
 import type { EdgeColumns } from "./edge-columns.ts";
 import { NONE } from "./edge-index.ts";
-import { FigureTable } from "./figure-table.ts";
+import { RouteAttributeTable } from "./figure-table.ts";
 import type { Graph } from "./graph.ts";
-import { pathTo, precedes } from "./predecessors.ts";
+import { buildPath, precedes } from "./predecessors.ts";
 import { RouteQueue, SETTLED } from "./route-queue.ts";
-import { compareFigures, NEGLIGIBLE, product, type RouteFigures, shareKey } from "./semiring.ts";
+import {
+  compareRoutes,
+  NEGLIGIBLE,
+  routeSemiring,
+  type RouteAttributes,
+  toShareKey,
+} from "./semiring.ts";
 
 /** A route by its ids, from the asking node on, with the figures of exactly this route. */
-export interface Route extends RouteFigures {
+export interface Route extends RouteAttributes {
   readonly agent_id: string;
   readonly path: string[];
 }
 
 /**
  * The best route from one id to every other, for all targets in one pass over the edges: those
- * that `bestPath` finds with `product` in a graph without the avoided ids.
+ * that `findBestPath` finds with `product` in a graph without the avoided ids.
  */
-export function routesFrom(graph: Graph, from: string, avoided: Iterable<string> = []): Routes {
+export function findRoutes(graph: Graph, from: string, avoided: Iterable<string> = []): Routes {
   return new Routes(graph, from, avoided);
 }
 
 export class Routes {
   readonly #graph: Graph;
-  readonly #figures: FigureTable;
+  readonly #figures: RouteAttributeTable;
   readonly #previous: Int32Array;
 
   constructor(graph: Graph, from: string, avoided: Iterable<string> = []) {
     this.#graph = graph;
-    this.#figures = new FigureTable(graph.ids.length);
+    this.#figures = new RouteAttributeTable(graph.ids.length);
     this.#previous = new Int32Array(graph.ids.length).fill(NONE);
-    const source = graph.nodeOf(from);
+    const source = graph.findNode(from);
     if (source !== NONE) this.#search(source, avoided);
   }
 
   /** The best route to an id, or null when there is none. */
-  to(id: string): Route | null {
+  get(id: string): Route | null {
     const node = this.find(id);
     return node === NONE ? null : this.#route(node);
   }
 
   /** Every route of at least one hop. */
-  all(): Route[] {
+  list(): Route[] {
     const routes: Route[] = [];
     for (const [node, before] of this.#previous.entries()) {
       if (before !== NONE) routes.push(this.#route(node));
@@ -50,11 +56,11 @@ export class Routes {
 
   /** The node number of an id that a route leads to, or -1. */
   find(id: string): number {
-    const node = this.#graph.nodeOf(id);
+    const node = this.#graph.findNode(id);
     return node === NONE || this.#figures.trust(node) === 0 ? NONE : node;
   }
 
-  figures(node: number): RouteFigures {
+  figures(node: number): RouteAttributes {
     return this.#figures.read(node);
   }
 
@@ -63,7 +69,7 @@ export class Routes {
   }
 
   path(node: number): string[] {
-    return pathTo(this.#graph.ids, this.#previous, node);
+    return buildPath(this.#graph.ids, this.#previous, node);
   }
 
   #route(node: number): Route {
@@ -73,7 +79,7 @@ export class Routes {
   // Dijkstra. More hops make a route worse even where trust stays, so the order only grows, and
   // all routes that could tie with a node's best are known when the node is taken out.
   #search(source: number, avoided: Iterable<string>): void {
-    const adjacency = this.#graph.grouped();
+    const adjacency = this.#graph.getAdjacency();
     const { edges } = adjacency;
     const { to, trust: edgeTrust } = edges;
     const figures = this.#figures;
@@ -82,7 +88,7 @@ export class Routes {
     const lastEdges = new Int32Array(previous.length);
     const queue = new RouteQueue(offers);
     // No offer beats a settled one, so nothing ever leads to these.
-    for (const id of avoided) offers[this.#graph.nodeOf(id)] = SETTLED;
+    for (const id of avoided) offers[this.#graph.findNode(id)] = SETTLED;
     figures.start(source);
     offers[source] = 1;
     queue.push(source, 0);
@@ -98,7 +104,7 @@ export class Routes {
         edge = edge + 1 < rowEnd ? edge + 1 : adjacency.afterRow(edge, node)
       ) {
         const target = to[edge]!;
-        const offer = shareKey(trust * edgeTrust[edge]!);
+        const offer = toShareKey(trust * edgeTrust[edge]!);
         const known = offers[target]!;
         if (offer < known || offer < NEGLIGIBLE) continue;
         if (offer === known && !this.#winsTie(edge, lastEdges[target]!, edges)) continue;
@@ -112,12 +118,15 @@ export class Routes {
 
   // Of two edges to one node: is the route by way of the first preferred?
   #winsTie(a: number, b: number, edges: EdgeColumns): boolean {
-    const order = compareFigures(this.#byWayOf(a, edges), this.#byWayOf(b, edges));
+    const order = compareRoutes(this.#byWayOf(a, edges), this.#byWayOf(b, edges));
     if (order !== 0) return order < 0;
     return precedes(this.#graph.ids, this.#previous, edges.from[a]!, edges.from[b]!);
   }
 
-  #byWayOf(edge: number, edges: EdgeColumns): RouteFigures {
-    return product.times(this.figures(edges.from[edge]!), product.of(edges.read(edge)));
+  #byWayOf(edge: number, edges: EdgeColumns): RouteAttributes {
+    return routeSemiring.times(
+      this.figures(edges.from[edge]!),
+      routeSemiring.fromEdge(edges.read(edge)),
+    );
   }
 }

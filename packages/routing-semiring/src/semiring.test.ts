@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cost, latency, product, reliability, type Semiring, trust } from "./semiring.ts";
+import {
+  costSemiring,
+  latencySemiring,
+  routeSemiring,
+  reliabilitySemiring,
+  type Semiring,
+  trustSemiring,
+} from "./semiring.ts";
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const sum = fc.oneof(
@@ -11,7 +18,7 @@ const sum = fc.oneof(
 const coarseShare = fc.integer({ min: 0, max: 100 }).map((percent) => percent / 100);
 const coarseSum = fc.integer({ min: 0, max: 50 }).map((tenths) => tenths / 10);
 const route = fc.oneof(
-  { weight: 1, arbitrary: fc.constantFrom(product.zero, product.one) },
+  { weight: 1, arbitrary: fc.constantFrom(routeSemiring.zero, routeSemiring.one) },
   {
     weight: 9,
     arbitrary: fc.record({
@@ -63,35 +70,35 @@ const counterexample = <T>(semiring: Semiring<T>, value: fc.Arbitrary<T>, law: L
 
 describe.each(laws)("%s", (_, law) => {
   test.each([
-    ["trust", trust, share],
-    ["reliability", reliability, share],
-    ["cost", cost, sum],
-    ["latency", latency, sum],
+    ["trust", trustSemiring, share],
+    ["reliability", reliabilitySemiring, share],
+    ["cost", costSemiring, sum],
+    ["latency", latencySemiring, sum],
   ])("in %s, within float error", (_name, semiring, value) => {
     expect(counterexample(semiring, value, law)).toBeUndefined();
   });
 
   test("in the product of all figures", () => {
-    expect(counterexample(product, route, law)).toBeUndefined();
+    expect(counterexample(routeSemiring, route, law)).toBeUndefined();
   });
 });
 
 describe("equal", () => {
   test.each([
-    ["float error is forgiven", trust.equal(0.9 * 0.8, 0.72), true],
-    ["so it is in sums", cost.equal(0.1 + 0.2, 0.3), true],
-    ["a difference is a difference", trust.equal(0.9, 0.9000001), false],
-    ["so it is in sums of money", cost.equal(1e6, 1e6 + 0.000_01), false],
-    ["no route equals no route", cost.equal(Infinity, Infinity), true],
-    ["no route is not an expensive one", cost.equal(Infinity, 1e9), false],
+    ["float error is forgiven", trustSemiring.equal(0.9 * 0.8, 0.72), true],
+    ["so it is in sums", costSemiring.equal(0.1 + 0.2, 0.3), true],
+    ["a difference is a difference", trustSemiring.equal(0.9, 0.9000001), false],
+    ["so it is in sums of money", costSemiring.equal(1e6, 1e6 + 0.000_01), false],
+    ["no route equals no route", costSemiring.equal(Infinity, Infinity), true],
+    ["no route is not an expensive one", costSemiring.equal(Infinity, 1e9), false],
     [
       "a route without trust is no route",
-      product.equal(product.zero, { ...product.one, trust: 0 }),
+      routeSemiring.equal(routeSemiring.zero, { ...routeSemiring.one, trust: 0 }),
       true,
     ],
     [
       "figures differ when one differs",
-      product.equal(product.one, { ...product.one, cost: 1 }),
+      routeSemiring.equal(routeSemiring.one, { ...routeSemiring.one, cost: 1 }),
       false,
     ],
   ])("%s", (_, actual, expected) => {
@@ -113,7 +120,7 @@ describe("the better of two routes", () => {
     ["at equal latency is more reliable", { reliability: 0.91 }],
   ])("%s", (_, change) => {
     const better = { ...plain, ...change };
-    expect(product.plus(better, plain)).toBe(better);
-    expect(product.plus(plain, better)).toBe(better);
+    expect(routeSemiring.plus(better, plain)).toBe(better);
+    expect(routeSemiring.plus(plain, better)).toBe(better);
   });
 });

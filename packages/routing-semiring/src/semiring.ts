@@ -1,5 +1,5 @@
 /** What passing one hop adds: trust and reliability in 0..1, cost in currency units, latency in ms. */
-export interface EdgeFigures {
+export interface EdgeAttributes {
   readonly trust: number;
   readonly cost: number;
   readonly latency: number;
@@ -7,7 +7,7 @@ export interface EdgeFigures {
 }
 
 /** The figures of one whole route. */
-export interface RouteFigures extends EdgeFigures {
+export interface RouteAttributes extends EdgeAttributes {
   readonly hops: number;
 }
 
@@ -24,74 +24,74 @@ export interface Semiring<T> {
   readonly plus: (a: T, b: T) => T;
   readonly times: (a: T, b: T) => T;
   readonly equal: (a: T, b: T) => boolean;
-  readonly of: (edge: EdgeFigures) => T;
+  readonly fromEdge: (edge: EdgeAttributes) => T;
 }
 
 /** A trust below this (the smallest normal single-precision number) is no trust. */
 export const NEGLIGIBLE = 2 ** -126;
 
-function close(a: number, b: number): boolean {
+function isClose(a: number, b: number): boolean {
   return a === b || Math.abs(a - b) <= Math.max(NEGLIGIBLE, 1e-12 * Math.min(a, b));
 }
 
-function mostLikely(of: (edge: EdgeFigures) => number): Semiring<number> {
+function createMaxProduct(fromEdge: (edge: EdgeAttributes) => number): Semiring<number> {
   return {
     zero: 0,
     one: 1,
     plus: (a, b) => Math.max(a, b),
     times: (a, b) => a * b,
-    equal: close,
-    of,
+    equal: isClose,
+    fromEdge,
   };
 }
 
-function leastSum(of: (edge: EdgeFigures) => number): Semiring<number> {
+function createMinSum(fromEdge: (edge: EdgeAttributes) => number): Semiring<number> {
   return {
     zero: Infinity,
     one: 0,
     plus: (a, b) => Math.min(a, b),
     times: (a, b) => a + b,
-    equal: close,
-    of,
+    equal: isClose,
+    fromEdge,
   };
 }
 
 /** Trust in 0..1: multiplied along a route, the highest wins. */
-export const trust = mostLikely((edge) => edge.trust);
+export const trustSemiring = createMaxProduct((edge) => edge.trust);
 
 /** Reliability in 0..1: multiplied along a route, the highest wins. */
-export const reliability = mostLikely((edge) => edge.reliability);
+export const reliabilitySemiring = createMaxProduct((edge) => edge.reliability);
 
 /** Cost in currency units: added along a route, the lowest wins. */
-export const cost = leastSum((edge) => edge.cost);
+export const costSemiring = createMinSum((edge) => edge.cost);
 
 /** Latency in ms: added along a route, the lowest wins. */
-export const latency = leastSum((edge) => edge.latency);
+export const latencySemiring = createMinSum((edge) => edge.latency);
 
 // Ties are found at the precision at which figures are known, so that 0.9 * 0.8 ties with 0.72
 // and 0.1 + 0.2 with 0.3. Rounding keeps "ties with" transitive, which a tolerance would not.
 
 /** A share, rounded for comparison: to single precision. */
-export const shareKey = Math.fround;
+export const toShareKey = Math.fround;
 
 /** A cost or a latency, rounded for comparison: in millionths. */
-export function sumKey(value: number): number {
+export function toSumKey(value: number): number {
   return Math.round(value * 1e6);
 }
 
 /** Negative when route `a` is preferred: more trust, fewer hops, lower cost, latency, reliability. */
-export function compareFigures(a: RouteFigures, b: RouteFigures): number {
+export function compareRoutes(a: RouteAttributes, b: RouteAttributes): number {
   return (
-    ascending(shareKey(b.trust), shareKey(a.trust)) ||
-    ascending(a.hops, b.hops) ||
-    ascending(sumKey(a.cost), sumKey(b.cost)) ||
-    ascending(sumKey(a.latency), sumKey(b.latency)) ||
-    ascending(shareKey(b.reliability), shareKey(a.reliability))
+    compareNumbers(toShareKey(b.trust), toShareKey(a.trust)) ||
+    compareNumbers(a.hops, b.hops) ||
+    compareNumbers(toSumKey(a.cost), toSumKey(b.cost)) ||
+    compareNumbers(toSumKey(a.latency), toSumKey(b.latency)) ||
+    compareNumbers(toShareKey(b.reliability), toShareKey(a.reliability))
   );
 }
 
 /** For sorting; unlike a difference it orders infinities too. */
-export function ascending(a: number, b: number): number {
+export function compareNumbers(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
@@ -99,10 +99,10 @@ export function ascending(a: number, b: number): number {
  * All figures of one route at once: `plus` keeps a whole route (the one of the highest trust; ties:
  * fewer hops, lower cost, lower latency, higher reliability) and never mixes figures of two routes.
  */
-export const product: Semiring<RouteFigures> = {
+export const routeSemiring: Semiring<RouteAttributes> = {
   zero: { trust: 0, cost: Infinity, latency: Infinity, reliability: 0, hops: Infinity },
   one: { trust: 1, cost: 0, latency: 0, reliability: 1, hops: 0 },
-  plus: (a, b) => (compareFigures(a, b) <= 0 ? a : b),
+  plus: (a, b) => (compareRoutes(a, b) <= 0 ? a : b),
   times: (a, b) => ({
     trust: a.trust * b.trust,
     cost: a.cost + b.cost,
@@ -113,12 +113,12 @@ export const product: Semiring<RouteFigures> = {
   // Without trust there is no route, whatever the other figures are.
   equal: (a, b) =>
     (a.trust < NEGLIGIBLE && b.trust < NEGLIGIBLE) ||
-    (close(a.trust, b.trust) &&
-      close(a.cost, b.cost) &&
-      close(a.latency, b.latency) &&
-      close(a.reliability, b.reliability) &&
+    (isClose(a.trust, b.trust) &&
+      isClose(a.cost, b.cost) &&
+      isClose(a.latency, b.latency) &&
+      isClose(a.reliability, b.reliability) &&
       a.hops === b.hops),
-  of: ({ trust: share, cost: price, latency: delay, reliability: chance }) => ({
+  fromEdge: ({ trust: share, cost: price, latency: delay, reliability: chance }) => ({
     trust: share,
     cost: price,
     latency: delay,

@@ -1,12 +1,18 @@
 import type { Candidate } from "./candidate.ts";
 import { NONE } from "./edge-index.ts";
 import type { Routes } from "./routes.ts";
-import { isCapable, priceEfficiency, subScores, totalCost, unit } from "./score.ts";
-import { ascending, type RouteFigures, sumKey } from "./semiring.ts";
-import { type SubScores, type Weights, weightedSum } from "./weights.ts";
+import {
+  isCapable,
+  computePriceEfficiency,
+  computeSubScores,
+  computeTotalCost,
+  clampToUnit,
+} from "./score.ts";
+import { compareNumbers, type RouteAttributes, toSumKey } from "./semiring.ts";
+import { type SubScores, type Weights, computeWeightedSum } from "./weights.ts";
 
 /** What a task asks for. */
-export interface Demand {
+export interface RankingRequirements {
   /** The asking agent, which is no candidate for its own task. */
   readonly from: string;
   readonly requiredCapabilities: readonly string[];
@@ -18,10 +24,10 @@ export interface Demand {
  * The scores of candidates, known by their places in the list. They are kept as columns: objects are
  * made only for a candidate that somebody asks about.
  */
-export class Standings {
+export class CandidateScores {
   readonly #candidates: readonly Candidate[];
   readonly #routes: Routes | null;
-  readonly #demand: Demand;
+  readonly #demand: RankingRequirements;
   readonly #nodes: Int32Array;
   readonly #costs: Float64Array;
   readonly #excluded: Uint8Array;
@@ -31,7 +37,7 @@ export class Standings {
   constructor(
     candidates: readonly Candidate[],
     routes: Routes | null,
-    demand: Demand,
+    demand: RankingRequirements,
     weights: Weights,
   ) {
     this.#candidates = candidates;
@@ -57,7 +63,7 @@ export class Standings {
   scores(place: number): SubScores {
     const candidate = this.candidate(place);
     const capable = isCapable(candidate, this.#demand.requiredCapabilities);
-    return subScores(candidate, this.#route(place), capable, this.#price(place));
+    return computeSubScores(candidate, this.#route(place), capable, this.#price(place));
   }
 
   /** Price and route together; Infinity without a valid price. */
@@ -104,14 +110,14 @@ export class Standings {
   /** Ranks the places of two candidates: higher score, then fewer hops, lower cost, smaller id. */
   compare(a: number, b: number): number {
     return (
-      ascending(this.composite(b), this.composite(a)) ||
-      ascending(this.hops(a), this.hops(b)) ||
-      ascending(sumKey(this.cost(a)), sumKey(this.cost(b))) ||
+      compareNumbers(this.composite(b), this.composite(a)) ||
+      compareNumbers(this.hops(a), this.hops(b)) ||
+      compareNumbers(toSumKey(this.cost(a)), toSumKey(this.cost(b))) ||
       (this.candidate(a).agent_id < this.candidate(b).agent_id ? -1 : 1)
     );
   }
 
-  #route(place: number): RouteFigures | null {
+  #route(place: number): RouteAttributes | null {
     const given = this.candidate(place).route;
     if (given !== undefined) return { ...given, hops: given.path.length - 1 };
     const node = this.#nodes[place]!;
@@ -119,7 +125,7 @@ export class Standings {
   }
 
   #price(place: number): number {
-    return priceEfficiency(this.#costs[place]!, this.#demand.maxBudget, this.#meanCost);
+    return computePriceEfficiency(this.#costs[place]!, this.#demand.maxBudget, this.#meanCost);
   }
 
   // One look at each candidate; what its price is worth is known only after all were seen.
@@ -131,11 +137,15 @@ export class Standings {
         this.#nodes[place] = this.#routes.find(candidate.agent_id);
       }
       const route = this.#route(place);
-      const cost = totalCost(candidate, route);
+      const cost = computeTotalCost(candidate, route);
       const capable = isCapable(candidate, requiredCapabilities);
       this.#costs[place] = cost;
       if (candidate.blocked || !capable || cost === Infinity) this.#excluded[place] = 1;
-      else this.#composites[place] = weightedSum(subScores(candidate, route, true, 0), weights);
+      else
+        this.#composites[place] = computeWeightedSum(
+          computeSubScores(candidate, route, true, 0),
+          weights,
+        );
     }
   }
 
@@ -145,7 +155,7 @@ export class Standings {
       if (this.#excluded[place] === 1) continue;
       const sum = this.#composites[place]! + this.#price(place) * weight;
       // To 12 decimals, so that scores which should be equal are.
-      this.#composites[place] = unit(Math.round(sum * 1e12) / 1e12);
+      this.#composites[place] = clampToUnit(Math.round(sum * 1e12) / 1e12);
     }
   }
 
@@ -155,7 +165,7 @@ export class Standings {
     let count = 0;
     for (let place = 0; place < this.#costs.length; place += 1) {
       if (this.#excluded[place] === 1) continue;
-      sum += sumKey(this.#costs[place]!);
+      sum += toSumKey(this.#costs[place]!);
       count += 1;
     }
     return count === 0 ? 0 : sum / count / 1e6;
@@ -163,6 +173,6 @@ export class Standings {
 }
 
 /** A bound that is no number covers nothing. */
-function isWithin(cost: number, most: number | null): boolean {
-  return most === null || sumKey(cost) <= sumKey(most);
+function isWithin(cost: number, max: number | null): boolean {
+  return max === null || toSumKey(cost) <= toSumKey(max);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { nextLevel, shownLevel, trustScore } from "./trust-level.ts";
+import { computeNextLevel, selectDisplayedLevel, getTrustScore } from "./trust-level.ts";
 
 test.each([
   ["unknown", 0.1],
@@ -8,7 +8,7 @@ test.each([
   ["trusted", 0.9],
   ["blocked", 0],
 ] as const)("%s scores %d", (level, score) => {
-  expect(trustScore(level)).toBe(score);
+  expect(getTrustScore(level)).toBe(score);
 });
 
 describe("a success leads", () => {
@@ -27,7 +27,7 @@ describe("a success leads", () => {
     ["never down, even at a low rate", "trusted", 20, 30, "trusted"],
     ["never out of blocked", "blocked", 100, 0, "blocked"],
   ] as const)("%s", (_, level, successes, failures, expected) => {
-    expect(nextLevel(level, "completed", successes, failures)).toBe(expected);
+    expect(computeNextLevel(level, "completed", successes, failures)).toBe(expected);
   });
 });
 
@@ -43,7 +43,7 @@ describe("a failure leads", () => {
     ["never up, even at a high rate", "unknown", 30, 1, "unknown"],
     ["never out of blocked", "blocked", 0, 1, "blocked"],
   ] as const)("%s", (_, level, successes, failures, expected) => {
-    expect(nextLevel(level, "failed", successes, failures)).toBe(expected);
+    expect(computeNextLevel(level, "failed", successes, failures)).toBe(expected);
   });
 });
 
@@ -62,6 +62,6 @@ describe("the level shown", () => {
     ["never lowered by who blocked it", null, ["blocked", "trusted", "trusted"], "trusted"],
     ["unknown without payers", null, [], "unknown"],
   ] as const)("%s", (_, own, payers, expected) => {
-    expect(shownLevel(own, payers)).toBe(expected);
+    expect(selectDisplayedLevel(own, payers)).toBe(expected);
   });
 });

@@ -1,9 +1,9 @@
 /** From no history to most trusted, and `blocked`, the end of it. */
 export type TrustLevel = "unknown" | "first_contact" | "verified" | "trusted" | "blocked";
 
-const ASCENT = ["unknown", "first_contact", "verified", "trusted"] as const;
+const ascendingLevels = ["unknown", "first_contact", "verified", "trusted"] as const;
 
-const SCORES: Record<TrustLevel, number> = {
+const levelScores: Record<TrustLevel, number> = {
   unknown: 0.1,
   first_contact: 0.3,
   verified: 0.6,
@@ -12,8 +12,8 @@ const SCORES: Record<TrustLevel, number> = {
 };
 
 /** The score of a level, 0..1. */
-export function trustScore(level: TrustLevel): number {
-  return SCORES[level];
+export function getTrustScore(level: TrustLevel): number {
+  return levelScores[level];
 }
 
 /**
@@ -23,7 +23,7 @@ export function trustScore(level: TrustLevel): number {
  * verified with 5 successes at a rate of 0.8, trusted with 20 at 0.9. A failure leads one level down
  * when, of at least 3 tasks, fewer than half succeeded. `blocked` is never left.
  */
-export function nextLevel(
+export function computeNextLevel(
   level: TrustLevel,
   outcome: "completed" | "failed",
   successes: number,
@@ -31,12 +31,12 @@ export function nextLevel(
 ): TrustLevel {
   if (level === "blocked") return "blocked";
   const counted = successes + failures;
-  const place = ASCENT.indexOf(level);
+  const place = ascendingLevels.indexOf(level);
   if (outcome === "completed") {
-    return ASCENT[Math.max(place, earnedPlace(successes, counted))]!;
+    return ascendingLevels[Math.max(place, computeEarnedIndex(successes, counted))]!;
   }
-  if (counted >= 3 && successes < counted * 0.5) return ASCENT[Math.max(place - 1, 0)]!;
-  return counted === 1 ? ASCENT[Math.max(place, 1)]! : level;
+  if (counted >= 3 && successes < counted * 0.5) return ascendingLevels[Math.max(place - 1, 0)]!;
+  return counted === 1 ? ascendingLevels[Math.max(place, 1)]! : level;
 }
 
 /**
@@ -44,19 +44,19 @@ export function nextLevel(
  * level that at least two of those who paid the agent hold. Who is in `heldByPayers` is the
  * caller's to decide; one level for each payer, so that nobody vouches twice.
  */
-export function shownLevel(
+export function selectDisplayedLevel(
   own: TrustLevel | null,
   heldByPayers: readonly TrustLevel[],
 ): TrustLevel {
   if (own !== null) return own;
   const places = heldByPayers
     .filter((level) => level !== "blocked")
-    .map((level) => ASCENT.indexOf(level))
+    .map((level) => ascendingLevels.indexOf(level))
     .sort((a, b) => b - a);
-  return ASCENT[places[1] ?? 0]!;
+  return ascendingLevels[places[1] ?? 0]!;
 }
 
-function earnedPlace(successes: number, counted: number): number {
+function computeEarnedIndex(successes: number, counted: number): number {
   if (successes >= 20 && successes * 10 >= counted * 9) return 3;
   if (successes >= 5 && successes * 10 >= counted * 8) return 2;
   return 1;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import {
-  newTrustRecord,
-  recordPayment,
-  recordTask,
+  createTrustRecord,
+  applyPayment,
+  applyTaskOutcome,
   setTrustLevel,
   type TaskOutcome,
 } from "./trust.ts";
@@ -14,7 +14,7 @@ const outcome = (status: TaskOutcome["status"], latencyMs = 100, now = 2000): Ta
 });
 
 const after = (...outcomes: TaskOutcome[]) =>
-  outcomes.reduce(recordTask, newTrustRecord("payer", "worker", 1000));
+  outcomes.reduce(applyTaskOutcome, createTrustRecord("payer", "worker", 1000));
 
 describe("a trust record", () => {
   test("begins unknown, with nothing counted", () => {
@@ -68,7 +68,7 @@ describe("a trust record", () => {
   );
 
   test("A6: counts the success of an unsettled task once it is paid, as the same interaction", () => {
-    const paid = recordPayment(after(outcome("unsettled")), { latencyMs: 100, now: 3000 });
+    const paid = applyPayment(after(outcome("unsettled")), { latencyMs: 100, now: 3000 });
     expect(paid).toEqual({ ...after(outcome("completed")), last_seen_at: 3000 });
   });
 
@@ -139,7 +139,7 @@ describe("by hand", () => {
 
   test("a block outlasts success", () => {
     const blocked = setTrustLevel(after(), "blocked");
-    expect(blocked.ok && recordTask(blocked.record, outcome("completed"))).toMatchObject({
+    expect(blocked.ok && applyTaskOutcome(blocked.record, outcome("completed"))).toMatchObject({
       trust_level: "blocked",
       trust_score: 0,
       successful_tasks: 1,

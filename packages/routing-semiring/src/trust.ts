@@ -1,4 +1,4 @@
-import { nextLevel, type TrustLevel, trustScore } from "./trust-level.ts";
+import { computeNextLevel, type TrustLevel, getTrustScore } from "./trust-level.ts";
 
 /** What one agent (a delegator) knows of another that worked for it. Times in ms since 1970. */
 export interface TrustRecord {
@@ -18,19 +18,23 @@ export interface TrustRecord {
 
 /** How one task ended. `latencyMs` is by the relay's own clock, never by the worker's. */
 export interface TaskOutcome {
-  /** Only `completed` is a success and only `failed` a failure; see `countedStatus`. */
+  /** Only `completed` is a success and only `failed` a failure; see `getCountedStatus`. */
   readonly status: "completed" | "failed" | "denied" | "partial" | "refunded" | "unsettled";
   readonly latencyMs: number;
   readonly now: number;
 }
 
 /** The record of two agents before their first task. */
-export function newTrustRecord(agentId: string, remoteAgentId: string, now: number): TrustRecord {
+export function createTrustRecord(
+  agentId: string,
+  remoteAgentId: string,
+  now: number,
+): TrustRecord {
   return {
     agent_id: agentId,
     remote_agent_id: remoteAgentId,
     trust_level: "unknown",
-    trust_score: trustScore("unknown"),
+    trust_score: getTrustScore("unknown"),
     interaction_count: 0,
     successful_tasks: 0,
     failed_tasks: 0,
@@ -41,27 +45,27 @@ export function newTrustRecord(agentId: string, remoteAgentId: string, now: numb
 }
 
 /**
- * The record after one more task, its level moved as `nextLevel` says. A task that is neither
+ * The record after one more task, its level moved as `computeNextLevel` says. A task that is neither
  * `completed` nor `failed` counts as an interaction, but neither as success nor as failure.
  */
-export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustRecord {
+export function applyTaskOutcome(record: TrustRecord, outcome: TaskOutcome): TrustRecord {
   const { status, latencyMs, now } = outcome;
-  const seen = {
+  const updated = {
     ...record,
     interaction_count: record.interaction_count + 1,
     last_seen_at: Math.max(record.last_seen_at, now),
   };
-  if (status !== "completed" && status !== "failed") return seen;
+  if (status !== "completed" && status !== "failed") return updated;
   const successes = record.successful_tasks + (status === "completed" ? 1 : 0);
   const failures = record.failed_tasks + (status === "failed" ? 1 : 0);
   return {
-    ...seen,
-    ...levelOf(nextLevel(record.trust_level, status, successes, failures)),
+    ...updated,
+    ...toLevelMembers(computeNextLevel(record.trust_level, status, successes, failures)),
     successful_tasks: successes,
     failed_tasks: failures,
     avg_latency_ms:
       status === "completed"
-        ? extendMean(record.avg_latency_ms, latencyMs, successes)
+        ? updateMean(record.avg_latency_ms, latencyMs, successes)
         : record.avg_latency_ms,
   };
 }
@@ -70,12 +74,15 @@ export function recordTask(record: TrustRecord, outcome: TaskOutcome): TrustReco
  * The record after a task that was counted as `unsettled` has been paid: the success is counted, and
  * the interaction is not counted a second time.
  */
-export function recordPayment(
+export function applyPayment(
   record: TrustRecord,
   { latencyMs, now }: Omit<TaskOutcome, "status">,
 ): TrustRecord {
   const { interaction_count } = record;
-  return { ...recordTask(record, { status: "completed", latencyMs, now }), interaction_count };
+  return {
+    ...applyTaskOutcome(record, { status: "completed", latencyMs, now }),
+    interaction_count,
+  };
 }
 
 /**
@@ -88,13 +95,13 @@ export function setTrustLevel(
 ): { ok: true; record: TrustRecord } | { ok: false; code: "trust.blocked" } {
   return record.trust_level === "blocked" && level !== "blocked"
     ? { ok: false, code: "trust.blocked" }
-    : { ok: true, record: { ...record, ...levelOf(level) } };
+    : { ok: true, record: { ...record, ...toLevelMembers(level) } };
 }
 
-function levelOf(level: TrustLevel) {
-  return { trust_level: level, trust_score: trustScore(level) };
+function toLevelMembers(level: TrustLevel) {
+  return { trust_level: level, trust_score: getTrustScore(level) };
 }
 
-function extendMean(mean: number | null, value: number, count: number): number {
+function updateMean(mean: number | null, value: number, count: number): number {
   return mean === null ? value : mean + (value - mean) / count;
 }

@@ -22,7 +22,7 @@ export const DEFAULT_WEIGHTS: Weights = {
 };
 
 /** The sum of the factors by their weights. */
-export function weightedSum(scores: SubScores, weights: Weights): number {
+export function computeWeightedSum(scores: SubScores, weights: Weights): number {
   return (
     scores.trust * weights.trust +
     scores.success_rate * weights.success_rate +
@@ -34,7 +34,7 @@ export function weightedSum(scores: SubScores, weights: Weights): number {
 }
 
 /** The weights in proportion, summing to 1; a negative or non-finite weight, or all 0, throws. */
-export function normaliseWeights(weights: Weights): Weights {
+export function normalizeWeights(weights: Weights): Weights {
   const { trust, success_rate, latency, price_efficiency, capability_match, availability } =
     weights;
   const all = [trust, success_rate, latency, price_efficiency, capability_match, availability];

@@ -6,7 +6,8 @@ import type { ManualClock } from "./clock.ts";
 import type { SeededRandom } from "./random.ts";
 
 /** Where a test's time and chance come from. */
-export interface TestWorld extends Pick<ManualClock, "now">, Pick<SeededRandom, "randomBytes"> {}
+export interface TestEnvironment
+  extends Pick<ManualClock, "now">, Pick<SeededRandom, "randomBytes"> {}
 
 /** An agent with one device. A relay names the device anew at bootstrap: `{...agent, deviceId}`. */
 export interface TestAgent extends DeviceIdentity {
@@ -15,7 +16,7 @@ export interface TestAgent extends DeviceIdentity {
   readonly did: string;
 }
 
-export function testAgent({ now, randomBytes }: TestWorld): TestAgent {
+export function createTestAgent({ now, randomBytes }: TestEnvironment): TestAgent {
   const { publicKey, secretKey } = generateKeyPair(randomBytes(32));
   return {
     agentId: uuidV7(now(), randomBytes(10)),
@@ -27,10 +28,10 @@ export function testAgent({ now, randomBytes }: TestWorld): TestAgent {
 }
 
 /** A signed token of the agent for `audience` (a did:key), by default with every scope. */
-export function tokenOf(
+export function createToken(
   agent: TestAgent,
   audience: string,
-  { now, randomBytes }: TestWorld,
+  { now, randomBytes }: TestEnvironment,
   scope: readonly Scope[] = scopes,
 ): Promise<string> {
   const jti = uuidV7(now(), randomBytes(10));
@@ -38,19 +39,19 @@ export function tokenOf(
 }
 
 /** As much of a task as its receipt refers to. */
-export interface ReceiptedTask {
+export interface TaskInput {
   readonly task_id: string;
   readonly prompt: string;
   readonly submitted_at: number;
 }
 
 /** A receipt by which the agent proves the task; `change` is signed too, whatever it breaks. */
-export function receiptOf(
+export function createReceipt(
   agent: TestAgent,
-  task: ReceiptedTask,
-  change: Partial<ReceiptBody> = {},
+  task: TaskInput,
+  changes: Partial<ReceiptBody> = {},
 ): ExecutionReceipt {
-  const result = change.result ?? "done";
+  const result = changes.result ?? "done";
   const body: ReceiptBody = {
     task_id: task.task_id,
     relay_task_id: task.task_id,
@@ -65,7 +66,7 @@ export function receiptOf(
     memories_formed: 0,
     prompt_hash: sha256Hex(task.prompt),
     result_hash: sha256Hex(result),
-    ...change,
+    ...changes,
   };
   return signReceipt(body, agent.secretKey);
 }

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { manualClock } from "./clock.ts";
+import { createManualClock } from "./clock.ts";
 
 test("a clock stands still until it is moved", async () => {
-  const clock = manualClock(1_000);
+  const clock = createManualClock(1_000);
   expect(clock.now()).toBe(1_000);
   await clock.advance(250);
   expect(clock.now()).toBe(1_250);
 });
 
 test("timers run at their own times, in order, those of one moment as they were set", async () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const ran: [string, number][] = [];
   for (const [name, ms] of [
     ["c", 30],
@@ -30,7 +30,7 @@ test("timers run at their own times, in order, those of one moment as they were 
 });
 
 test("a timer that is cancelled does not run", async () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   let ran = false;
   const cancel = clock.schedule(10, () => (ran = true));
   cancel();
@@ -39,7 +39,7 @@ test("a timer that is cancelled does not run", async () => {
 });
 
 test("what a timer starts is done before the next one runs, and may set more", async () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const ran: string[] = [];
   clock.schedule(10, async () => {
     await Promise.resolve();

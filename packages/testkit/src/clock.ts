@@ -19,11 +19,11 @@ export interface ManualClock {
 }
 
 /** Starts at `start`, by default in October 2025. */
-export function manualClock(start = 1_760_000_000_000): ManualClock {
+export function createManualClock(start = 1_760_000_000_000): ManualClock {
   let now = start;
   const timers = new Set<Timer>();
   // A stable sort: of two timers for one moment the one that was set first comes first.
-  const inOrder = () => [...timers].toSorted((a, b) => a.at - b.at);
+  const sortTimers = () => [...timers].toSorted((a, b) => a.at - b.at);
   return {
     now: () => now,
     schedule(ms, task) {
@@ -31,21 +31,21 @@ export function manualClock(start = 1_760_000_000_000): ManualClock {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
-    pending: () => inOrder().map(({ at }) => at - now),
+    pending: () => sortTimers().map(({ at }) => at - now),
     async advance(ms) {
       const end = now + ms;
-      for (let [next] = inOrder(); next !== undefined && next.at <= end; [next] = inOrder()) {
+      for (let [next] = sortTimers(); next !== undefined && next.at <= end; [next] = sortTimers()) {
         now = next.at;
         timers.delete(next);
         next.task();
-        await turn();
+        await nextTurn();
       }
       now = end;
-      await turn();
+      await nextTurn();
     },
   };
 }
 
-function turn(): Promise<void> {
+function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

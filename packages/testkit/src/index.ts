@@ -1,8 +1,8 @@
-export { receiptOf, testAgent, tokenOf } from "./agents.ts";
-export type { ReceiptedTask, TestAgent, TestWorld } from "./agents.ts";
-export { manualClock } from "./clock.ts";
+export { createReceipt, createTestAgent, createToken } from "./agents.ts";
+export type { TaskInput, TestAgent, TestEnvironment } from "./agents.ts";
+export { createManualClock } from "./clock.ts";
 export type { ManualClock } from "./clock.ts";
-export { seededRandom } from "./random.ts";
+export { createSeededRandom } from "./random.ts";
 export type { SeededRandom } from "./random.ts";
-export { hostileVectors, jsonVectors, receiptVectors } from "./vectors.ts";
+export { loadHostileVectors, loadJsonVectors, loadReceiptVectors } from "./vectors.ts";
 export type { HostileVectors, JsonVector, ReceiptVector } from "./vectors.ts";

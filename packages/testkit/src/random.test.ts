@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "./random.ts";
+import { createSeededRandom } from "./random.ts";
 
 const draw = (seed: number) => {
-  const { next } = seededRandom(seed);
+  const { next } = createSeededRandom(seed);
   return Array.from({ length: 1_000 }, next);
 };
 
@@ -25,7 +25,7 @@ describe("seeded chance", () => {
   });
 
   test("gives whole numbers below a limit, bytes and one of several", () => {
-    const random = seededRandom(3);
+    const random = createSeededRandom(3);
     const numbers = Array.from({ length: 200 }, () => random.below(6));
     expect(new Set(numbers)).toEqual(new Set([0, 1, 2, 3, 4, 5]));
     expect(random.randomBytes(32)).toHaveLength(32);

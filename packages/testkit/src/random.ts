@@ -9,13 +9,13 @@ export interface SeededRandom {
 }
 
 /** The generator is sfc32; print the seed of a failing run and it can be run again. */
-export function seededRandom(seed: number): SeededRandom {
+export function createSeededRandom(seed: number): SeededRandom {
   let a = 0x9e3779b9;
   let b = seed | 0;
   let c = Math.floor(seed / 2 ** 32) | 0;
   let counter = 1;
 
-  function word(): number {
+  function nextWord(): number {
     const sum = (a + b + counter) | 0;
     counter = (counter + 1) | 0;
     a = b ^ (b >>> 9);
@@ -25,14 +25,14 @@ export function seededRandom(seed: number): SeededRandom {
   }
 
   // Seeds that differ in one bit give like sequences at first.
-  for (let i = 0; i < 16; i++) word();
+  for (let i = 0; i < 16; i++) nextWord();
 
-  const next = () => word() / 2 ** 32;
+  const next = () => nextWord() / 2 ** 32;
   const below = (limit: number) => Math.floor(next() * limit);
   return {
     next,
     below,
-    randomBytes: (length) => Uint8Array.from({ length }, () => word() & 0xff),
+    randomBytes: (length) => Uint8Array.from({ length }, () => nextWord() & 0xff),
     pick: (items) => items[below(items.length)] ?? items[0],
   };
 }

@@ -1,9 +1,9 @@
 import { verifyReceipt } from "@agent/receipts";
 import { expect, test } from "vitest";
-import { hostileVectors, jsonVectors, receiptVectors } from "./vectors.ts";
+import { loadHostileVectors, loadJsonVectors, loadReceiptVectors } from "./vectors.ts";
 
 test("the receipts are read with the verdict that a verifier reaches", () => {
-  const vectors = receiptVectors();
+  const vectors = loadReceiptVectors();
   expect(vectors).toHaveLength(153);
   for (const { receipt, key, task, expect: verdict } of vectors.slice(0, 5)) {
     const { valid } = verifyReceipt(receipt, { publicKey: key, taskId: task });
@@ -12,7 +12,7 @@ test("the receipts are read with the verdict that a verifier reaches", () => {
 });
 
 test("the JSON texts are read as bytes that JSON.parse takes and refuses as they say", () => {
-  const vectors = jsonVectors();
+  const vectors = loadJsonVectors();
   expect(vectors).toHaveLength(340);
   const wrong = vectors.filter(
     ({ bytes, expect: verdict }) => verdict !== "any" && isJson(bytes) !== (verdict === "accept"),
@@ -30,7 +30,7 @@ function isJson(bytes: Uint8Array): boolean {
 }
 
 test("the giants are made as large as they are meant", () => {
-  const { values, bodies, giants } = hostileVectors();
+  const { values, bodies, giants } = loadHostileVectors();
   expect(values).toContain("1e309");
   expect(bodies.map(({ name }) => name)).toContain("overlong-utf8");
   const sizes = [...giants()].map((text) => text.length);

@@ -31,8 +31,8 @@ export interface HostileVectors {
   readonly giants: () => Iterable<string>;
 }
 
-export function receiptVectors(): readonly ReceiptVector[] {
-  return readLines("own/receipts.jsonl");
+export function loadReceiptVectors(): readonly ReceiptVector[] {
+  return loadLines("own/receipts.jsonl");
 }
 
 interface JsonLine extends Omit<JsonVector, "expect" | "bytes"> {
@@ -43,8 +43,8 @@ interface JsonLine extends Omit<JsonVector, "expect" | "bytes"> {
 }
 
 /** The cases of nst/JSONTestSuite. */
-export function jsonVectors(): readonly JsonVector[] {
-  return readLines<JsonLine>("json/nst.jsonl").map(({ name, expect, text, base64, repeat }) => {
+export function loadJsonVectors(): readonly JsonVector[] {
+  return loadLines<JsonLine>("json/nst.jsonl").map(({ name, expect, text, base64, repeat }) => {
     const [part, times] = repeat ?? ["", 0];
     const bytes =
       base64 === undefined
@@ -55,7 +55,7 @@ export function jsonVectors(): readonly JsonVector[] {
   });
 }
 
-interface Giant {
+interface GiantTemplate {
   readonly open: string;
   readonly n: number;
   readonly close: string;
@@ -67,33 +67,33 @@ interface Giant {
 
 interface HostileFile {
   readonly values: readonly string[];
-  readonly gens: readonly Giant[];
+  readonly gens: readonly GiantTemplate[];
   readonly raw: readonly { readonly name: string; readonly base64: string }[];
 }
 
-export function hostileVectors(): HostileVectors {
-  const { values, gens, raw } = JSON.parse(readVector("own/hostile.json")) as HostileFile;
+export function loadHostileVectors(): HostileVectors {
+  const { values, gens, raw } = JSON.parse(loadVector("own/hostile.json")) as HostileFile;
   return {
     values,
     bodies: raw.map(({ name, base64 }) => ({ name, bytes: Buffer.from(base64, "base64") })),
     *giants() {
-      for (const giant of gens) yield giantText(giant);
+      for (const giant of gens) yield expandGiant(giant);
     },
   };
 }
 
-function giantText(giant: Giant): string {
+function expandGiant(giant: GiantTemplate): string {
   const { open, n, close, mid = "", mid_repeat: [part, times] = ["", 0] } = giant;
   const keys = Array.from({ length: giant.mid_keys ?? 0 }, (_, i) => `"k${i}":0`).join(",");
   const middle = mid + part.repeat(times) + (giant.mid_tail ?? "") + keys;
   return open.repeat(n) + middle + close.repeat(n);
 }
 
-function readLines<T>(name: string): readonly T[] {
-  const lines = readVector(name).trimEnd().split("\n");
+function loadLines<T>(name: string): readonly T[] {
+  const lines = loadVector(name).trimEnd().split("\n");
   return lines.map((line) => JSON.parse(line) as T);
 }
 
-function readVector(name: string): string {
+function loadVector(name: string): string {
   return readFileSync(new URL(`../../../vectors/${name}`, import.meta.url), "utf8");
 }

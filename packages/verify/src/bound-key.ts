@@ -2,12 +2,12 @@ import { bytesToHex, didKeyToPublicKey, EncodingError } from "@agent/crypto";
 import type { BoundKeys } from "@agent/receipts";
 
 /** Whether a key is one of those that the caller named. */
-export function isNamed(key: string | null, named: BoundKeys): boolean {
-  return key !== null && (typeof named === "string" ? key === named : named.includes(key));
+export function isExpectedKey(key: string | null, expected: BoundKeys): boolean {
+  return key !== null && (typeof expected === "string" ? key === expected : expected.includes(key));
 }
 
 /** The key that a did:key is, as 64 hex digits; null for anything else. */
-export function keyOfDid(did: unknown): string | null {
+export function parseDidKey(did: unknown): string | null {
   try {
     return typeof did === "string" ? bytesToHex(didKeyToPublicKey(did)) : null;
   } catch (error) {

@@ -3,28 +3,28 @@ export {
   BUNDLE_SPEC,
   BundleSchema,
   type EvidenceBundle,
-  type KeyTerm,
+  type KeyRecord,
   type NestedTask,
   type Peer,
   type Posting,
   type Signer,
 } from "./bundle/schema.ts";
-export { bundleText, type Evidence, signBundle, type Voucher } from "./bundle/sign.ts";
+export { formatBundle, type Evidence, signBundle, type BundleSigner } from "./bundle/sign.ts";
 export { verifyBundle } from "./bundle/verify.ts";
 export type { Claim } from "./claim/claim.ts";
-export { claimOf } from "./claim/claim-of.ts";
+export { getClaim } from "./claim/claim-of.ts";
 export type { ArtifactKind } from "./kind.ts";
-export { type Outcome, outcomeOf } from "./outcome.ts";
-export { recognise } from "./recognise.ts";
+export { type Outcome, getOutcome } from "./outcome.ts";
+export { detectKind } from "./recognise.ts";
 export type {
   ArtifactRefusal,
-  BundleRemark,
+  BundleWarning,
   BundleRefusal,
   GeneralRefusal,
   ResultFileRefusal,
 } from "./refusals.ts";
-export { type ReportOptions, reportOf } from "./report.ts";
+export { type ReportOptions, formatReport } from "./report.ts";
 export { type FileDigest, verifyResultFile } from "./result-file.ts";
-export { type Rung, type RungName, RUNGS } from "./rungs.ts";
-export type { Check, Verdict } from "./verdict.ts";
+export { type ProofLevel, type ProofLevelName, PROOF_LEVELS } from "./rungs.ts";
+export type { CheckResult, Verdict } from "./verdict.ts";
 export { verifyArtifact } from "./verify-artifact.ts";

@@ -9,7 +9,7 @@ export type Outcome = "valid" | "unanchored" | "refused";
  * The kinds that a relay signed alone. Without a named key they prove nothing at all, because a relay and
  * its agents can be made up by the one who shows the file.
  */
-const IS_RELAY_SIGNED: Readonly<Record<ArtifactKind, boolean>> = {
+const relaySignedKinds: Readonly<Record<ArtifactKind, boolean>> = {
   bundle: true,
   settlement: true,
   attestation: true,
@@ -25,11 +25,11 @@ const IS_RELAY_SIGNED: Readonly<Record<ArtifactKind, boolean>> = {
 
 /** Whether a kind is worth no more than the relay's key that signed it. */
 export function isRelaySigned(kind: ArtifactKind): boolean {
-  return IS_RELAY_SIGNED[kind];
+  return relaySignedKinds[kind];
 }
 
 /** What a verdict comes to, given the keys that the caller named for it. */
-export function outcomeOf(
+export function getOutcome(
   { kind, valid }: Verdict,
   { publicKey }: Pick<VerifyOptions, "publicKey">,
 ): Outcome {

@@ -1,21 +1,24 @@
-import { type RungName, RUNGS } from "./rungs.ts";
-import type { Check } from "./verdict.ts";
+import { type ProofLevelName, PROOF_LEVELS } from "./rungs.ts";
+import type { CheckResult } from "./verdict.ts";
 
 /** A check of one of the packages below, under a name of its own. */
-export interface NamedCheck {
+export interface NamedCheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly code?: string;
 }
 
 /** Which rung each check of a kind is a part of. */
-export type Places = Readonly<Record<string, RungName>>;
+export type CheckLevels = Readonly<Record<string, ProofLevelName>>;
 
 /** The rungs that a kind's checks add up to. */
-export function placeChecks(checks: readonly NamedCheck[], places: Places): Check[] {
+export function assignProofLevels(
+  checks: readonly NamedCheckResult[],
+  levels: CheckLevels,
+): CheckResult[] {
   return mergeChecks(
     checks.map((check) => {
-      const name = places[check.name];
+      const name = levels[check.name];
       if (name === undefined) throw new Error(`the check ${check.name} has no rung`);
       return { ...check, name };
     }),
@@ -23,10 +26,10 @@ export function placeChecks(checks: readonly NamedCheck[], places: Places): Chec
 }
 
 /** One check a rung, in the ladder's order: it holds when all do, else the first failure names it. */
-export function mergeChecks(checks: readonly Check[]): Check[] {
-  const rungs = new Map<RungName, Check>();
+export function mergeChecks(checks: readonly CheckResult[]): CheckResult[] {
+  const byLevel = new Map<ProofLevelName, CheckResult>();
   for (const check of checks) {
-    if (rungs.get(check.name)?.ok !== false) rungs.set(check.name, check);
+    if (byLevel.get(check.name)?.ok !== false) byLevel.set(check.name, check);
   }
-  return RUNGS.flatMap(({ name }) => rungs.get(name) ?? []);
+  return PROOF_LEVELS.flatMap(({ name }) => byLevel.get(name) ?? []);
 }

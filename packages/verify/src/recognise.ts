@@ -1,7 +1,7 @@
 import type { ArtifactKind } from "./kind.ts";
 
 /** Members that every artifact of a kind has and none of another kind needs. */
-const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]])[] = [
+const kindMembers: readonly (readonly [kind: ArtifactKind, members: readonly string[]])[] = [
   ["bundle", ["receipt", "signers", "attestation"]],
   ["presentation", ["verifiableCredential", "holder"]],
   ["credential", ["credentialSubject", "issuer"]],
@@ -20,33 +20,35 @@ const MARKS: readonly (readonly [kind: ArtifactKind, members: readonly string[]]
  * more than one, so that nothing passes for what its signer did not mean. A list of succession
  * records of one owner's kind, bare or as a relay answers it, is a succession of that kind.
  */
-export function recognise(value: unknown): ArtifactKind | null {
+export function detectKind(value: unknown): ArtifactKind | null {
   if (typeof value !== "object" || value === null) return null;
-  const list = successionList(value);
+  const list = getSuccessionRecords(value);
   if (list !== null) {
-    const kind = recognise(list[0]);
+    const kind = detectKind(list[0]);
     const isChain = kind === "succession" || kind === "relay_succession";
-    return isChain && list.every((step) => recognise(step) === kind) ? kind : null;
+    return isChain && list.every((step) => detectKind(step) === kind) ? kind : null;
   }
-  if (noShowList(value) !== null) return "no_show";
-  const found = MARKS.filter(([, members]) => members.every((name) => Object.hasOwn(value, name)));
+  if (getNoShowRecords(value) !== null) return "no_show";
+  const found = kindMembers.filter(([, members]) =>
+    members.every((name) => Object.hasOwn(value, name)),
+  );
   const [first, second] = found;
   return first !== undefined && second === undefined ? first[0] : null;
 }
 
 /** The statements that a relay answers as the evidence of a task that expired; null for anything else. */
-export function noShowList(value: object): readonly unknown[] | null {
+export function getNoShowRecords(value: object): readonly unknown[] | null {
   const list: unknown =
     "no_shows" in value && Object.keys(value).length === 1 ? value.no_shows : null;
   return Array.isArray(list) &&
     list.length > 0 &&
-    list.every((each) => recognise(each) === "no_show")
+    list.every((each) => detectKind(each) === "no_show")
     ? list
     : null;
 }
 
 /** The records of a chain of successions; null for what is no list of at least one. */
-export function successionList(value: object): readonly unknown[] | null {
+export function getSuccessionRecords(value: object): readonly unknown[] | null {
   const list: unknown = Array.isArray(value)
     ? value
     : Object.hasOwn(value, "chain")

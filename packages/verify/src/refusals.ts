@@ -37,7 +37,7 @@ export type BundleRefusal =
   | "bundle.erased";
 
 /** What a verdict points out about a bundle that stays valid. */
-export type BundleRemark = "bundle.hop_mismatch";
+export type BundleWarning = "bundle.hop_mismatch";
 
 /** Why a file is not the one that the result of a receipt refers to. */
 export type ResultFileRefusal = "result.no_reference" | "result.file_mismatch";

@@ -18,7 +18,7 @@ export interface FileDigest {
  */
 export function verifyResultFile(verdict: Verdict, artifact: unknown, file: FileDigest): Verdict {
   if (!verdict.valid) return verdict;
-  const code = faultOf(resultOf(verdict, artifact), file);
+  const code = findFault(getResult(verdict, artifact), file);
   const check = { name: "hashes_match" as const, ok: code === undefined };
   const checks = mergeChecks([...verdict.checks, code === undefined ? check : { ...check, code }]);
   return code === undefined
@@ -26,14 +26,14 @@ export function verifyResultFile(verdict: Verdict, artifact: unknown, file: File
     : { ...verdict, valid: false as const, code, checks };
 }
 
-function faultOf(result: unknown, file: FileDigest): ResultFileRefusal | undefined {
+function findFault(result: unknown, file: FileDigest): ResultFileRefusal | undefined {
   const read = typeof result === "string" ? parseResultReference(result) : undefined;
   if (read?.ok !== true) return "result.no_reference";
   const { sha256, bytes } = read.reference;
   return sha256 === file.sha256 && bytes === file.bytes ? undefined : "result.file_mismatch";
 }
 
-function resultOf({ kind }: Verdict, artifact: unknown): unknown {
+function getResult({ kind }: Verdict, artifact: unknown): unknown {
   if (kind !== "receipt" && kind !== "bundle") return undefined;
   const { receipt, result } = artifact as { receipt?: { result?: unknown }; result?: unknown };
   return kind === "bundle" ? receipt?.result : result;

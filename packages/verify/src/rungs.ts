@@ -1,12 +1,12 @@
 /** One step of the ladder: a question, what a yes proves, and what it leaves open. */
-export interface Rung {
-  readonly name: RungName;
+export interface ProofLevel {
+  readonly name: ProofLevelName;
   readonly title: string;
   readonly proves: string;
   readonly doesNotProve: string;
 }
 
-export type RungName =
+export type ProofLevelName =
   | "well_formed"
   | "intact"
   | "key_bound"
@@ -19,7 +19,7 @@ export type RungName =
   | "settled";
 
 /** The ladder that every artifact climbs as far as it has something to show. */
-export const RUNGS: readonly Rung[] = [
+export const PROOF_LEVELS: readonly ProofLevel[] = [
   {
     name: "well_formed",
     title: "well-formed",

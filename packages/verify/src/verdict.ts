@@ -1,10 +1,10 @@
 import type { ArtifactKind } from "./kind.ts";
 import type { ArtifactRefusal } from "./refusals.ts";
-import type { RungName } from "./rungs.ts";
+import type { ProofLevelName } from "./rungs.ts";
 
 /** One rung that was judged; one that does not hold on a valid artifact is a remark. */
-export interface Check {
-  readonly name: RungName;
+export interface CheckResult {
+  readonly name: ProofLevelName;
   readonly ok: boolean;
   readonly code?: string;
 }
@@ -16,7 +16,7 @@ export interface Check {
 export type Verdict = {
   /** Null for what is no artifact of a known kind. */
   readonly kind: ArtifactKind | null;
-  readonly checks: readonly Check[];
+  readonly checks: readonly CheckResult[];
   /** One verdict per artifact inside, in its order. */
   readonly nested: readonly Verdict[];
 } & (

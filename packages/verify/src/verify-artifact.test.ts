@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import * as made from "../test/artifacts.ts";
 import {
   type ArtifactKind,
-  recognise,
-  reportOf,
+  detectKind,
+  formatReport,
   type Verdict,
   verifyArtifact,
   type VerifyOptions,
@@ -139,7 +139,7 @@ const held = (value: unknown, options: VerifyOptions) =>
 
 describe.each(samples)("a $kind", ({ kind, value, key, rungs, forged, code }) => {
   test("is recognised by itself", () => {
-    expect(recognise(value)).toBe(kind);
+    expect(detectKind(value)).toBe(kind);
     expect(verifyArtifact(value).kind).toBe(kind);
   });
 
@@ -352,7 +352,7 @@ describe("what has the marks of no kind, or of two, is not recognised:", () => {
     ["a credential that is a receipt too", { ...made.credential, ...made.receipt }],
     ["a function", () => 1],
   ])("%s", (_, value) => {
-    expect(recognise(value)).toBeNull();
+    expect(detectKind(value)).toBeNull();
     expect(verifyArtifact(value)).toMatchObject({
       kind: null,
       valid: false,
@@ -361,7 +361,7 @@ describe("what has the marks of no kind, or of two, is not recognised:", () => {
   });
 
   test("marks that are inherited do not count", () => {
-    expect(recognise(Object.create(made.receipt))).toBeNull();
+    expect(detectKind(Object.create(made.receipt))).toBeNull();
   });
 });
 
@@ -400,7 +400,7 @@ describe("a member replaced by anything else is taken by nobody, and makes none 
           const changed = { ...part, [name]: other };
           const whole = Array.isArray(value) ? parts.with(index, changed) : changed;
           const verdict = verifyArtifact(whole, { now, publicKey: key });
-          reportOf(verdict, whole, { now, publicKey: key, explain: true });
+          formatReport(verdict, whole, { now, publicKey: key, explain: true });
           if (verdict.valid && other !== member && !unsigned(value)) taken.push(name);
         }
       }

@@ -1,16 +1,16 @@
 import { parseJsonText } from "@agent/crypto";
-import { judgeCredential, judgePresentation } from "./artifacts/credential.ts";
-import { judgeDelegationToken } from "./artifacts/delegation-token.ts";
-import { judgeLedger } from "./artifacts/ledger.ts";
+import { checkCredential, checkPresentation } from "./artifacts/credential.ts";
+import { checkDelegationToken } from "./artifacts/delegation-token.ts";
+import { checkLedger } from "./artifacts/ledger.ts";
 import type { TimedOptions, VerifyOptions } from "./artifacts/options.ts";
-import { judgeReceipt } from "./artifacts/receipt.ts";
-import { judgeRelaySuccession } from "./artifacts/relay-succession.ts";
-import { judgeAttestation, judgeNoShow, judgeSettlement } from "./artifacts/relay-record.ts";
-import { judgeSuccession } from "./artifacts/succession.ts";
+import { checkReceipt } from "./artifacts/receipt.ts";
+import { checkRelaySuccession } from "./artifacts/relay-succession.ts";
+import { checkAttestation, checkNoShow, checkSettlement } from "./artifacts/relay-record.ts";
+import { checkSuccession } from "./artifacts/succession.ts";
 import { verifyBundle } from "./bundle/verify.ts";
 import type { ArtifactKind } from "./kind.ts";
 import { withRelayKeys } from "./relay-keys-of.ts";
-import { recognise } from "./recognise.ts";
+import { detectKind } from "./recognise.ts";
 import type { GeneralRefusal } from "./refusals.ts";
 import type { Verdict } from "./verdict.ts";
 
@@ -19,58 +19,60 @@ import type { Verdict } from "./verdict.ts";
  * by itself (docs/verifying.md). Never throws on what it is handed: a refused artifact has its `code`,
  * of which ArtifactRefusal is the list; `artifact.unreadable` and `artifact.unrecognised` have no kind.
  */
-export function verifyArtifact(artifact: unknown, given: VerifyOptions = {}): Verdict {
-  const options = withRelayKeys(given);
+export function verifyArtifact(artifact: unknown, callerOptions: VerifyOptions = {}): Verdict {
+  const options = withRelayKeys(callerOptions);
   const parsed = typeof artifact === "string" ? parseJsonText(artifact) : { value: artifact };
-  if (parsed === null) return nothing("artifact.unreadable");
-  const kind = recognise(parsed.value);
-  if (kind === null) return nothing("artifact.unrecognised");
+  if (parsed === null) return buildGeneralRefusal("artifact.unreadable");
+  const kind = detectKind(parsed.value);
+  if (kind === null) return buildGeneralRefusal("artifact.unrecognised");
   // A bundle's text has to be the canonical one, so it is handed on as it came.
   if (kind === "bundle") return verifyBundle(artifact, options);
-  return judge(kind, parsed.value as object, options);
+  return checkArtifact(kind, parsed.value as object, options);
 }
 
-function judge(
+function checkArtifact(
   kind: Exclude<ArtifactKind, "bundle">,
   value: object,
   options: VerifyOptions,
 ): Verdict {
   switch (kind) {
     case "receipt":
-      return judgeReceipt(value, options);
+      return checkReceipt(value, options);
     case "ledger":
-      return judgeLedger(value, options);
+      return checkLedger(value, options);
     case "succession":
-      return judgeSuccession(value, options);
+      return checkSuccession(value, options);
     case "relay_succession":
-      return judgeRelaySuccession(value, options);
+      return checkRelaySuccession(value, options);
     case "settlement":
-      return judgeSettlement(value, options);
+      return checkSettlement(value, options);
     case "no_show":
-      return judgeNoShow(value, options);
+      return checkNoShow(value, options);
     case "attestation":
-      return judgeAttestation(value, options);
+      return checkAttestation(value, options);
     case "credential":
     case "presentation":
     case "delegation_token": {
       const { now } = options;
-      return now === undefined ? withoutClock(kind) : TIMED[kind](value, { ...options, now });
+      return now === undefined
+        ? buildClockRefusal(kind)
+        : timedChecks[kind](value, { ...options, now });
     }
   }
 }
 
-const TIMED = {
-  credential: judgeCredential,
-  presentation: judgePresentation,
-  delegation_token: judgeDelegationToken,
+const timedChecks = {
+  credential: checkCredential,
+  presentation: checkPresentation,
+  delegation_token: checkDelegationToken,
 } satisfies Partial<Record<ArtifactKind, (value: object, options: TimedOptions) => Verdict>>;
 
-function withoutClock(kind: ArtifactKind): Verdict {
+function buildClockRefusal(kind: ArtifactKind): Verdict {
   const code = "artifact.clock_missing";
   return { kind, valid: false, code, checks: [{ name: "key_valid", ok: false, code }], nested: [] };
 }
 
-function nothing(code: GeneralRefusal): Verdict {
+function buildGeneralRefusal(code: GeneralRefusal): Verdict {
   const checks = [{ name: "well_formed", ok: false, code }] as const;
   return { kind: null, valid: false, code, checks, nested: [] };
 }

@@ -9,26 +9,26 @@ import {
 import { type LedgerBody, signLedger } from "@agent/ledger";
 import {
   attenuateDelegationToken,
-  receiptHash,
+  hashReceipt,
   signAttestation,
   signDelegationToken,
   signReceipt,
   signNoShowRecord,
   signSettlementRecord,
 } from "@agent/receipts";
-import { seededRandom } from "@agent/testkit";
-import { bundleText, signBundle } from "../src/index.ts";
-import { delegationOf, start } from "./scene.ts";
+import { createSeededRandom } from "@agent/testkit";
+import { formatBundle, signBundle } from "../src/index.ts";
+import { createDelegation, START_TIME } from "./scene.ts";
 
-export const now = start;
+export const now = START_TIME;
 
 /** A signer whose keys follow from a number. */
-export function signer(seed: number) {
+export function createSigner(seed: number) {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(seed));
   return { publicKey: bytesToHex(publicKey), secretKey, did: publicKeyToDidKey(publicKey) };
 }
 
-export const [alice, bob, carol] = [signer(1), signer(2), signer(3)];
+export const [alice, bob, carol] = [createSigner(1), createSigner(2), createSigner(3)];
 
 const id = (last: number) => `019b7d21-53eb-7c81-b2f1-${String(last).padStart(12, "0")}`;
 export const [taskId, aliceId, bobId, carolId, relayId] = [id(1), id(2), id(3), id(4), id(5)];
@@ -104,7 +104,7 @@ export const settlement = signSettlementRecord(
     task_id: taskId,
     payer_id: bobId,
     payee_id: aliceId,
-    receipt_hash: receiptHash(receipt),
+    receipt_hash: hashReceipt(receipt),
     ledger_hash: null,
     amount_settled: 2,
     fee: 0.1,
@@ -133,7 +133,7 @@ export const attestation = signAttestation(
   {
     relay_id: relayId,
     task_id: taskId,
-    receipt_hash: receiptHash(receipt),
+    receipt_hash: hashReceipt(receipt),
     received_at: now,
     attested_at: now,
   },
@@ -158,8 +158,12 @@ export const token = attenuateDelegationToken(
   bob,
 );
 
-const { evidence, relay } = delegationOf(seededRandom(1), { hops: 2, price: 2, credential: true });
+const { evidence, relay } = createDelegation(createSeededRandom(1), {
+  hops: 2,
+  price: 2,
+  credential: true,
+});
 export const bundle = signBundle(evidence, relay);
-export const bundleFile = bundleText(bundle);
+export const bundleFile = formatBundle(bundle);
 export const relayKey = relay.publicKey;
 export const relaySecretKey = relay.secretKey;

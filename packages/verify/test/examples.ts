@@ -5,11 +5,11 @@ import {
   signJson,
   signRelaySuccession,
 } from "@agent/crypto";
-import { eraseTexts, receiptHash } from "@agent/receipts";
-import { seededRandom } from "@agent/testkit";
-import { bundleText, type EvidenceBundle, signBundle } from "../src/index.ts";
+import { eraseTexts, hashReceipt } from "@agent/receipts";
+import { createSeededRandom } from "@agent/testkit";
+import { formatBundle, type EvidenceBundle, signBundle } from "../src/index.ts";
 import { carol, noShow, settlement } from "./artifacts.ts";
-import { delegationOf, start } from "./scene.ts";
+import { createDelegation, START_TIME } from "./scene.ts";
 
 /** A file as an auditor may get it, and how the command is called for it. */
 export interface Example {
@@ -19,20 +19,25 @@ export interface Example {
   readonly options: readonly string[];
 }
 
-const { evidence, relay, executor } = delegationOf(seededRandom(21), {
+const { evidence, relay, executor } = createDelegation(createSeededRandom(21), {
   hops: 1,
   keys: 2,
   price: 2,
   credential: false,
   textLength: 12,
 });
-const other = delegationOf(seededRandom(22), { hops: 1, keys: 1, price: 2, credential: false });
+const other = createDelegation(createSeededRandom(22), {
+  hops: 1,
+  keys: 1,
+  price: 2,
+  credential: false,
+});
 const bundle = signBundle(evidence, relay);
-const text = bundleText(bundle);
+const text = formatBundle(bundle);
 
 /** The bundle with these members instead, signed by its relay again. */
 const resigned = (changes: object) =>
-  bundleText(signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle);
+  formatBundle(signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle);
 
 const { receipt } = evidence;
 const [formerKey, presentKey] = executor.signer.keys;
@@ -53,7 +58,7 @@ const erased = {
   ...evidence,
   task: { ...evidence.task, prompt: sha256Hex(evidence.task.prompt) },
   receipt: eraseTexts(receipt),
-  erased: { erased_at: start + 8_000, receipt_hash: receiptHash(receipt) },
+  erased: { erased_at: START_TIME + 8_000, receipt_hash: hashReceipt(receipt) },
 };
 
 const named = ["--key", relay.publicKey];
@@ -68,7 +73,7 @@ const rotated = {
       relay_id: relay.relayId,
       oldSecretKey: relay.secretKey,
       newSecretKey: nextKeys.secretKey,
-      timestamp: start + 1,
+      timestamp: START_TIME + 1,
     }),
   ],
 };
@@ -81,17 +86,17 @@ export const examples: readonly Example[] = [
   { title: "reformatted", text: `${JSON.stringify(bundle, null, 2)}\n`, options: named },
   {
     title: "made after its texts were erased",
-    text: bundleText(signBundle(erased, relay)),
+    text: formatBundle(signBundle(erased, relay)),
     options: named,
   },
   {
     title: "signed with a key that its agent had left",
-    text: bundleText(signBundle(leftKey, relay)),
+    text: formatBundle(signBundle(leftKey, relay)),
     options: named,
   },
   {
     title: "of a relay that has changed its key, its former key is named",
-    text: bundleText(signBundle(evidence, rotated)),
+    text: formatBundle(signBundle(evidence, rotated)),
     options: named,
   },
   {

@@ -10,18 +10,18 @@ import {
 import {
   type ExecutionReceipt,
   flattenChain,
-  receiptHash,
+  hashReceipt,
   signReceipt,
   signSettlementRecord,
 } from "@agent/receipts";
 import type { SeededRandom } from "@agent/testkit";
-import type { Evidence, Signer, Voucher } from "../src/index.ts";
+import type { Evidence, Signer, BundleSigner } from "../src/index.ts";
 
-export const start = 1_767_330_894_827;
-const day = 86_400_000;
+export const START_TIME = 1_767_330_894_827;
+const DAY_MS = 86_400_000;
 
 /** An agent with the keys that it had, the last one in force from the start on. */
-export interface Hand {
+export interface TestSigner {
   readonly signer: Signer;
   readonly publicKey: string;
   readonly secretKey: Uint8Array;
@@ -29,7 +29,7 @@ export interface Hand {
 }
 
 /** What a test wants of a generated delegation; what is left out is drawn. */
-export interface Wishes {
+export interface SceneOptions {
   /** Receipts one inside the other, the outermost included. */
   readonly hops?: number;
   /** Keys that each agent has had. */
@@ -43,15 +43,15 @@ export interface Wishes {
 /** Letters, digits and what is easily mangled: quotes, controls, signs beyond the basic plane. */
 const signs = ["a", "b", "c", " ", "0", '"', "\\", "\n", "\u0000", "é", "\u2028", "\ufffd", "😀"];
 
-export function textOf(random: SeededRandom, length: number): string {
+export function randomText(random: SeededRandom, length: number): string {
   return Array.from({ length }, () => signs[random.below(signs.length)]).join("");
 }
 
-export function handOf(random: SeededRandom, keys: number): Hand {
-  const agent_id = uuidV7(start, random.randomBytes(10));
+export function createTestSigner(random: SeededRandom, keys: number): TestSigner {
+  const agent_id = uuidV7(START_TIME, random.randomBytes(10));
   const pairs = Array.from({ length: keys }, () => generateKeyPair(random.randomBytes(32)));
   // One rotation a day, the last one a day before the start.
-  const from = (index: number) => start - day * (keys - index);
+  const from = (index: number) => START_TIME - DAY_MS * (keys - index);
   const terms = pairs.map(({ publicKey }, index) => ({
     public_key: bytesToHex(publicKey),
     valid_from: from(index),
@@ -75,20 +75,20 @@ export function handOf(random: SeededRandom, keys: number): Hand {
 }
 
 /** The evidence of a delegation that an honest relay saw, and the relay itself. */
-export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
+export function createDelegation(random: SeededRandom, wishes: SceneOptions = {}) {
   const { hops = 1 + random.below(3), price = random.below(3), status = "completed" } = wishes;
-  const text = () => textOf(random, wishes.textLength ?? random.below(40));
-  const id = () => uuidV7(start, random.randomBytes(10));
+  const text = () => randomText(random, wishes.textLength ?? random.below(40));
+  const id = () => uuidV7(START_TIME, random.randomBytes(10));
   const { publicKey, secretKey } = generateKeyPair(random.randomBytes(32));
-  const relay: Voucher = {
+  const relay: BundleSigner = {
     relayId: id(),
     publicKey: bytesToHex(publicKey),
     secretKey,
-    now: start + 10_000 + random.below(1_000),
+    now: START_TIME + 10_000 + random.below(1_000),
   };
   const payer = id();
   const hands = Array.from({ length: hops }, () =>
-    handOf(random, wishes.keys ?? 1 + random.below(3)),
+    createTestSigner(random, wishes.keys ?? 1 + random.below(3)),
   );
   const prompt = text();
 
@@ -103,8 +103,8 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
         agent_id: hand.signer.agent_id,
         device_id: id(),
         public_key: hand.publicKey,
-        submitted_at: start + index,
-        completed_at: start + 5_000 - index,
+        submitted_at: START_TIME + index,
+        completed_at: START_TIME + 5_000 - index,
         status: index === 0 ? status : "completed",
         result,
         tools_used: ["read_file"],
@@ -117,8 +117,8 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
     );
   }
   if (receipt === undefined) throw new RangeError("a delegation has at least one hop");
-  const [executor] = hands as [Hand, ...Hand[]];
-  const received_at = start + 6_000;
+  const [executor] = hands as [TestSigner, ...TestSigner[]];
+  const received_at = START_TIME + 6_000;
 
   const charge = status === "completed" ? price : 0;
   const net = charge * 0.95;
@@ -136,7 +136,7 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
       task_id: receipt.task_id,
       payer_id: payer,
       payee_id: receipt.agent_id,
-      receipt_hash: receiptHash(receipt),
+      receipt_hash: hashReceipt(receipt),
       ledger_hash: null,
       amount_settled: charge,
       fee: rounded(charge - net),
@@ -158,8 +158,8 @@ export function delegationOf(random: SeededRandom, wishes: Wishes = {}) {
             interaction_count: 5,
             successful_tasks: 5,
             failed_tasks: 0,
-            first_seen_at: start - day,
-            last_seen_at: start,
+            first_seen_at: START_TIME - DAY_MS,
+            last_seen_at: START_TIME,
           },
           secretKey,
           now: received_at,

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { id, looseObject, price } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** What work costs and under which id it is paid for, on an agent card and in a message's metadata. */
-export const hireExtension = "urn:agent-delegation:extensions:hire:v1";
+export const DELEGATION_EXTENSION = "urn:agent-delegation:extensions:hire:v1";
 
 const RpcId = v.union([id, v.pipe(v.number(), v.safeInteger("has to be a whole number"))]);
 
@@ -27,7 +27,7 @@ export const RpcAnswer = v.object({
 });
 export type RpcAnswer = v.InferOutput<typeof RpcAnswer>;
 
-/** A message to an agent: a task's prompt, and by `hireExtension` in its metadata the task's terms. */
+/** A message to an agent: a task's prompt, and by `DELEGATION_EXTENSION` in its metadata the task's terms. */
 export const SendMessageParams = v.object({
   message: v.object({
     messageId: id,
@@ -36,7 +36,10 @@ export const SendMessageParams = v.object({
     contextId: v.optional(v.string(), ""),
     taskId: v.optional(v.string(), ""),
     metadata: v.optional(
-      v.object({ max_budget: v.optional(price), [hireExtension]: v.optional(looseObject, {}) }),
+      v.object({
+        max_budget: v.optional(price),
+        [DELEGATION_EXTENSION]: v.optional(looseObject, {}),
+      }),
       {},
     ),
   }),
@@ -55,7 +58,7 @@ export const TaskIdParams = v.object({ id });
 export type TaskIdParams = v.InferOutput<typeof TaskIdParams>;
 
 export const a2a = {
-  relayCard: operation({
+  relayCard: defineOperation({
     method: "GET",
     path: "/.well-known/agent-card.json",
     summary: "The relay's own agent card (A2A 1.0); its agents have cards of their own.",
@@ -65,7 +68,7 @@ export const a2a = {
     ok: { 200: looseObject },
     refusals: [],
   }),
-  agentCard: operation({
+  agentCard: defineOperation({
     method: "GET",
     path: "/a2a/:agentId/.well-known/agent-card.json",
     summary: "An agent's card (A2A 1.0): its capabilities as skills, and what they cost.",
@@ -76,7 +79,7 @@ export const a2a = {
     ok: { 200: looseObject },
     refusals: ["agent.not_found"],
   }),
-  callAgent: operation({
+  callAgent: defineOperation({
     method: "POST",
     path: "/a2a/:agentId",
     summary:

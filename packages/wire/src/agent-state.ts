@@ -1,7 +1,7 @@
 import { LEDGER_STATUSES } from "@agent/ledger";
 import * as v from "valibot";
-import { extensibleEnum, nextCursor, page } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { extensibleEnum, nextCursor, pageQuery } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 import { Freshness } from "./registry.ts";
 
 /** What an agent works or worked toward; of a goal that is a task it has the task's id. */
@@ -44,7 +44,7 @@ export const AuditEntry = v.object({
 export type AuditEntry = v.InferOutput<typeof AuditEntry>;
 
 export const agentState = {
-  listGoals: operation({
+  listGoals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/goals",
     summary: "Goals of which the relay has a ledger, a plan or a task of the agent, by their id.",
@@ -53,11 +53,11 @@ export const agentState = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ goals: v.array(Goal), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getState: operation({
+  getState: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/state",
     summary: "How an agent stands at this relay.",
@@ -69,7 +69,7 @@ export const agentState = {
     ok: { 200: AgentState },
     refusals: ["agent.not_found"],
   }),
-  listAudit: operation({
+  listAudit: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/audit",
     summary: "Who did what to an agent, newest first.",
@@ -78,7 +78,7 @@ export const agentState = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ entries: v.array(AuditEntry), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

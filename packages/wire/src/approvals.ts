@@ -7,11 +7,11 @@ import {
   hash,
   id,
   nextCursor,
-  page,
+  pageQuery,
   shortText,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 export const ApprovalDecision = v.picklist(["approve", "deny"]);
 export type ApprovalDecision = v.InferOutput<typeof ApprovalDecision>;
@@ -67,7 +67,7 @@ const RequestApprovalBody = v.pipe(
 );
 
 /** SHA-256 of the JCS of how many approvers are required of whom; their order does not count. */
-export function quorumHash(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
+export function hashQuorum(quorum: Pick<Approval, "quorum_required" | "quorum_approvers">): string {
   const { quorum_required } = quorum;
   const quorum_approvers = [...new Set(quorum.quorum_approvers)].toSorted();
   return sha256Hex(canonicalize({ quorum_required, quorum_approvers }));
@@ -88,28 +88,28 @@ export interface ApprovalBallot {
 }
 
 /** What an approver signs over its JCS. */
-export function approvalVote(subject: ApprovalSubject, ballot: ApprovalBallot) {
+export function buildApprovalVote(subject: ApprovalSubject, ballot: ApprovalBallot) {
   const { approval_id, agent_id, tool_name, args_hash } = subject;
   const { relay, approver_id, decision } = ballot;
-  const quorum_hash = quorumHash(subject);
+  const quorum_hash = hashQuorum(subject);
   const type = "approval_vote@2" as const;
   const call = { approval_id, agent_id, tool_name, args_hash, quorum_hash };
   return { type, ...call, relay, approver_id, decision };
 }
 
 /** What votes signed in the first version: neither the tool nor the relay. Only to tell who still does. */
-export function outdatedApprovalVote(
+export function buildLegacyApprovalVote(
   subject: ApprovalSubject,
   { approver_id, decision }: Omit<ApprovalBallot, "relay">,
 ) {
   const { approval_id, agent_id, args_hash } = subject;
-  const quorum_hash = quorumHash(subject);
+  const quorum_hash = hashQuorum(subject);
   const type = "approval_vote" as const;
   return { type, approval_id, agent_id, args_hash, quorum_hash, approver_id, decision };
 }
 
 export const approvals = {
-  requestApproval: operation({
+  requestApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals",
     summary: "Ask a quorum of agents whether a tool may be called with certain arguments.",
@@ -122,7 +122,7 @@ export const approvals = {
     ok: { 200: Approval, 201: Approval },
     refusals: ["agent.not_found", "approval.id_taken"],
   }),
-  listApprovals: operation({
+  listApprovals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals",
     summary: "Approvals that an agent asked for, or with `as=approver` those that it may vote on.",
@@ -133,12 +133,12 @@ export const approvals = {
     query: v.object({
       as: v.optional(v.literal("approver")),
       status: v.optional(ApprovalStatus),
-      ...page,
+      ...pageQuery,
     }),
     ok: { 200: v.object({ approvals: v.array(Approval), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getApproval: operation({
+  getApproval: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/approvals/:approvalId",
     summary: "One approval with its votes, for its agent and its approvers.",
@@ -148,7 +148,7 @@ export const approvals = {
     ok: { 200: Approval },
     refusals: ["approval.not_found", "approval.not_approver"],
   }),
-  voteOnApproval: operation({
+  voteOnApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals/:approvalId/vote",
     summary: "Cast an approver's signed vote; the quorum approves, one deny ends it.",
@@ -168,7 +168,7 @@ export const approvals = {
       "approval.already_voted",
     ],
   }),
-  useApproval: operation({
+  useApproval: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/approvals/:approvalId/use",
     summary: "Use an approval up for the one call that it was given for.",

@@ -1,7 +1,15 @@
 import { transactionTypes } from "@agent/budget";
 import * as v from "valibot";
-import { amount, currency, extensibleEnum, money, nextCursor, page, shortText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import {
+  amount,
+  currency,
+  extensibleEnum,
+  money,
+  nextCursor,
+  pageQuery,
+  shortText,
+} from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 
 /** One row of an account's history; amounts are signed, so that they sum to the balance. */
 export const Transaction = v.object({
@@ -73,7 +81,7 @@ export const DepositBody = v.object({
 });
 
 export const budget = {
-  getBalance: operation({
+  getBalance: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/balance",
     summary: "An agent's balance with its newest 50 transactions.",
@@ -85,7 +93,7 @@ export const budget = {
     ok: { 200: Balance },
     refusals: [],
   }),
-  listTransactions: operation({
+  listTransactions: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/transactions",
     summary: "An agent's whole history, newest first.",
@@ -94,11 +102,11 @@ export const budget = {
     ownerOnly: true,
     scope: "account:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ transactions: v.array(Transaction), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  listSettlements: operation({
+  listSettlements: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/settlements",
     summary: "Signed settlement records in which the agent paid or was paid, newest first.",
@@ -107,11 +115,11 @@ export const budget = {
     ownerOnly: true,
     scope: "account:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ settlements: v.array(Settlement), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  deposit: operation({
+  deposit: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/deposit",
     summary: "Credit an account; a repeated reference credits nothing.",
@@ -132,14 +140,14 @@ export const budget = {
     },
     refusals: ["agent.id_reserved", "money.balance_limit"],
   }),
-  listAccounts: operation({
+  listAccounts: defineOperation({
     method: "GET",
     path: "/api/v1/admin/accounts",
     summary: "What lies on every account, by agent id; marks ids that no agent has.",
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ accounts: v.array(AccountSummary), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { amount, longText, looseObject } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 export const cards = {
-  createCheckout: operation({
+  createCheckout: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/checkout",
     summary: "Begin a deposit by card: the answer is the page where it is paid.",
@@ -27,7 +27,7 @@ export const cards = {
       "agent.id_reserved",
     ],
   }),
-  stripeWebhook: operation({
+  stripeWebhook: defineOperation({
     method: "POST",
     path: "/api/v1/webhooks/stripe",
     summary:

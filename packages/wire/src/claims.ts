@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { extensibleEnum, longText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** A claim ends at `lease_until` unless it is renewed. */
 const ClaimLease = v.object({
@@ -13,7 +13,7 @@ const ClaimLease = v.object({
 
 /** How workers that poll hold on to a task. */
 export const claims = {
-  claimTask: operation({
+  claimTask: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/claim",
     summary: "Claim a pending task for 60 s, or renew the claim of the same device.",
@@ -24,7 +24,7 @@ export const claims = {
     ok: { 200: ClaimLease },
     refusals: ["task.not_found", "task.not_participant", "task.not_pending"],
   }),
-  reportProgress: operation({
+  reportProgress: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/progress",
     summary: "Renew the claim of this device with a note on how the work goes.",
@@ -36,7 +36,7 @@ export const claims = {
     ok: { 200: ClaimLease },
     refusals: ["task.not_found", "task.not_participant", "task.not_claimed"],
   }),
-  releaseClaim: operation({
+  releaseClaim: defineOperation({
     method: "DELETE",
     path: "/agent/:agentId/task/:taskId/claim",
     summary: "Release the claim of this device, and so agree to a requested cancel.",

@@ -1,8 +1,8 @@
 import * as v from "valibot";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 export const clock = {
-  acceptClock: operation({
+  acceptClock: defineOperation({
     method: "POST",
     path: "/api/v1/admin/clock/accept",
     summary: "Accept the wall clock at once after it jumped, instead of in 10 minutes.",

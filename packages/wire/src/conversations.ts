@@ -1,16 +1,16 @@
 import * as v from "valibot";
 import {
-  batchOf,
+  createBatchSchema,
   id,
   longText,
   nextCursor,
-  page,
+  pageQuery,
   shortText,
   timestamp,
   wellFormed,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const ConversationBody = v.object({
   conversation_id: v.optional(id),
@@ -49,7 +49,7 @@ export const Message = v.object({
 export type Message = v.InferOutput<typeof Message>;
 
 export const conversations = {
-  putConversation: operation({
+  putConversation: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/conversations",
     summary: "Record a conversation, or under its id its new title and times.",
@@ -62,7 +62,7 @@ export const conversations = {
     ok: { 200: Conversation, 201: Conversation },
     refusals: ["agent.not_found"],
   }),
-  listConversations: operation({
+  listConversations: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations",
     summary: "An agent's conversations, newest first.",
@@ -71,11 +71,11 @@ export const conversations = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ conversations: v.array(Conversation), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getConversation: operation({
+  getConversation: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations/:conversationId",
     summary: "One conversation, without its messages.",
@@ -87,7 +87,7 @@ export const conversations = {
     ok: { 200: Conversation },
     refusals: ["conversation.not_found"],
   }),
-  addMessages: operation({
+  addMessages: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
     summary: "Add one message or several to a conversation; known ones are not added again.",
@@ -96,11 +96,11 @@ export const conversations = {
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
-    body: v.union([v.object({ messages: batchOf(NewMessage) }), NewMessage]),
+    body: v.union([v.object({ messages: createBatchSchema(NewMessage) }), NewMessage]),
     ok: { 201: v.object({ messages: v.array(Message) }) },
     refusals: ["conversation.not_found", "message.id_taken"],
   }),
-  listMessages: operation({
+  listMessages: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/conversations/:conversationId/messages",
     summary: "A conversation's messages in the order in which they were added.",
@@ -109,7 +109,7 @@ export const conversations = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ messages: v.array(Message), next_cursor: nextCursor }) },
     refusals: ["conversation.not_found", "request.invalid"],
   }),

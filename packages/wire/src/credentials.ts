@@ -1,8 +1,8 @@
 import { VerifiableCredentialSchema } from "@agent/credentials";
 import * as v from "valibot";
-import { id, looseObject, nextCursor, page, shortText } from "./fields.ts";
+import { id, looseObject, nextCursor, pageQuery, shortText } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** A credential as a relay keeps it; the document in it is handed on as it was signed. */
 export const StoredCredential = v.object({
@@ -26,7 +26,7 @@ export type CredentialStatus = v.InferOutput<typeof CredentialStatus>;
 const type = v.optional(shortText);
 
 export const credentials = {
-  listCredentials: operation({
+  listCredentials: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/credentials",
     summary: "Credentials about an agent, newest first, revoked and expired ones included.",
@@ -34,7 +34,7 @@ export const credentials = {
     auth: "bearer",
     scope: "credentials:read",
     tier: "read",
-    query: v.object({ ...page, type }),
+    query: v.object({ ...pageQuery, type }),
     ok: {
       200: v.object({
         agent_id: v.string(),
@@ -44,7 +44,7 @@ export const credentials = {
     },
     refusals: ["credential.not_found", "request.invalid"],
   }),
-  submitCredentials: operation({
+  submitCredentials: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/credentials",
     summary: "Hand in credentials that others issued about an agent: all are kept, or none.",
@@ -77,7 +77,7 @@ export const credentials = {
       "credential.id_taken",
     ],
   }),
-  presentCredentials: operation({
+  presentCredentials: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/presentation",
     summary: "The agent's valid credentials in a presentation that the relay signs.",
@@ -97,7 +97,7 @@ export const credentials = {
     },
     refusals: ["credential.not_found"],
   }),
-  verifyCredential: operation({
+  verifyCredential: defineOperation({
     method: "POST",
     path: "/api/v1/credentials/verify",
     whileFrozen: true,
@@ -117,7 +117,7 @@ export const credentials = {
     },
     refusals: ["credential.too_large"],
   }),
-  revokeCredential: operation({
+  revokeCredential: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke-credential",
     summary: "Take a credential back, as its subject or its issuer; for good.",
@@ -131,7 +131,7 @@ export const credentials = {
     ok: { 200: CredentialStatus },
     refusals: ["credential.not_found", "credential.not_participant"],
   }),
-  credentialStatus: operation({
+  credentialStatus: defineOperation({
     method: "GET",
     path: "/api/v1/credentials/:credentialId/status",
     summary: "Whether a credential was revoked at this relay.",

@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { nextCursor, page } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { nextCursor, pageQuery } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 
 /** A key that may act for an agent, as anybody with a token may see it. */
 export const Device = v.object({
@@ -17,7 +17,7 @@ export type Device = v.InferOutput<typeof Device>;
 const OwnDevice = v.object({ ...Device.entries, scopes: v.array(v.string()) });
 
 export const devices = {
-  getDevice: operation({
+  getDevice: defineOperation({
     method: "GET",
     path: "/api/v1/devices/:deviceId",
     summary: "Resolve a device's public key.",
@@ -27,7 +27,7 @@ export const devices = {
     ok: { 200: Device },
     refusals: ["device.not_found"],
   }),
-  listDevices: operation({
+  listDevices: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/devices",
     summary: "An agent's devices and what each may do, revoked ones included.",
@@ -35,11 +35,11 @@ export const devices = {
     auth: "bearer",
     ownerOnly: true,
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ devices: v.array(OwnDevice), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  revokeDevice: operation({
+  revokeDevice: defineOperation({
     method: "DELETE",
     path: "/api/v1/agents/:agentId/devices/:deviceId",
     summary: "End a device for good; its tokens and sockets end with it.",

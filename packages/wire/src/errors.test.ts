@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { errorBody, errors, refuse, type Code } from "./errors.ts";
-import { impliedRefusals } from "./implied-refusals.ts";
+import { buildErrorBody, errors, refuse, type Code } from "./errors.ts";
+import { listImpliedRefusals } from "./implied-refusals.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 
@@ -49,7 +49,7 @@ describe("the table of errors", () => {
   });
 
   test("holds what operations answer, and what is answered where there is no operation", () => {
-    const answered = rows.flatMap((row) => [...row.refusals, ...impliedRefusals(row)]);
+    const answered = rows.flatMap((row) => [...row.refusals, ...listImpliedRefusals(row)]);
     const elsewhere: Code[] = ["route.method_not_allowed"];
     expect(new Set(codes)).toEqual(new Set([...answered, ...elsewhere]));
   });
@@ -57,7 +57,7 @@ describe("the table of errors", () => {
 
 describe("the body of an error", () => {
   test("says one text twice, with code, status and request id", () => {
-    expect(errorBody(refuse("task.not_found"), "r-1")).toEqual({
+    expect(buildErrorBody(refuse("task.not_found"), "r-1")).toEqual({
       error: "Task not found or expired",
       message: "Task not found or expired",
       code: "task.not_found",
@@ -69,7 +69,7 @@ describe("the body of an error", () => {
   test("appends the detail, and names issues and the seconds to wait where there are any", () => {
     const issues = [{ path: "limit", message: "has to be a whole number from 1 to 200" }];
     const refusal = { ...refuse("request.invalid", "limit"), issues, retryAfterSeconds: 7 };
-    expect(errorBody(refusal, "r-1")).toMatchObject({
+    expect(buildErrorBody(refusal, "r-1")).toMatchObject({
       error: "Invalid request: limit",
       message: "Invalid request: limit",
       issues,

@@ -368,7 +368,7 @@ export function refuse<C extends Code>(code: C, detail?: string): Refusal<C> {
 }
 
 /** What a refusal says to a human: the text of its code, and the field or the reason behind it. */
-export function refusalText({ code, detail }: Pick<Refusal, "code" | "detail">): string {
+export function formatRefusal({ code, detail }: Pick<Refusal, "code" | "detail">): string {
   const { text } = errors[code];
   return detail === undefined ? text : `${text}: ${detail}`;
 }
@@ -384,9 +384,9 @@ export interface ErrorBody {
   readonly issues?: readonly Issue[];
 }
 
-export function errorBody(refusal: Refusal, requestId: string): ErrorBody {
+export function buildErrorBody(refusal: Refusal, requestId: string): ErrorBody {
   const { status } = errors[refusal.code];
-  const message = refusalText(refusal);
+  const message = formatRefusal(refusal);
   return {
     ...refusal.members,
     error: message,

@@ -1,8 +1,16 @@
 import { canonicalize, CanonicalJsonError } from "@agent/crypto";
 import * as v from "valibot";
-import { batchOf, capability, id, looseObject, nextCursor, page, timestamp } from "./fields.ts";
+import {
+  createBatchSchema,
+  capability,
+  id,
+  looseObject,
+  nextCursor,
+  pageQuery,
+  timestamp,
+} from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** Half a surrogate pair has no canonical form, and a ledger with it no hash. */
 function isCanonical(value: Record<string, unknown>): boolean {
@@ -44,7 +52,7 @@ export const AgentEvent = v.object({
 export type AgentEvent = v.InferOutput<typeof AgentEvent>;
 
 export const events = {
-  appendEvents: operation({
+  appendEvents: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/events",
     summary: "Append one event or several to an agent's log; known ones are not added again.",
@@ -53,11 +61,11 @@ export const events = {
     ownerOnly: true,
     scope: "ledger:write",
     tier: "write",
-    body: v.union([v.object({ events: batchOf(NewEvent) }), NewEvent]),
+    body: v.union([v.object({ events: createBatchSchema(NewEvent) }), NewEvent]),
     ok: { 201: v.object({ events: v.array(AgentEvent) }) },
     refusals: ["agent.not_found", "event.id_taken", "event.goal_full"],
   }),
-  listEvents: operation({
+  listEvents: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/events",
     summary: "An agent's log in its order, all of it or what it says of a goal.",
@@ -66,11 +74,11 @@ export const events = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object({ goal_id: v.optional(id), ...page }),
+    query: v.object({ goal_id: v.optional(id), ...pageQuery }),
     ok: { 200: v.object({ events: v.array(AgentEvent), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getEvent: operation({
+  getEvent: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/events/:eventId",
     summary: "One event of an agent's log.",

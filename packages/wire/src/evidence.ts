@@ -1,8 +1,8 @@
 import { looseObject } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 export const evidence = {
-  getEvidence: operation({
+  getEvidence: defineOperation({
     method: "GET",
     path: "/agent/:agentId/task/:taskId/evidence",
     summary:

@@ -3,8 +3,8 @@ import { LedgerSchema } from "@agent/ledger";
 import { ExecutionReceiptSchema } from "@agent/receipts";
 import * as v from "valibot";
 import { describe, expect, test } from "vitest";
-import { extensibleEnum, wordsOf } from "./fields.ts";
-import { schemaOf } from "./json-schemas.ts";
+import { extensibleEnum, getEnumWords } from "./fields.ts";
+import { toComponentSchema } from "./json-schemas.ts";
 import { operations } from "./operations.ts";
 import type { Operation } from "./operation.ts";
 import { ServerMessage } from "./realtime.ts";
@@ -55,15 +55,15 @@ describe("H17: the enumerations of answers", () => {
     expect(v.parse(colour, "red")).toBe("red");
     expect(v.parse(colour, "blue")).toBe("blue");
     for (const wrong of [1, null, {}, undefined]) expect(v.is(colour, wrong)).toBe(false);
-    expect(wordsOf(colour)).toEqual(["red", "green"]);
-    expect(wordsOf(v.string())).toBeNull();
+    expect(getEnumWords(colour)).toEqual(["red", "green"]);
+    expect(getEnumWords(v.string())).toBeNull();
   });
 
   test("are marked `x-extensible` in OpenAPI, those of requests are not", () => {
-    expect(schemaOf(v.object({ colour: extensibleEnum(["red"]) }))).toMatchObject({
+    expect(toComponentSchema(v.object({ colour: extensibleEnum(["red"]) }))).toMatchObject({
       properties: { colour: { type: "string", enum: ["red"], "x-extensible": true } },
     });
-    expect(schemaOf(v.picklist(["red"]))).toEqual({ type: "string", enum: ["red"] });
+    expect(toComponentSchema(v.picklist(["red"]))).toEqual({ type: "string", enum: ["red"] });
   });
 
   test("stay closed in requests: an unknown word is refused", () => {

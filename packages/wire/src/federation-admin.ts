@@ -1,17 +1,17 @@
 import { PeerEntrySchema } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { admission } from "./federation.ts";
+import { admissionCodes } from "./federation.ts";
 import {
   amount,
   endpointUrl,
   extensibleEnum,
   money,
   nextCursor,
-  page,
+  pageQuery,
   price,
   shortText,
 } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** A peer as the operator sees it; money in USD. */
 export const FederationPeer = v.object({
@@ -51,7 +51,7 @@ export const OutboxEntry = v.object({
 });
 export type OutboxEntry = v.InferInput<typeof OutboxEntry>;
 
-const outboxRow = {
+const outboxOperation = {
   section: "Operator",
   auth: "master",
   tier: "write",
@@ -60,7 +60,7 @@ const outboxRow = {
 } as const;
 
 export const federationAdmin = {
-  addPeer: operation({
+  addPeer: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers",
     summary: "Peer with the relay at an address: the whole handshake, from this side.",
@@ -71,14 +71,14 @@ export const federationAdmin = {
     ok: { 200: FederationPeer },
     refusals: [
       "federation.disabled",
-      ...admission,
+      ...admissionCodes,
       "peer.identity_mismatch",
       "peer.challenge_invalid",
       "peer.unreachable",
       "peer.refused",
     ],
   }),
-  listFederationPeers: operation({
+  listFederationPeers: defineOperation({
     method: "GET",
     path: "/api/v1/admin/federation/peers",
     summary: "All peers, removed ones included, with what is owed.",
@@ -88,7 +88,7 @@ export const federationAdmin = {
     ok: { 200: v.object({ peers: v.array(FederationPeer) }) },
     refusals: ["federation.disabled"],
   }),
-  setPeerCredit: operation({
+  setPeerCredit: defineOperation({
     method: "PUT",
     path: "/api/v1/admin/federation/peers/:relayId",
     summary: "Say how much a peer and this relay may come to owe each other.",
@@ -99,7 +99,7 @@ export const federationAdmin = {
     ok: { 200: FederationPeer },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
-  removePeer: operation({
+  removePeer: defineOperation({
     method: "DELETE",
     path: "/api/v1/admin/federation/peers/:relayId",
     summary: "End a peering until the operator adds the peer again; the peer is told.",
@@ -109,7 +109,7 @@ export const federationAdmin = {
     ok: { 200: v.object({ relay_id: v.string(), state: v.literal("removed") }) },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
-  clearPeerDefaults: operation({
+  clearPeerDefaults: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers/:relayId/clear-defaults",
     summary: "No longer count as owed what a peer did not settle in time.",
@@ -120,7 +120,7 @@ export const federationAdmin = {
     ok: { 200: v.object({ relay_id: v.string(), cleared: money, tasks: v.number() }) },
     refusals: ["federation.disabled", "peer.not_found"],
   }),
-  settlePeer: operation({
+  settlePeer: defineOperation({
     method: "POST",
     path: "/api/v1/admin/federation/peers/:relayId/settle",
     summary: "Record what relays paid each other outside, once per reference.",
@@ -138,25 +138,25 @@ export const federationAdmin = {
     },
     refusals: ["federation.disabled", "peer.not_found", "clearing.limit_exceeded"],
   }),
-  listOutbox: operation({
+  listOutbox: defineOperation({
     method: "GET",
     path: "/api/v1/admin/federation/outbox",
     summary: "Settlements on their way to peers, newest first.",
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ state: v.optional(OutboxState), ...page }),
+    query: v.object({ state: v.optional(OutboxState), ...pageQuery }),
     ok: { 200: v.object({ settlements: v.array(OutboxEntry), next_cursor: nextCursor }) },
     refusals: ["federation.disabled", "request.invalid"],
   }),
-  retryOutbox: operation({
-    ...outboxRow,
+  retryOutbox: defineOperation({
+    ...outboxOperation,
     method: "POST",
     path: "/api/v1/admin/federation/outbox/:settlementId/retry",
     summary: "Begin the attempts of a settlement anew.",
   }),
-  giveUpOutbox: operation({
-    ...outboxRow,
+  giveUpOutbox: defineOperation({
+    ...outboxOperation,
     method: "POST",
     path: "/api/v1/admin/federation/outbox/:settlementId/give-up",
     summary: "End a settlement that failed: the hold goes back to whoever paid.",

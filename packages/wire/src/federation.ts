@@ -21,14 +21,14 @@ import {
   TaskResultSchema,
 } from "@agent/federation-protocol";
 import * as v from "valibot";
-import { id, page } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { id, pageQuery } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 
 /** All paths between relays; they are 404 while federation is off. */
-export const federationPrefix = "/federation/v1/";
+export const FEDERATION_PREFIX = "/federation/v1/";
 
 /** Why a relay may not become a peer. */
-export const admission = [
+export const admissionCodes = [
   "peer.own_identity",
   "peer.blocked",
   "peer.not_allowed",
@@ -38,10 +38,10 @@ export const admission = [
 ] as const;
 
 /** What has no id of its own is taken once. */
-const once = ["federation.replayed"] as const;
+const replayCodes = ["federation.replayed"] as const;
 
 export const federation = {
-  relayIdentity: operation({
+  relayIdentity: defineOperation({
     method: "GET",
     path: "/federation/v1/identity",
     summary: "Who this relay is: what a stranger has to know before it can sign as a peer.",
@@ -51,7 +51,7 @@ export const federation = {
     ok: { 200: RelayIdentitySchema },
     refusals: [],
   }),
-  proposePeer: operation({
+  proposePeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/propose",
     summary: "Begin a handshake, signed with the key in the body.",
@@ -62,13 +62,13 @@ export const federation = {
     ok: { 200: ProposalAnswerSchema },
     refusals: [
       "federation.peer_removed",
-      ...admission,
+      ...admissionCodes,
       "peer.identity_mismatch",
       "federation.wrong_sender",
-      ...once,
+      ...replayCodes,
     ],
   }),
-  confirmPeer: operation({
+  confirmPeer: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/confirm",
     summary: "Finish a handshake; whatever is wrong with it ends it.",
@@ -83,10 +83,10 @@ export const federation = {
       "peer.challenge_invalid",
       "federation.peer_removed",
       "peer.limit_reached",
-      ...once,
+      ...replayCodes,
     ],
   }),
-  peerHeartbeat: operation({
+  peerHeartbeat: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/heartbeat",
     summary: "Say that a peer is alive, and learn the same of this relay.",
@@ -98,7 +98,7 @@ export const federation = {
     ok: { 200: HeartbeatSchema },
     refusals: ["peer.timestamp_stale", "federation.wrong_sender"],
   }),
-  removeSelf: operation({
+  removeSelf: defineOperation({
     method: "POST",
     path: "/federation/v1/peer/remove",
     summary: "End the peering from the other side.",
@@ -109,7 +109,7 @@ export const federation = {
     ok: { 200: RemovalAnswerSchema },
     refusals: ["peer.timestamp_stale", "federation.wrong_sender"],
   }),
-  listPeers: operation({
+  listPeers: defineOperation({
     method: "GET",
     path: "/federation/v1/peers",
     summary: "The peers of this relay.",
@@ -117,9 +117,9 @@ export const federation = {
     auth: "peer",
     tier: null,
     ok: { 200: PeerListSchema },
-    refusals: [...once],
+    refusals: [...replayCodes],
   }),
-  forwardDiscovery: operation({
+  forwardDiscovery: defineOperation({
     method: "POST",
     path: "/federation/v1/discover",
     summary: "Look for agents here and, within its hops, at the peers of this relay.",
@@ -130,7 +130,7 @@ export const federation = {
     ok: { 200: v.object({ agents: v.array(RemoteAgentSchema) }) },
     refusals: ["peer.suspended"],
   }),
-  forwardTask: operation({
+  forwardTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/forward",
     summary: "Hand a task over to the relay of its executor, or to one on the way to it.",
@@ -154,7 +154,7 @@ export const federation = {
       "task.submitter_full",
     ],
   }),
-  cancelForwardedTask: operation({
+  cancelForwardedTask: defineOperation({
     method: "POST",
     path: "/federation/v1/task/cancel",
     summary: "Ask for the cancel of a forwarded task; the answer is signed by the asked relay.",
@@ -170,7 +170,7 @@ export const federation = {
       "cancel.already_finished",
     ],
   }),
-  returnResult: operation({
+  returnResult: defineOperation({
     method: "POST",
     path: "/federation/v1/task/result",
     summary: "Bring back the receipt of a forwarded task with the relay's word on it.",
@@ -189,7 +189,7 @@ export const federation = {
       "result.attestation_invalid",
     ],
   }),
-  forwardSettlement: operation({
+  forwardSettlement: defineOperation({
     method: "POST",
     path: "/federation/v1/settlement/forward",
     summary: "Settle a forwarded task: the receiver books its part and pays the agent, once.",
@@ -208,15 +208,15 @@ export const federation = {
       "settlement.receipt_mismatch",
     ],
   }),
-  listBooked: operation({
+  listBooked: defineOperation({
     method: "GET",
     path: "/federation/v1/settlements",
     summary: "What this relay has booked of the calling peer's settlements, newest first.",
     section: "Federation",
     auth: "peer",
     tier: null,
-    query: v.object({ task_id: v.optional(id), limit: page.limit }),
+    query: v.object({ task_id: v.optional(id), limit: pageQuery.limit }),
     ok: { 200: SettlementListSchema },
-    refusals: [...once],
+    refusals: [...replayCodes],
   }),
 } as const;

@@ -12,8 +12,8 @@ import {
   id,
   longText,
   looseObject,
-  noArray,
-  page,
+  objectOnly,
+  pageQuery,
   price,
   priceText,
   publicKey,
@@ -25,7 +25,7 @@ import {
 
 /** A JSON text as a field sees it: `1e999` is Infinity, `-0` is -0. */
 const json = (text: string) => JSON.parse(text) as unknown;
-const limit = page.limit;
+const limit = pageQuery.limit;
 
 interface Case {
   readonly schema: v.GenericSchema;
@@ -231,7 +231,7 @@ const cases: Readonly<Record<string, Case>> = {
     ],
   },
   "an object whose members may all be left out": {
-    schema: noArray(v.object({ a: v.optional(v.number()) })),
+    schema: objectOnly(v.object({ a: v.optional(v.number()) })),
     takes: [{}, { a: 1 }, { b: 1 }],
     refuses: [
       [[], /object/],

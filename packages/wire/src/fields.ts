@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { limits } from "./limits.ts";
 
 /** Both sides of a federation and clients read enumerations of answers by the same rule. */
-export { extensibleEnum, wordsOf } from "@agent/federation-protocol";
+export { extensibleEnum, getEnumWords } from "@agent/federation-protocol";
 
 /** A database would store half a surrogate pair as another character, and two ids as one. */
 export const wellFormed = v.check(
@@ -79,7 +79,7 @@ export const count = v.pipe(
   v.minValue(0, "has to be 0 or more"),
 );
 
-function amountOf(options: { allowZero: boolean }) {
+function createAmountSchema(options: { allowZero: boolean }) {
   const amountRules: Record<AmountCode, string> = {
     "money.not_a_number": "has to be a finite number",
     "money.not_positive": options.allowZero ? "has to be 0 or more" : "has to be above 0",
@@ -97,10 +97,10 @@ function amountOf(options: { allowZero: boolean }) {
 }
 
 /** Money on the wire: USD above 0, at most 1e9, at most 6 decimals. */
-export const amount = amountOf({ allowZero: false });
+export const amount = createAmountSchema({ allowZero: false });
 
 /** A price or a budget: as an amount, and 0 means free. */
-export const price = amountOf({ allowZero: true });
+export const price = createAmountSchema({ allowZero: true });
 
 /** Money in an answer: a JSON number with at most 6 decimals, credits positive. */
 export const money = v.number();
@@ -113,7 +113,7 @@ function isObject(value: unknown): boolean {
 }
 
 /** As the schema, which alone would take an array where none of its members is required. */
-export function noArray<S extends v.GenericSchema>(schema: S) {
+export function objectOnly<S extends v.GenericSchema>(schema: S) {
   return v.pipe(
     v.custom<v.InferInput<S>>(isObject, "has to be an object"),
     schema as v.GenericSchema<v.InferInput<S>, v.InferOutput<S>>,
@@ -151,8 +151,8 @@ function integerText(min: number, max: number) {
 }
 
 /** The query members of every list: `limit` 1 to 200, default 50, and an opaque `cursor`. */
-export const page = {
-  limit: v.optional(integerText(1, limits.pageMax)),
+export const pageQuery = {
+  limit: v.optional(integerText(1, limits.maxPageSize)),
   cursor: v.optional(id),
 };
 
@@ -178,7 +178,7 @@ export const priceText = v.pipe(
 );
 
 /** Entries that are taken together or not at all. */
-export const batchOf = <Entry extends v.GenericSchema>(entry: Entry) =>
+export const createBatchSchema = <Entry extends v.GenericSchema>(entry: Entry) =>
   v.pipe(
     v.array(entry),
     v.minLength(1, "has to be non-empty"),

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { longText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const Frozen = v.object({
   frozen: v.boolean(),
@@ -9,7 +9,7 @@ const Frozen = v.object({
 });
 
 export const freeze = {
-  freeze: operation({
+  freeze: defineOperation({
     method: "POST",
     path: "/api/v1/admin/freeze",
     summary: "Stop everything that writes: other calls are refused, and no task expires meanwhile.",
@@ -21,7 +21,7 @@ export const freeze = {
     ok: { 200: Frozen },
     refusals: [],
   }),
-  unfreeze: operation({
+  unfreeze: defineOperation({
     method: "POST",
     path: "/api/v1/admin/unfreeze",
     summary: "Go on: the time that the relay stood still is added to every open task.",

@@ -1,15 +1,15 @@
 import type { Code } from "./errors.ts";
-import { federationPrefix } from "./federation.ts";
+import { FEDERATION_PREFIX } from "./federation.ts";
 import type { Operation } from "./operation.ts";
 
 /** Refusals that the operation's row implies without naming them. */
-export function impliedRefusals(operation: Operation): Code[] {
+export function listImpliedRefusals(operation: Operation): Code[] {
   const codes: Code[] = ["server.failed", "server.unavailable"];
   // Probes answer at any rate, and until the process ends.
   if (operation.tier !== null) codes.push("server.draining", "rate.exceeded");
   if (operation.method !== "GET" && !operation.whileFrozen) codes.push("server.frozen");
   // Where federation is off there is no such path.
-  if (operation.path.startsWith(federationPrefix)) codes.push("route.not_found");
+  if (operation.path.startsWith(FEDERATION_PREFIX)) codes.push("route.not_found");
   if (operation.auth === "peer") {
     // A relay counts another's requests by its id, once they are known to be its own.
     if (operation.tier === null) codes.push("server.draining", "rate.exceeded");

@@ -1,6 +1,6 @@
-export { errorBody, errors, refusalText, refuse } from "./errors.ts";
+export { buildErrorBody, errors, formatRefusal, refuse } from "./errors.ts";
 export type { Code, ErrorBody, ErrorText, Issue, Refusal } from "./errors.ts";
-export { extensibleEnum, wordsOf } from "./fields.ts";
+export { extensibleEnum, getEnumWords } from "./fields.ts";
 export { limits } from "./limits.ts";
 export type { Tier } from "./limits.ts";
 export { scopes } from "./operation.ts";
@@ -10,25 +10,25 @@ export type {
   BodyOf,
   MediaAnswer,
   Operation,
-  Parsed,
+  ParsedRequest,
   PathParams,
   PeerRefusal,
   QueryOf,
   Received,
-  Request,
+  OperationRequest,
   Result,
   Scope,
-  Success,
+  SuccessAnswer,
 } from "./operation.ts";
 export { operations } from "./operations.ts";
 export type { OperationName, Operations } from "./operations.ts";
-export { impliedRefusals } from "./implied-refusals.ts";
-export { openApi } from "./openapi.ts";
+export { listImpliedRefusals } from "./implied-refusals.ts";
+export { buildOpenApi } from "./openapi.ts";
 export { createRedactor, isSecretName, REDACTED } from "./redact.ts";
-export { ClientMessage, ServerMessage, socketClose, socketPath } from "./realtime.ts";
+export { ClientMessage, ServerMessage, socketClose, SOCKET_PATH } from "./realtime.ts";
 export { CapabilityPrice, DiscoveryEntry, Freshness, Listing, TrustLevel } from "./registry.ts";
 export type { ListingBody } from "./registry.ts";
-export { pricesIn, shownPrice, type Offer } from "./listing-price.ts";
+export { toCapabilityPrices, getListedPrice, type PricedListing } from "./listing-price.ts";
 export {
   ListedStatus,
   ListedTask,
@@ -46,7 +46,7 @@ export { MarketCandidate } from "./market.ts";
 export { RoutingRecord } from "./routing.ts";
 export { Visibility } from "./visibility.ts";
 export { FederationPeer, OutboxEntry } from "./federation-admin.ts";
-export { federationPrefix } from "./federation.ts";
+export { FEDERATION_PREFIX } from "./federation.ts";
 export { KeyHistory } from "./keys.ts";
 export { AgentState, AuditEntry, Goal } from "./agent-state.ts";
 export { Plan, type StepAllocation } from "./plans.ts";
@@ -59,15 +59,21 @@ export {
   type ApprovalBallot,
   ApprovalDecision,
   type ApprovalSubject,
-  approvalVote,
-  outdatedApprovalVote,
-  quorumHash,
+  buildApprovalVote,
+  buildLegacyApprovalVote,
+  hashQuorum,
 } from "./approvals.ts";
 export { Device } from "./devices.ts";
 export { Pairing } from "./pairing.ts";
 export { TrustRecord } from "./trust.ts";
 export { ArchivedReceipt } from "./receipts.ts";
 export { CredentialStatus, StoredCredential } from "./credentials.ts";
-export { hireExtension, RpcAnswer, RpcCall, SendMessageParams, TaskIdParams } from "./a2a.ts";
+export {
+  DELEGATION_EXTENSION,
+  RpcAnswer,
+  RpcCall,
+  SendMessageParams,
+  TaskIdParams,
+} from "./a2a.ts";
 export { type Quorum, type QuorumApprover, verifyQuorum } from "./verify-quorum.ts";
 export { type SignedVote, verifyVote } from "./verify-vote.ts";

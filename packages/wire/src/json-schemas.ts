@@ -22,10 +22,10 @@ import { TrustRecord } from "./trust.ts";
 import { Visibility } from "./visibility.ts";
 import { Withdrawal } from "./withdrawals.ts";
 
-export type Json = { [member: string]: unknown };
+export type JsonObject = { [member: string]: unknown };
 
 /** Schemas that clients meet by name. */
-const named = {
+const namedDefinitions = {
   ExecutionReceipt: ExecutionReceiptSchema,
   Task,
   TaskEvent,
@@ -74,13 +74,16 @@ const conversion = {
 } satisfies ConversionConfig;
 
 /** A schema of the contract as JSON Schema; those with a name are referred to. */
-export function schemaOf(schema: v.GenericSchema): Json {
-  const converted = toJsonSchema(schema, { ...conversion, definitions: named }) as Json;
+export function toComponentSchema(schema: v.GenericSchema): JsonObject {
+  const converted = toJsonSchema(schema, {
+    ...conversion,
+    definitions: namedDefinitions,
+  }) as JsonObject;
   const { $schema: _schema, $defs: _defs, ...rest } = converted;
   return rest;
 }
 
 /** The schemas that have a name, for `#/components/schemas`. */
-export function namedSchemas(): Json {
-  return toJsonSchemaDefs(named, conversion);
+export function buildNamedSchemas(): JsonObject {
+  return toJsonSchemaDefs(namedDefinitions, conversion);
 }

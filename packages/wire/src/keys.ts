@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { id, looseObject, shortText } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** A key of an agent and when the relay took it as the agent's, in ms; null until it is left. */
 const BoundKey = v.object({
@@ -20,7 +20,7 @@ export const KeyHistory = v.object({
 export type KeyHistory = v.InferOutput<typeof KeyHistory>;
 
 export const keys = {
-  rotateKey: operation({
+  rotateKey: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/rotate-key",
     summary: "Hand an agent over to its next key; tokens and sockets of the old one end.",
@@ -42,7 +42,7 @@ export const keys = {
       "agent.revoked",
     ],
   }),
-  getSuccession: operation({
+  getSuccession: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/succession",
     summary: "An agent's keys and the succession records that lead from each to the next.",
@@ -52,7 +52,7 @@ export const keys = {
     ok: { 200: KeyHistory },
     refusals: ["agent.not_found"],
   }),
-  revokeAgent: operation({
+  revokeAgent: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke",
     summary: "End an agent for good: its tokens, sockets and listing; money and history stay.",
@@ -68,7 +68,7 @@ export const keys = {
     },
     refusals: ["agent.not_found"],
   }),
-  revokeTokens: operation({
+  revokeTokens: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/revoke-tokens",
     summary:

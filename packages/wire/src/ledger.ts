@@ -1,7 +1,7 @@
 import { LedgerSchema } from "@agent/ledger";
 import * as v from "valibot";
 import { looseObject } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const StoredLedger = v.object({
   goal_id: v.string(),
@@ -10,7 +10,7 @@ const StoredLedger = v.object({
 });
 
 export const ledger = {
-  storeLedger: operation({
+  storeLedger: defineOperation({
     method: "POST",
     path: "/agent/:agentId/ledger",
     summary: "Store an agent's signed ledger of a goal, or one that extends the stored one.",
@@ -35,7 +35,7 @@ export const ledger = {
       "ledger.not_extended",
     ],
   }),
-  getLedger: operation({
+  getLedger: defineOperation({
     method: "GET",
     path: "/agent/:agentId/ledger/:goalId",
     summary: "The signed ledger of a goal as it was stored, else one from the relay's records.",
@@ -47,7 +47,7 @@ export const ledger = {
     ok: { 200: looseObject },
     refusals: ["ledger.not_found", "ledger.not_participant"],
   }),
-  getManifest: operation({
+  getManifest: defineOperation({
     method: "GET",
     path: "/api/v1/execution/:agentId/:goalId",
     summary: "What the relay's own records tell of a goal, in the shape of an unsigned ledger.",

@@ -20,8 +20,8 @@ export const limits = {
   taskEvents: 1_000,
   streamKeepAliveMs: 15_000,
 
-  pageDefault: 50,
-  pageMax: 200,
+  defaultPageSize: 50,
+  maxPageSize: 200,
   /** Looked through for a text on one page of discovery. */
   searchedAgents: 10_000,
   /** In one free text. */
@@ -33,7 +33,7 @@ export const limits = {
 
   taskTtlMs: 900_000,
   /** The shortest life that a submission may ask for. */
-  taskTtlMinMs: 60_000,
+  minTaskTtlMs: 60_000,
   liveTasks: 100_000,
   liveTasksPerSubmitter: 1_000,
   claimLeaseMs: 60_000,
@@ -63,8 +63,8 @@ export const limits = {
   revokedTokens: 100,
   cardHoldMs: 604_800_000,
   pairingTtlMs: 300_000,
-  pairingTries: 5,
-  pairingKeptMs: 86_400_000,
+  pairingAttempts: 5,
+  pairingRetentionMs: 86_400_000,
 
   successionCharacters: 2_048,
   agentKeys: 1_000,
@@ -92,13 +92,13 @@ export const limits = {
   federationTimeoutMs: 10_000,
   federationProbeMs: 2_000,
   /** How often a peer is asked for the succession of its key, at most. */
-  federationKeyQuestionMs: 1_000,
+  federationKeyLookupMs: 1_000,
   federationHopMs: 1_000,
-  federationPatienceMs: 250,
+  federationGraceMs: 250,
   federationCacheMs: 5_000,
   federationAgents: 10_000,
   federationClaimMs: 600_000,
-  federationOwnerQuestions: 10,
+  federationOwnerLookups: 10,
   federationDeliveries: 64,
 } as const;
 

@@ -1,19 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { shownPrice, type Offer } from "./listing-price.ts";
+import { getListedPrice, type PricedListing } from "./listing-price.ts";
 
 const priceOf = (capability: string, unit_cost: number) => ({ capability, unit_cost });
-const offer: Offer = {
+const offer: PricedListing = {
   capabilities: ["search", "write", "greet"],
   pricing: [priceOf("search", 2), priceOf("write", 0.000001)],
 };
-const free: Offer = { capabilities: ["search"], pricing: [] };
-const dear: Offer = {
+const free: PricedListing = { capabilities: ["search"], pricing: [] };
+const dear: PricedListing = {
   capabilities: ["a", "b"],
   pricing: [priceOf("a", 1e9), priceOf("b", 1e9)],
 };
 
 describe("A12: The price that an offer shows", () => {
-  test.each<[string, Offer, string[], number | undefined]>([
+  test.each<[string, PricedListing, string[], number | undefined]>([
     ["the highest one when no capability is required", offer, [], 2],
     ["the sum of the required ones", offer, ["search", "write"], 2.000001],
     ["0 for a listed capability without a price", offer, ["greet"], 0],
@@ -24,6 +24,6 @@ describe("A12: The price that an offer shows", () => {
     ["not there for another capability of a free agent", free, ["fly"], undefined],
     ["not there above the greatest amount", dear, ["a", "b"], undefined],
   ])("A12: is %s", (_rule, from, required, expected) => {
-    expect(shownPrice(from, required)).toBe(expected);
+    expect(getListedPrice(from, required)).toBe(expected);
   });
 });

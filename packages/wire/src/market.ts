@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { capability, page, priceText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { capability, pageQuery, priceText } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 import { CapabilityPrice } from "./registry.ts";
 
 /** The six factors of a score, 0 to 1 each, higher is better. */
@@ -31,7 +31,7 @@ export const MarketCandidate = v.object({
 export type MarketCandidate = v.InferOutput<typeof MarketCandidate>;
 
 export const market = {
-  listCandidates: operation({
+  listCandidates: defineOperation({
     method: "GET",
     path: "/api/v1/market/candidates",
     summary: "Agents with a capability, scored and ranked.",
@@ -41,7 +41,7 @@ export const market = {
     query: v.object({
       capability,
       max_budget: v.optional(priceText),
-      limit: page.limit,
+      limit: pageQuery.limit,
     }),
     ok: { 200: v.object({ candidates: v.array(MarketCandidate) }) },
     refusals: [],

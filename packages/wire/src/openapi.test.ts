@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
-import { impliedRefusals } from "./implied-refusals.ts";
-import { openApi } from "./openapi.ts";
+import { listImpliedRefusals } from "./implied-refusals.ts";
+import { buildOpenApi } from "./openapi.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 
@@ -22,7 +22,7 @@ interface Described {
   readonly responses: Readonly<Record<string, { readonly description: string }>>;
 }
 
-const document = openApi("1.2.3") as {
+const document = buildOpenApi("1.2.3") as {
   readonly openapi: string;
   readonly info: { readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
@@ -111,7 +111,7 @@ const securityOf = {
 describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) => {
   test("is described with its statuses, those of its refusals and their codes", () => {
     const { responses } = described(row);
-    const refusals = [...row.refusals, ...impliedRefusals(row)];
+    const refusals = [...row.refusals, ...listImpliedRefusals(row)];
     const statuses = new Set([
       ...Object.keys(row.ok),
       ...refusals.map((code) => String(errors[code].status)),
@@ -136,7 +136,7 @@ describe.each<[string, Operation]>(Object.entries(operations))("%s", (_, row) =>
 });
 
 describe("a row implies", () => {
-  const refusalsOf = (name: keyof typeof operations) => impliedRefusals(operations[name]);
+  const refusalsOf = (name: keyof typeof operations) => listImpliedRefusals(operations[name]);
 
   test.each([
     ["live", ["server.failed", "server.unavailable"]],

@@ -1,13 +1,13 @@
 import { FEDERATION_HEADERS } from "@agent/federation-protocol";
 import * as v from "valibot";
 import { errors, type Code } from "./errors.ts";
-import { impliedRefusals } from "./implied-refusals.ts";
-import { namedSchemas, schemaOf, type Json } from "./json-schemas.ts";
+import { listImpliedRefusals } from "./implied-refusals.ts";
+import { buildNamedSchemas, toComponentSchema, type JsonObject } from "./json-schemas.ts";
 import { limits } from "./limits.ts";
 import type { Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
 
-const errorSchema: Json = {
+const errorSchema: JsonObject = {
   type: "object",
   required: ["error", "message", "code", "status", "request_id"],
   properties: {
@@ -28,9 +28,9 @@ const errorSchema: Json = {
   },
 };
 
-function refusalResponses(operation: Operation): Json {
+function buildRefusalResponses(operation: Operation): JsonObject {
   const byStatus = new Map<number, Code[]>();
-  for (const code of new Set([...operation.refusals, ...impliedRefusals(operation)])) {
+  for (const code of new Set([...operation.refusals, ...listImpliedRefusals(operation)])) {
     const { status } = errors[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -45,34 +45,34 @@ function refusalResponses(operation: Operation): Json {
   );
 }
 
-const successes: Readonly<Record<string, string>> = { 201: "Created", 204: "No content" };
+const successDescriptions: Readonly<Record<string, string>> = { 201: "Created", 204: "No content" };
 
-function successResponses(operation: Operation): Json {
+function buildSuccessResponses(operation: Operation): JsonObject {
   return Object.fromEntries(
     Object.entries(operation.ok).map(([status, schema]) => [
       status,
       {
-        description: successes[status] ?? "Success",
-        ...(schema.type !== "undefined" && { content: contentOf(operation, schema) }),
+        description: successDescriptions[status] ?? "Success",
+        ...(schema.type !== "undefined" && { content: buildContent(operation, schema) }),
       },
     ]),
   );
 }
 
-function contentOf({ media = [] }: Operation, schema: v.GenericSchema): Json {
+function buildContent({ media = [] }: Operation, schema: v.GenericSchema): JsonObject {
   const text = Object.fromEntries(media.map((type) => [type, { schema: { type: "string" } }]));
   const textOnly = media.length > 0 && schema.type === "string";
-  return textOnly ? text : { "application/json": { schema: schemaOf(schema) }, ...text };
+  return textOnly ? text : { "application/json": { schema: toComponentSchema(schema) }, ...text };
 }
 
-const idempotencyKey: Json = {
+const idempotencyKeyParameter: JsonObject = {
   name: "Idempotency-Key",
   in: "header",
   description: "A repeat with the same key and body is answered as the first one was, for a day.",
   schema: { type: "string", minLength: 1, maxLength: limits.idempotencyKeyLength },
 };
 
-function parametersOf(operation: Operation): Json[] {
+function buildParameters(operation: Operation): JsonObject[] {
   const path = [...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: "path",
@@ -85,10 +85,10 @@ function parametersOf(operation: Operation): Json[] {
     description,
     schema: { type: "string" },
   }));
-  const given = [...path, ...(operation.keyed ? [idempotencyKey] : []), ...headers];
+  const given = [...path, ...(operation.keyed ? [idempotencyKeyParameter] : []), ...headers];
   if (operation.query === undefined) return given;
-  const { properties = {}, required = [] } = schemaOf(operation.query) as {
-    properties?: Json;
+  const { properties = {}, required = [] } = toComponentSchema(operation.query) as {
+    properties?: JsonObject;
     required?: string[];
   };
   const query = Object.entries(properties).map(([name, schema]) => ({
@@ -100,38 +100,41 @@ function parametersOf(operation: Operation): Json[] {
   return [...given, ...query];
 }
 
-const header = (name: string, description: string): Json => ({
+const buildHeaderScheme = (name: string, description: string): JsonObject => ({
   type: "apiKey",
   in: "header",
   name,
   description,
 });
 
-const securitySchemes: Json = {
+const securitySchemes: JsonObject = {
   bearer: {
     type: "http",
     scheme: "bearer",
     description: "The relay's master token, or a signed agent token (a compact EdDSA JWS).",
   },
-  relayId: header(FEDERATION_HEADERS.relayId, "The sending relay's id."),
-  relaySignature: header(
+  relayId: buildHeaderScheme(FEDERATION_HEADERS.relayId, "The sending relay's id."),
+  relaySignature: buildHeaderScheme(
     FEDERATION_HEADERS.signature,
     "Base64url Ed25519 signature of the canonical JSON (RFC 8785) of the body.",
   ),
-  relayTimestamp: header(FEDERATION_HEADERS.timestamp, "ISO 8601, at most five minutes off."),
+  relayTimestamp: buildHeaderScheme(
+    FEDERATION_HEADERS.timestamp,
+    "ISO 8601, at most five minutes off.",
+  ),
 };
 
-const bearer: Json[] = [{ bearer: [] }];
-const security: Record<Operation["auth"], Json[]> = {
+const bearerSecurity: JsonObject[] = [{ bearer: [] }];
+const security: Record<Operation["auth"], JsonObject[]> = {
   public: [],
-  bearer,
-  master: bearer,
+  bearer: bearerSecurity,
+  master: bearerSecurity,
   // The members of one requirement are asked for together.
   peer: [{ relayId: [], relaySignature: [], relayTimestamp: [] }],
 };
 
-function describe(name: string, operation: Operation): Json {
-  const parameters = parametersOf(operation);
+function describeOperation(name: string, operation: Operation): JsonObject {
+  const parameters = buildParameters(operation);
   return {
     operationId: name,
     summary: operation.summary,
@@ -149,10 +152,10 @@ function describe(name: string, operation: Operation): Json {
       requestBody: {
         // A blank body is the empty object.
         required: !v.is(operation.body, {}),
-        content: { "application/json": { schema: schemaOf(operation.body) } },
+        content: { "application/json": { schema: toComponentSchema(operation.body) } },
       },
     }),
-    responses: { ...successResponses(operation), ...refusalResponses(operation) },
+    responses: { ...buildSuccessResponses(operation), ...buildRefusalResponses(operation) },
   };
 }
 
@@ -161,11 +164,14 @@ function describe(name: string, operation: Operation): Json {
  *
  * @param version the relay's version, shown as the document's
  */
-export function openApi(version: string): Json {
-  const paths: { [path: string]: Json } = {};
+export function buildOpenApi(version: string): JsonObject {
+  const paths: { [path: string]: JsonObject } = {};
   for (const [name, operation] of Object.entries(operations)) {
     const path = operation.path.replaceAll(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(name, operation) };
+    paths[path] = {
+      ...paths[path],
+      [operation.method.toLowerCase()]: describeOperation(name, operation),
+    };
   }
   const sections = new Set(Object.values(operations).map((operation) => operation.section));
   return {
@@ -183,7 +189,7 @@ export function openApi(version: string): Json {
     paths,
     components: {
       securitySchemes,
-      schemas: { Error: errorSchema, ...namedSchemas() },
+      schemas: { Error: errorSchema, ...buildNamedSchemas() },
     },
   };
 }

@@ -2,15 +2,15 @@ import * as v from "valibot";
 import { describe, expectTypeOf, test } from "vitest";
 import type { Refusal } from "./errors.ts";
 import {
-  operation,
+  defineOperation,
   type Answer,
-  type Parsed,
+  type ParsedRequest,
   type PathParams,
-  type Request,
+  type OperationRequest,
   type Result,
 } from "./operation.ts";
 
-const search = operation({
+const search = defineOperation({
   method: "POST",
   path: "/agents/:agentId/things/:thingId",
   summary: "",
@@ -24,7 +24,7 @@ const search = operation({
 });
 type Search = typeof search;
 
-const bare = operation({
+const bare = defineOperation({
   method: "GET",
   path: "/bare",
   summary: "",
@@ -45,17 +45,17 @@ describe("the types that a row gives", () => {
   });
 
   test("give a handler what validation made of the input", () => {
-    expectTypeOf<Parsed<Search>["params"]["thingId"]>().toEqualTypeOf<string>();
-    expectTypeOf<Parsed<Search>["query"]>().toEqualTypeOf<{ limit?: number | undefined }>();
-    expectTypeOf<Parsed<Search>["body"]>().toEqualTypeOf<{ currency: string }>();
-    expectTypeOf<Parsed<typeof bare>["body"]>().toEqualTypeOf<undefined>();
+    expectTypeOf<ParsedRequest<Search>["params"]["thingId"]>().toEqualTypeOf<string>();
+    expectTypeOf<ParsedRequest<Search>["query"]>().toEqualTypeOf<{ limit?: number | undefined }>();
+    expectTypeOf<ParsedRequest<Search>["body"]>().toEqualTypeOf<{ currency: string }>();
+    expectTypeOf<ParsedRequest<typeof bare>["body"]>().toEqualTypeOf<undefined>();
   });
 
   test("let a client send what validation takes", () => {
-    expectTypeOf<Request<Search>["query"]>().toEqualTypeOf<
+    expectTypeOf<OperationRequest<Search>["query"]>().toEqualTypeOf<
       { limit?: string | undefined } | undefined
     >();
-    expectTypeOf<Request<Search>["body"]>().toEqualTypeOf<
+    expectTypeOf<OperationRequest<Search>["body"]>().toEqualTypeOf<
       { currency?: string | undefined } | undefined
     >();
     expectTypeOf<Result<Search>>().toEqualTypeOf<{ found: number } | { made: string }>();

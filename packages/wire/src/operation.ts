@@ -64,7 +64,7 @@ export interface Operation {
   readonly refusals: readonly Code[];
 }
 
-export function operation<const O extends Operation>(definition: O): O {
+export function defineOperation<const O extends Operation>(definition: O): O {
   return definition;
 }
 
@@ -82,14 +82,14 @@ export type QueryOf<O extends Operation> = Output<O["query"]>;
 export type BodyOf<O extends Operation> = Output<O["body"]>;
 
 /** What a handler is given: everything parsed and validated. */
-export interface Parsed<O extends Operation> {
+export interface ParsedRequest<O extends Operation> {
   readonly params: PathParams<O["path"]>;
   readonly query: QueryOf<O>;
   readonly body: BodyOf<O>;
 }
 
 /** A success: one of the declared statuses with the body that it declares. */
-export type Success<O extends Operation> = {
+export type SuccessAnswer<O extends Operation> = {
   [S in keyof O["ok"] & number]: {
     readonly status: S;
     readonly body: O["rawAnswer"] extends true ? string : Input<O["ok"][S]>;
@@ -130,7 +130,7 @@ export type PeerRefusal = Refusal<
 
 /** What a handler may answer: a declared success or a declared refusal. */
 export type Answer<O extends Operation> =
-  | Success<O>
+  | SuccessAnswer<O>
   | Media<O>
   | Refusal<O["refusals"][number]>
   | (O["auth"] extends "peer" ? PeerRefusal : never);
@@ -142,7 +142,7 @@ export type Answer<O extends Operation> =
 export type Received<S extends Schema> = v.InferOutput<S>;
 
 /** What a client sends. */
-export interface Request<O extends Operation> {
+export interface OperationRequest<O extends Operation> {
   readonly params: PathParams<O["path"]>;
   readonly query?: Input<O["query"]>;
   readonly body?: Input<O["body"]>;

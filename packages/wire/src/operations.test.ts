@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { errors } from "./errors.ts";
-import { federationPrefix } from "./federation.ts";
+import { FEDERATION_PREFIX } from "./federation.ts";
 import { limits } from "./limits.ts";
 import { scopes, type Operation } from "./operation.ts";
 import { operations } from "./operations.ts";
@@ -88,7 +88,7 @@ describe("the operation table", () => {
 
   test("opens what is between relays to relays, all of it on one prefix", () => {
     const between = namesOf((row) => row.auth === "peer");
-    expect(namesOf(({ path }) => path.startsWith(federationPrefix)).toSorted()).toEqual(
+    expect(namesOf(({ path }) => path.startsWith(FEDERATION_PREFIX)).toSorted()).toEqual(
       [...between, "relayIdentity"].toSorted(),
     );
   });

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { agentId, extensibleEnum, publicKey, shortText } from "./fields.ts";
-import { operation, scopes } from "./operation.ts";
+import { defineOperation, scopes } from "./operation.ts";
 
 /** Where a pairing stands; one that nobody resolved in time is gone. */
 const PairingStatus = extensibleEnum(["pending", "claimed", "approved", "denied"]);
@@ -27,7 +27,7 @@ const pairingCode = v.pipe(
 );
 
 export const pairing = {
-  initiatePairing: operation({
+  initiatePairing: defineOperation({
     method: "POST",
     path: "/pairing/initiate",
     summary: "Open a pairing session: whoever has its code may offer a key for a new device.",
@@ -45,7 +45,7 @@ export const pairing = {
     },
     refusals: ["request.invalid", "auth.not_owner", "agent.not_found", "agent.revoked"],
   }),
-  claimPairing: operation({
+  claimPairing: defineOperation({
     method: "POST",
     path: "/pairing/claim",
     summary: "Offer a device's key under a pairing code; repeated, it tells what became of it.",
@@ -74,7 +74,7 @@ export const pairing = {
       "agent.key_in_use",
     ],
   }),
-  getPairing: operation({
+  getPairing: defineOperation({
     method: "GET",
     path: "/pairing/:pairingId",
     summary: "A pairing session of the calling agent, with the key that claimed it.",
@@ -85,7 +85,7 @@ export const pairing = {
     ok: { 200: Pairing },
     refusals: ["pairing.not_found", "pairing.not_owner", "pairing.expired"],
   }),
-  approvePairing: operation({
+  approvePairing: defineOperation({
     method: "POST",
     path: "/pairing/:pairingId/approve",
     summary: "Make the key that claimed a session a device of the agent.",
@@ -106,7 +106,7 @@ export const pairing = {
       "agent.revoked",
     ],
   }),
-  denyPairing: operation({
+  denyPairing: defineOperation({
     method: "POST",
     path: "/pairing/:pairingId/deny",
     summary: "End a pairing session without a device.",

@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import { extensibleEnum, longText, money } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** How the operator saw a payment end: `settled` if the chain has it, `failed` if it never will. */
 const Outcome = v.picklist(["settled", "failed"]);
 
 export const payments = {
-  resolvePayment: operation({
+  resolvePayment: defineOperation({
     method: "POST",
     path: "/api/v1/admin/payments/:paymentId/resolve",
     summary: "Close an undecided x402 payment: credit it, or note that it never came.",

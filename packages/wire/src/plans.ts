@@ -11,14 +11,14 @@ import {
   longText,
   money,
   nextCursor,
-  page,
+  pageQuery,
   price,
   timestamp,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
-const when = v.optional(v.nullable(timestamp), null);
+const optionalTime = v.optional(v.nullable(timestamp), null);
 
 const StepBody = v.object({
   step_id: id,
@@ -27,8 +27,8 @@ const StepBody = v.object({
   status: v.optional(v.picklist(STEP_STATUSES), "pending"),
   tools_used: v.optional(capabilities, []),
   tool_calls: v.optional(count, 0),
-  started_at: when,
-  completed_at: when,
+  started_at: optionalTime,
+  completed_at: optionalTime,
   delegation: v.optional(v.object({ receipt_hash: hash })),
   /** Who is to do it; without, the best agent with `capability`. */
   agent_id: v.optional(agentId),
@@ -40,7 +40,7 @@ const StepBody = v.object({
 type StepBody = v.InferOutput<typeof StepBody>;
 
 /** Steps that look for an agent alike are looked for once. */
-function searchesOf(steps: readonly StepBody[]): number {
+function countSearches(steps: readonly StepBody[]): number {
   const searching = steps.filter((step) => step.agent_id === undefined && step.capability);
   return new Set(searching.map((step) => JSON.stringify([step.capability, step.max_budget]))).size;
 }
@@ -61,7 +61,7 @@ const PlanBody = v.object({
         "has to name each step once",
       ),
       v.check(
-        (steps) => searchesOf(steps) <= limits.planSearches,
+        (steps) => countSearches(steps) <= limits.planSearches,
         `has to look for agents by at most ${limits.planSearches} different capabilities and budgets`,
       ),
     ),
@@ -94,7 +94,7 @@ const PutPlanAnswer = v.object({
 });
 
 export const plans = {
-  putPlan: operation({
+  putPlan: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/plans",
     summary:
@@ -108,7 +108,7 @@ export const plans = {
     ok: { 200: PutPlanAnswer, 201: PutPlanAnswer },
     refusals: ["agent.not_found"],
   }),
-  listPlans: operation({
+  listPlans: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/plans",
     summary: "An agent's plans, newest first, all of them or those of a goal.",
@@ -117,11 +117,11 @@ export const plans = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object({ goal_id: v.optional(id), ...page }),
+    query: v.object({ goal_id: v.optional(id), ...pageQuery }),
     ok: { 200: v.object({ plans: v.array(Plan), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getPlan: operation({
+  getPlan: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/plans/:planId",
     summary: "One plan with its steps.",

@@ -3,7 +3,7 @@ import { capabilities, id, longText, looseObject } from "./fields.ts";
 import { Task } from "./tasks.ts";
 
 /** Where an agent's devices connect for tasks in real time (docs/decisions.md, 4). */
-export const socketPath = "/ws/v1/agents/:agentId";
+export const SOCKET_PATH = "/ws/v1/agents/:agentId";
 
 /** Close codes of our own, in the range that RFC 6455 leaves to applications. */
 export const socketClose = { unauthorized: 4401, tooManyMessages: 4429 } as const;

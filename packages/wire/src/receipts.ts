@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { extensibleEnum, looseObject, nextCursor, page } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { extensibleEnum, looseObject, nextCursor, pageQuery } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 import { TaskStatus } from "./tasks.ts";
 
 /** A receipt in the archive; `status` as long as its task is kept. */
@@ -13,7 +13,7 @@ export const ArchivedReceipt = v.object({
 export type ArchivedReceipt = v.InferInput<typeof ArchivedReceipt>;
 
 export const receipts = {
-  listReceipts: operation({
+  listReceipts: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts",
     summary: "The accepted receipts that an agent signed, newest task first.",
@@ -22,11 +22,11 @@ export const receipts = {
     ownerOnly: true,
     scope: "task:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ receipts: v.array(ArchivedReceipt), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getReceipt: operation({
+  getReceipt: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/receipts/:taskId",
     summary: "A receipt that the agent signed, byte for byte as it arrived.",

@@ -11,8 +11,8 @@ import {
   longText,
   looseObject,
   nextCursor,
-  noArray,
-  page,
+  objectOnly,
+  pageQuery,
   price,
   publicKey,
   ratio,
@@ -20,7 +20,7 @@ import {
   timestamp,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** Trust levels on the wire (docs/decisions.md, 6). */
 export const TrustLevel = v.picklist([
@@ -73,7 +73,7 @@ export const RegisterBody = v.object({
   capabilities,
   metadata: v.optional(
     v.pipe(
-      noArray(v.looseObject({ name: v.optional(shortText), description: v.optional(longText) })),
+      objectOnly(v.looseObject({ name: v.optional(shortText), description: v.optional(longText) })),
       v.check(
         (value) => JSON.stringify(value).length <= 16_384,
         "has to be at most 16384 characters of JSON",
@@ -109,7 +109,7 @@ export const ListingBody = v.object({
     [],
   ),
   sla: v.optional(
-    noArray(
+    objectOnly(
       v.object({
         max_latency_ms: v.optional(v.pipe(finite, v.minValue(0, "has to be 0 or more"))),
         availability_guarantee: v.optional(ratio),
@@ -173,7 +173,7 @@ const freeText = v.pipe(
 );
 
 export const registry = {
-  bootstrap: operation({
+  bootstrap: defineOperation({
     method: "POST",
     path: "/api/v1/agents/bootstrap",
     summary: "Bind an Ed25519 key to an agent id; repeating it with the same key changes nothing.",
@@ -196,7 +196,7 @@ export const registry = {
       "agent.revoked",
     ],
   }),
-  registerAgent: operation({
+  registerAgent: defineOperation({
     method: "POST",
     path: "/api/v1/agents/register",
     summary: "Put an agent's endpoint and capabilities into the discovery registry.",
@@ -226,7 +226,7 @@ export const registry = {
       "agent.revoked",
     ],
   }),
-  heartbeat: operation({
+  heartbeat: defineOperation({
     method: "POST",
     path: "/api/v1/agents/heartbeat",
     summary: "Say that the calling agent is alive.",
@@ -238,7 +238,7 @@ export const registry = {
     ok: { 200: v.object({ agent_id: v.string(), last_seen_at: v.number() }) },
     refusals: ["request.invalid", "auth.not_owner", "agent.not_found"],
   }),
-  discover: operation({
+  discover: defineOperation({
     method: "GET",
     path: "/api/v1/agents/discover",
     summary:
@@ -250,12 +250,12 @@ export const registry = {
     query: v.object({
       capability: v.optional(capability),
       q: v.optional(freeText),
-      ...page,
+      ...pageQuery,
     }),
     ok: { 200: v.object({ agents: v.array(DiscoveryEntry), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getAgent: operation({
+  getAgent: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId",
     summary: "One agent of the registry.",
@@ -265,7 +265,7 @@ export const registry = {
     ok: { 200: DiscoveryEntry },
     refusals: ["agent.not_found"],
   }),
-  deregisterAgent: operation({
+  deregisterAgent: defineOperation({
     method: "DELETE",
     path: "/api/v1/agents/:agentId",
     summary: "Take an agent out of discovery; its key, account and history stay.",
@@ -277,7 +277,7 @@ export const registry = {
     ok: { 200: v.object({ agent_id: v.string(), registered: v.literal(false) }) },
     refusals: ["agent.not_found"],
   }),
-  putListing: operation({
+  putListing: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/listing",
     summary: "Register or replace an agent's service listing.",
@@ -290,7 +290,7 @@ export const registry = {
     ok: { 200: Listing },
     refusals: ["agent.not_found", "agent.revoked"],
   }),
-  getListing: operation({
+  getListing: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/listing",
     summary: "An agent's current service listing.",

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { looseObject } from "./fields.ts";
 import { SubScores } from "./market.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 import { RoutingChoice } from "./tasks.ts";
 
-/** What a scored decision was made of, as `replay` of `@agent/routing-semiring` takes it. */
+/** What a scored decision was made of, as `replayRanking` of `@agent/routing-semiring` takes it. */
 export const RoutingRecord = v.object({
   /** The version of the rules. */
   algorithm: v.string(),
@@ -31,7 +31,7 @@ export const RoutingRecord = v.object({
 });
 
 export const routing = {
-  getRouting: operation({
+  getRouting: defineOperation({
     method: "GET",
     path: "/agent/:agentId/task/:taskId/routing",
     summary:

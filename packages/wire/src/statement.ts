@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { Transaction } from "./budget.ts";
 import { money, timeText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** An account's movements of a period: `opening_balance` and the amounts sum to `closing_balance`. */
 export const Statement = v.object({
@@ -16,7 +16,7 @@ export const Statement = v.object({
 export type Statement = v.InferInput<typeof Statement>;
 
 export const statement = {
-  getStatement: operation({
+  getStatement: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/statement",
     summary:

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { looseObject, money } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 const Checks = v.array(v.object({ check: v.string(), ok: v.boolean(), detail: v.string() }));
 /**
@@ -11,7 +11,7 @@ const incarnation = v.optional(v.number());
 const Alive = v.object({ status: v.literal("ok") });
 
 export const system = {
-  health: operation({
+  health: defineOperation({
     method: "GET",
     path: "/health",
     summary: "The relay answers.",
@@ -21,7 +21,7 @@ export const system = {
     ok: { 200: v.object({ ...Alive.entries, incarnation }) },
     refusals: [],
   }),
-  live: operation({
+  live: defineOperation({
     method: "GET",
     path: "/health/live",
     summary: "The process runs; an orchestrator restarts it otherwise.",
@@ -31,7 +31,7 @@ export const system = {
     ok: { 200: Alive },
     refusals: [],
   }),
-  ready: operation({
+  ready: defineOperation({
     method: "GET",
     path: "/health/ready",
     summary: "Database, schema and background jobs are well, and the relay is not draining.",
@@ -41,7 +41,7 @@ export const system = {
     ok: { 200: v.object({ status: v.literal("ready"), checks: Checks }) },
     refusals: ["server.draining", "server.unavailable", "server.not_ready"],
   }),
-  metrics: operation({
+  metrics: defineOperation({
     method: "GET",
     path: "/metrics",
     summary: "What the relay counts, in the text format of Prometheus.",
@@ -52,7 +52,7 @@ export const system = {
     ok: { 200: v.string() },
     refusals: [],
   }),
-  docs: operation({
+  docs: defineOperation({
     method: "GET",
     path: "/docs",
     summary: "This contract as a page to read, without anything from elsewhere.",
@@ -63,7 +63,7 @@ export const system = {
     ok: { 200: v.string() },
     refusals: [],
   }),
-  relayInfo: operation({
+  relayInfo: defineOperation({
     method: "GET",
     path: "/.well-known/agent-relay.json",
     summary:
@@ -88,7 +88,7 @@ export const system = {
     },
     refusals: [],
   }),
-  openApi: operation({
+  openApi: defineOperation({
     method: "GET",
     path: "/openapi.json",
     summary: "This document.",
@@ -98,7 +98,7 @@ export const system = {
     ok: { 200: looseObject },
     refusals: [],
   }),
-  reconcile: operation({
+  reconcile: defineOperation({
     method: "GET",
     path: "/api/v1/admin/reconciliation",
     summary:

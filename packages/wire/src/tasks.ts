@@ -9,7 +9,7 @@ import {
   id,
   looseObject,
   nextCursor,
-  page,
+  pageQuery,
   price,
   publicKey,
   ratio,
@@ -17,7 +17,7 @@ import {
   wellFormed,
 } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** States of a task; expiry is no state, it removes the task (specification, "Task"). */
 export const TaskStatus = v.picklist([
@@ -81,13 +81,13 @@ export const ListedTask = v.object({
 });
 export type ListedTask = v.InferInput<typeof ListedTask>;
 
-const promptRule = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
+const PROMPT_RULE = `has to be at most ${limits.promptBytes} bytes of UTF-8`;
 
 export const SubmitTaskBody = v.object({
   prompt: v.pipe(
     v.string(),
     v.minLength(1, "has to be non-empty"),
-    v.maxBytes(limits.promptBytes, promptRule),
+    v.maxBytes(limits.promptBytes, PROMPT_RULE),
     wellFormed,
   ),
   submitted_by: v.optional(agentId),
@@ -98,7 +98,7 @@ export const SubmitTaskBody = v.object({
     v.pipe(
       v.number(),
       v.safeInteger("must be a whole number"),
-      v.minValue(limits.taskTtlMinMs, `must be at least ${limits.taskTtlMinMs}`),
+      v.minValue(limits.minTaskTtlMs, `must be at least ${limits.minTaskTtlMs}`),
     ),
   ),
   step_id: v.optional(id),
@@ -162,7 +162,7 @@ const TaskAnswer = v.object({
 });
 
 export const tasks = {
-  submitTask: operation({
+  submitTask: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task",
     summary: "Submit a task: price and hold are taken before anything is routed.",
@@ -219,7 +219,7 @@ export const tasks = {
       "payment.undecided",
     ],
   }),
-  getTask: operation({
+  getTask: defineOperation({
     method: "GET",
     path: "/agent/:agentId/task/:taskId",
     summary: "A task and its receipt; `wait` holds the answer until the task changes.",
@@ -231,7 +231,7 @@ export const tasks = {
     ok: { 200: TaskAnswer },
     refusals: ["task.not_found", "task.not_participant"],
   }),
-  getTaskEvents: operation({
+  getTaskEvents: defineOperation({
     method: "GET",
     path: "/agent/:agentId/task/:taskId/events",
     summary:
@@ -247,7 +247,7 @@ export const tasks = {
     ok: { 200: v.string(), 204: v.undefined() },
     refusals: ["task.not_found", "task.not_participant"],
   }),
-  listTasks: operation({
+  listTasks: defineOperation({
     method: "GET",
     path: "/agent/:agentId/tasks",
     summary:
@@ -260,12 +260,12 @@ export const tasks = {
     query: v.object({
       status: v.optional(ListedStatus),
       submitted_by: v.optional(v.literal("me")),
-      ...page,
+      ...pageQuery,
     }),
     ok: { 200: v.object({ tasks: v.array(ListedTask), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  cancelTask: operation({
+  cancelTask: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/cancel",
     summary:
@@ -285,7 +285,7 @@ export const tasks = {
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_pending"],
   }),
-  eraseTaskTexts: operation({
+  eraseTaskTexts: defineOperation({
     method: "DELETE",
     path: "/api/v1/admin/tasks/:taskId/texts",
     summary:
@@ -304,7 +304,7 @@ export const tasks = {
     },
     refusals: ["task.not_found", "task.not_submitter", "task.not_finished"],
   }),
-  postResult: operation({
+  postResult: defineOperation({
     method: "POST",
     path: "/agent/:agentId/task/:taskId/result",
     summary: "Deliver a signed receipt: verified whole, then settled in one transaction.",

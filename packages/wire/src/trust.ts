@@ -1,6 +1,6 @@
 import * as v from "valibot";
-import { count, extensibleEnum, nextCursor, page, ratio } from "./fields.ts";
-import { operation } from "./operation.ts";
+import { count, extensibleEnum, nextCursor, pageQuery, ratio } from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 import { TrustLevel } from "./registry.ts";
 
 /** What a delegator's settled history says of an executor (docs/decisions.md, 6). */
@@ -24,7 +24,7 @@ const path = v.array(v.string());
 const TrustedAgent = v.object({ agent_id: v.string(), trust: ratio, path });
 
 export const trust = {
-  listTrust: operation({
+  listTrust: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust",
     summary: "An agent's trust records of the agents it delegated to.",
@@ -33,11 +33,11 @@ export const trust = {
     ownerOnly: true,
     scope: "credentials:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: v.object({ records: v.array(TrustRecord), next_cursor: nextCursor }) },
     refusals: ["request.invalid"],
   }),
-  getTrust: operation({
+  getTrust: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust/:remoteId",
     summary: "What an agent knows of another one that it delegated to.",
@@ -49,7 +49,7 @@ export const trust = {
     ok: { 200: TrustRecord },
     refusals: ["trust.not_found"],
   }),
-  setTrustLevel: operation({
+  setTrustLevel: defineOperation({
     method: "PUT",
     path: "/api/v1/agents/:agentId/trust/:remoteId",
     summary: "Block an agent for good: it scores 0 and gets no task of this delegator.",
@@ -62,7 +62,7 @@ export const trust = {
     ok: { 200: TrustRecord },
     refusals: ["request.invalid", "agent.not_found", "trust.blocked", "trust.level_earned"],
   }),
-  getTrustClosure: operation({
+  getTrustClosure: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/trust-closure",
     summary:
@@ -75,7 +75,7 @@ export const trust = {
     ok: { 200: v.object({ agent_id: v.string(), closure: v.array(TrustedAgent) }) },
     refusals: [],
   }),
-  getTrustPath: operation({
+  getTrustPath: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/path-to/:targetId",
     summary: "The most trusted path from one agent to another.",

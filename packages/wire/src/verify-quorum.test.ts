@@ -12,8 +12,8 @@ import { describe, expect, test } from "vitest";
 import {
   type ApprovalBallot,
   type ApprovalSubject,
-  approvalVote,
-  outdatedApprovalVote,
+  buildApprovalVote,
+  buildLegacyApprovalVote,
   verifyQuorum,
   verifyVote,
 } from "./index.ts";
@@ -49,7 +49,7 @@ type Change = Partial<ApprovalSubject> & Partial<ApprovalBallot>;
 /** A vote by the approver of this number, which signs these things instead. */
 function vote(number: number, change: Change = {}, secretKey = [ann, bob, cid][number]!.secretKey) {
   const ballot = { approver_id: id(number), decision: "approve", relay, ...change } as const;
-  const { signature } = signJson(approvalVote({ ...subject, ...change }, ballot), secretKey);
+  const { signature } = signJson(buildApprovalVote({ ...subject, ...change }, ballot), secretKey);
   return { approver_id: id(number), decision: "approve", signature };
 }
 
@@ -64,7 +64,7 @@ describe("D3: a quorum", () => {
 
   const outdated = () => {
     const { signature } = signJson(
-      outdatedApprovalVote(subject, { approver_id: id(1), decision: "approve" }),
+      buildLegacyApprovalVote(subject, { approver_id: id(1), decision: "approve" }),
       bob.secretKey,
     );
     return { approver_id: id(1), decision: "approve", signature };
@@ -106,9 +106,12 @@ describe("D3: a quorum", () => {
 });
 
 describe("D3: a vote", () => {
-  const signed = (secretKey: Uint8Array, body: Parameters<typeof approvalVote>[1] = ballot) => ({
+  const signed = (
+    secretKey: Uint8Array,
+    body: Parameters<typeof buildApprovalVote>[1] = ballot,
+  ) => ({
     ...ballot,
-    signature: signJson(approvalVote(subject, body), secretKey).signature,
+    signature: signJson(buildApprovalVote(subject, body), secretKey).signature,
   });
   const ballot = { approver_id: id(0), decision: "approve", relay } as const;
 
@@ -124,7 +127,7 @@ describe("D3: a vote", () => {
     expect(verifyVote(subject, signed(bob.secretKey), ann.publicKey)).toEqual(invalid);
     const { signature } = signed(ann.secretKey, { ...ballot, decision: "deny" });
     expect(verifyVote(subject, { ...ballot, signature }, ann.publicKey)).toEqual(invalid);
-    const first = signJson(outdatedApprovalVote(subject, ballot), ann.secretKey);
+    const first = signJson(buildLegacyApprovalVote(subject, ballot), ann.secretKey);
     const outdated = { ...ballot, signature: first.signature };
     expect(verifyVote(subject, outdated, ann.publicKey)).toEqual({
       ok: false,
@@ -146,7 +149,7 @@ test("D3: the bytes of a vote are those of the vector", () => {
     public_key,
     signature,
   } = JSON.parse(line) as Vector;
-  const body = approvalVote(about, { ...cast, relay: at });
+  const body = buildApprovalVote(about, { ...cast, relay: at });
   expect(canonicalize(body)).toBe(signed_text);
   expect(signJson(body, hexToBytes(seed)).signature).toBe(signature);
   expect(verifyJson({ ...body, signature }, hexToBytes(public_key))).toBe(true);

@@ -14,7 +14,7 @@ export interface QuorumApprover {
 }
 
 /** A vote as a relay shows it; its words may be those of a later version. */
-interface ShownVote {
+interface VoteEvidence {
   readonly approver_id: string;
   readonly decision: string;
   readonly signature: string;
@@ -30,12 +30,12 @@ interface ShownVote {
 export function verifyQuorum(
   call: Pick<ApprovalSubject, "approval_id" | "agent_id" | "tool_name" | "args_hash">,
   quorum: Quorum,
-  { votes, relay }: { readonly votes: readonly ShownVote[]; readonly relay: string },
+  { votes, relay }: { readonly votes: readonly VoteEvidence[]; readonly relay: string },
 ): { readonly ok: true } | { readonly ok: false; readonly code: "approval.votes_missing" } {
   const { required: quorum_required, approvers } = quorum;
   const quorum_approvers = approvers.map(({ agent_id }) => agent_id);
   const subject = { ...call, quorum_required, quorum_approvers };
-  const inFavour = approvers.filter(({ agent_id: approver_id, public_key }) => {
+  const approving = approvers.filter(({ agent_id: approver_id, public_key }) => {
     // The first one only: a relay must not make its agents check a thousand signatures of one approver.
     const vote = votes.find((each) => each.approver_id === approver_id);
     if (vote?.decision !== "approve") return false;
@@ -44,7 +44,7 @@ export function verifyQuorum(
     return verifyVote(subject, signed, public_key).ok;
   });
   // One holder of a key is one approver, under however many ids.
-  const distinct = new Set(inFavour.map(({ public_key }) => public_key)).size;
+  const distinct = new Set(approving.map(({ public_key }) => public_key)).size;
   // A quorum of none would be no quorum.
   return distinct >= Math.max(1, quorum.required)
     ? { ok: true }

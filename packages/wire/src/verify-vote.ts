@@ -1,7 +1,7 @@
 import { hexToBytes, verifyJson } from "@agent/crypto";
 import {
-  approvalVote,
-  outdatedApprovalVote,
+  buildApprovalVote,
+  buildLegacyApprovalVote,
   type ApprovalBallot,
   type ApprovalSubject,
 } from "./approvals.ts";
@@ -29,7 +29,7 @@ export function verifyVote(
     } {
   const key = hexToBytes(publicKey);
   const isSigned = (body: object) => verifyJson({ ...body, signature }, key);
-  if (isSigned(approvalVote(subject, ballot))) return { ok: true };
-  const isOutdated = isSigned(outdatedApprovalVote(subject, ballot));
+  if (isSigned(buildApprovalVote(subject, ballot))) return { ok: true };
+  const isOutdated = isSigned(buildLegacyApprovalVote(subject, ballot));
   return { ok: false, code: isOutdated ? "approval.vote_outdated" : "approval.signature_invalid" };
 }

@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { SubScores } from "./market.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 import { Check } from "./registry.ts";
 
 /** How an agent fares where somebody asks for one of its capabilities. */
@@ -23,7 +23,7 @@ export const Visibility = v.object({
 export type Visibility = v.InferOutput<typeof Visibility>;
 
 export const visibility = {
-  getVisibility: operation({
+  getVisibility: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/visibility",
     summary: "What keeps an agent from being found, and at which rank its queries show it.",

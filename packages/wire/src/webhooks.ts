@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { extensibleEnum, longText } from "./fields.ts";
 import { limits } from "./limits.ts";
-import { operation } from "./operation.ts";
+import { defineOperation } from "./operation.ts";
 
 /** What an agent can be told of as it happens. */
 export const WebhookEvent = v.picklist([
@@ -25,15 +25,15 @@ export const Webhook = v.object({
 });
 export type Webhook = v.InferInput<typeof Webhook>;
 
-const own = {
+const ownerOperation = {
   section: "Live updates",
   auth: "bearer",
   ownerOnly: true,
 } as const;
 
 export const webhooks = {
-  createWebhook: operation({
-    ...own,
+  createWebhook: defineOperation({
+    ...ownerOperation,
     method: "POST",
     path: "/api/v1/agents/:agentId/webhooks",
     summary:
@@ -51,8 +51,8 @@ export const webhooks = {
     ok: { 201: v.object({ webhook_id: v.string(), secret: v.string() }) },
     refusals: ["webhook.url_refused", "webhook.too_many"],
   }),
-  listWebhooks: operation({
-    ...own,
+  listWebhooks: defineOperation({
+    ...ownerOperation,
     method: "GET",
     path: "/api/v1/agents/:agentId/webhooks",
     summary: `An agent's webhooks, at most ${limits.webhooks}, and how they are doing.`,
@@ -61,8 +61,8 @@ export const webhooks = {
     ok: { 200: v.object({ webhooks: v.array(Webhook) }) },
     refusals: [],
   }),
-  deleteWebhook: operation({
-    ...own,
+  deleteWebhook: defineOperation({
+    ...ownerOperation,
     method: "DELETE",
     path: "/api/v1/agents/:agentId/webhooks/:webhookId",
     summary: "Take a webhook away, and what it was still to be told.",
@@ -71,8 +71,8 @@ export const webhooks = {
     ok: { 200: v.object({ deleted: v.literal(true) }) },
     refusals: ["webhook.not_found"],
   }),
-  testWebhook: operation({
-    ...own,
+  testWebhook: defineOperation({
+    ...ownerOperation,
     method: "POST",
     path: "/api/v1/agents/:agentId/webhooks/:webhookId/test",
     summary: "Send an event `webhook.test` now, and say whether it was taken.",

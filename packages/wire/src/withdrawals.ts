@@ -1,6 +1,14 @@
 import * as v from "valibot";
-import { amount, extensibleEnum, longText, money, nextCursor, page, shortText } from "./fields.ts";
-import { operation } from "./operation.ts";
+import {
+  amount,
+  extensibleEnum,
+  longText,
+  money,
+  nextCursor,
+  pageQuery,
+  shortText,
+} from "./fields.ts";
+import { defineOperation } from "./operation.ts";
 
 export const WithdrawalStatus = v.picklist(["pending", "completed", "failed"]);
 export type WithdrawalStatus = v.InferOutput<typeof WithdrawalStatus>;
@@ -24,10 +32,10 @@ export type Withdrawal = v.InferInput<typeof Withdrawal>;
 
 const Withdrawals = v.object({ withdrawals: v.array(Withdrawal), next_cursor: nextCursor });
 
-const named = v.pipe(shortText, v.minLength(1, "has to be non-empty"));
+const nonEmptyText = v.pipe(shortText, v.minLength(1, "has to be non-empty"));
 
 export const withdrawals = {
-  requestWithdrawal: operation({
+  requestWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/agents/:agentId/withdrawals",
     summary: "Take money out: it leaves the balance at once and waits for the operator.",
@@ -38,11 +46,11 @@ export const withdrawals = {
     singleUse: true,
     tier: "write",
     keyed: true,
-    body: v.object({ amount, destination: named }),
+    body: v.object({ amount, destination: nonEmptyText }),
     ok: { 201: Withdrawal },
     refusals: ["budget.insufficient", "account.overdrawn", "budget.card_hold", "agent.id_reserved"],
   }),
-  listWithdrawals: operation({
+  listWithdrawals: defineOperation({
     method: "GET",
     path: "/api/v1/agents/:agentId/withdrawals",
     summary: "An agent's withdrawals, newest first.",
@@ -51,22 +59,22 @@ export const withdrawals = {
     ownerOnly: true,
     scope: "account:read",
     tier: "read",
-    query: v.object(page),
+    query: v.object(pageQuery),
     ok: { 200: Withdrawals },
     refusals: ["request.invalid"],
   }),
-  listAllWithdrawals: operation({
+  listAllWithdrawals: defineOperation({
     method: "GET",
     path: "/api/v1/admin/withdrawals",
     summary: "Everybody's withdrawals, newest first; `status=pending` is the operator's work.",
     section: "Operator",
     auth: "master",
     tier: "read",
-    query: v.object({ status: v.optional(WithdrawalStatus), ...page }),
+    query: v.object({ status: v.optional(WithdrawalStatus), ...pageQuery }),
     ok: { 200: Withdrawals },
     refusals: ["request.invalid"],
   }),
-  completeWithdrawal: operation({
+  completeWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/admin/withdrawals/:withdrawalId/complete",
     summary: "Note that a withdrawal was paid, and by which payment.",
@@ -74,11 +82,11 @@ export const withdrawals = {
     auth: "master",
     tier: "write",
     keyed: true,
-    body: v.object({ payout_reference: named }),
+    body: v.object({ payout_reference: nonEmptyText }),
     ok: { 200: Withdrawal },
     refusals: ["withdrawal.not_found", "withdrawal.resolved"],
   }),
-  failWithdrawal: operation({
+  failWithdrawal: defineOperation({
     method: "POST",
     path: "/api/v1/admin/withdrawals/:withdrawalId/fail",
     summary: "Give a withdrawal that could not be paid back to its agent.",

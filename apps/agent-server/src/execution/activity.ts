@@ -8,19 +8,19 @@ export interface TaskCounts {
 }
 
 /** What this process has done since it started. */
-export interface Activity {
+export interface TaskCounter {
   counts(): TaskCounts;
   /** The same runner, counted. */
-  counting(run: RunTask): RunTask;
+  countRuns(run: RunTask): RunTask;
 }
 
-export function createActivity(): Activity {
+export function createTaskCounter(): TaskCounter {
   let active = 0;
   let completed = 0;
   let failed = 0;
   return {
     counts: () => ({ active, completed, failed }),
-    counting: (run) => async (task, options) => {
+    countRuns: (run) => async (task, options) => {
       active++;
       try {
         const receipt = await run(task, options);

@@ -1,5 +1,5 @@
 import { createChat } from "../model/chat.ts";
-import { createExchange, type ModelEndpoint } from "../model/exchange.ts";
+import { createModelCaller, type ModelEndpoint } from "../model/exchange.ts";
 import type { Runtime } from "../runtime.ts";
 import { directExecutor } from "./direct.ts";
 import type { Executor } from "./executor.ts";
@@ -13,5 +13,5 @@ export function chooseExecutor(
 ): Executor {
   if (direct) return directExecutor;
   if (llm === undefined) return rulesExecutor;
-  return createLlmExecutor(createChat(createExchange(llm, runtime)));
+  return createLlmExecutor(createChat(createModelCaller(llm, runtime)));
 }

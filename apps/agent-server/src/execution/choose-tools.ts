@@ -9,49 +9,49 @@ import type { WorkTask } from "./task.ts";
  */
 export function chooseTools(
   { prompt, requiredCapabilities }: Pick<WorkTask, "prompt" | "requiredCapabilities">,
-  { tools, behind }: Pick<Toolbox, "tools" | "behind">,
+  { tools, toolsFor }: Pick<Toolbox, "tools" | "toolsFor">,
 ): readonly ToolDefinition[] {
   const required = [...new Set(requiredCapabilities)].flatMap((capability) => {
-    const candidates = behind(capability);
+    const candidates = toolsFor(capability);
     return candidates.length > 1 ? chooseAmong(candidates, prompt) : candidates;
   });
   return required.length > 0 ? [...new Set(required)] : chooseAmong(tools, prompt);
 }
 
 function chooseAmong(tools: readonly ToolDefinition[], prompt: string): readonly ToolDefinition[] {
-  const named = namedIn(prompt, tools);
-  return named.length > 0 ? named : tools.slice(...bestFit(prompt, tools));
+  const named = findNamedTools(prompt, tools);
+  return named.length > 0 ? named : tools.slice(...findBestFit(prompt, tools));
 }
 
-function namedIn(prompt: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
-  const text = plainWords(prompt).join(" ");
+function findNamedTools(prompt: string, tools: readonly ToolDefinition[]): ToolDefinition[] {
+  const text = splitWords(prompt).join(" ");
   return tools
-    .map((tool) => ({ tool, at: positionOf(plainWords(tool.name).join(" "), text) }))
+    .map((tool) => ({ tool, at: findPosition(splitWords(tool.name).join(" "), text) }))
     .filter(({ at }) => at >= 0)
     .toSorted((a, b) => a.at - b.at)
     .map(({ tool }) => tool);
 }
 
-function positionOf(name: string, text: string): number {
+function findPosition(name: string, text: string): number {
   return name === "" ? -1 : ` ${text} `.indexOf(` ${name} `);
 }
 
-function bestFit(prompt: string, tools: readonly ToolDefinition[]): [number, number] {
-  const asked = new Set(tellingWords(prompt));
+function findBestFit(prompt: string, tools: readonly ToolDefinition[]): [number, number] {
+  const promptWords = new Set(significantWords(prompt));
   const fits = tools.map(({ name, description }) => {
-    const about = new Set(tellingWords(`${name} ${description}`));
-    return [...asked].filter((word) => about.has(word)).length;
+    const toolWords = new Set(significantWords(`${name} ${description}`));
+    return [...promptWords].filter((word) => toolWords.has(word)).length;
   });
   const best = Math.max(0, fits.indexOf(Math.max(...fits)));
   return [best, best + 1];
 }
 
 /** Short words are in every description. */
-function tellingWords(text: string): string[] {
-  return plainWords(text).filter((word) => word.length > 3);
+function significantWords(text: string): string[] {
+  return splitWords(text).filter((word) => word.length > 3);
 }
 
-function plainWords(text: string): string[] {
-  const parted = text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
-  return parted.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+function splitWords(text: string): string[] {
+  const spaced = text.replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2");
+  return spaced.toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }

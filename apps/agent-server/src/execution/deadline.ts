@@ -1,6 +1,6 @@
 import type { Runtime } from "../runtime.ts";
 
-export type Timed<T> =
+export type DeadlineResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: "timeout" | "cancelled" };
 
@@ -11,12 +11,12 @@ export type Timed<T> =
 export async function withDeadline<T>(
   options: { runtime: Runtime; ms: number; cancel?: AbortSignal | undefined },
   work: (signal: AbortSignal) => Promise<T>,
-): Promise<Timed<T>> {
+): Promise<DeadlineResult<T>> {
   const { runtime, ms, cancel } = options;
   const controller = new AbortController();
   let onCancel = () => {};
   let clear = () => {};
-  const ended = new Promise<Timed<T>>((resolve) => {
+  const ended = new Promise<DeadlineResult<T>>((resolve) => {
     const end = (reason: "timeout" | "cancelled", cause: unknown) => {
       controller.abort(cause);
       resolve({ ok: false, reason });
@@ -30,7 +30,10 @@ export async function withDeadline<T>(
       onCancel();
       return await ended;
     }
-    const working = work(controller.signal).then((value): Timed<T> => ({ ok: true, value }));
+    const working = work(controller.signal).then((value): DeadlineResult<T> => ({
+      ok: true,
+      value,
+    }));
     return await Promise.race([ended, working]);
   } finally {
     clear();

@@ -21,7 +21,7 @@ export type DelegateAnswer =
 export type Delegate = (request: DelegateRequest) => Promise<DelegateAnswer>;
 
 /** The relay's side of it: one delegation on behalf of `task`, ended with it. */
-export type Hire = (
+export type DelegateTask = (
   request: DelegateRequest,
   on: { readonly task: WorkTask; readonly signal: AbortSignal },
 ) => Promise<DelegateAnswer>;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { CallAnswer } from "../tools/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
-import { directExecutor, promptParameter } from "./direct.ts";
-import { toolboxOf } from "../testing/offer.ts";
+import { directExecutor, findPromptParameter } from "./direct.ts";
+import { buildTestToolbox } from "../testing/offer.ts";
 
 const text = { type: "string" };
 const number = { type: "number" };
@@ -17,13 +17,13 @@ describe("the prompt goes to", () => {
     ["nothing when there are no parameters", {}, [], undefined],
   ])("%s", (_, properties, required, expected) => {
     const inputSchema = { type: "object", properties, required };
-    expect(promptParameter({ inputSchema })).toBe(expected);
+    expect(findPromptParameter({ inputSchema })).toBe(expected);
   });
 
   test.each([{}, { properties: null }, { properties: [] }, { properties: { a: true } }])(
     "nothing in the schema %j",
     (inputSchema) => {
-      expect(promptParameter({ inputSchema })).toBeUndefined();
+      expect(findPromptParameter({ inputSchema })).toBeUndefined();
     },
   );
 });
@@ -42,7 +42,7 @@ async function execute(
   const task = { taskId: "t", prompt: "words", requiredCapabilities, submittedAt: 0 };
   const outcome = await directExecutor.execute(
     task,
-    toolboxOf(tools, async (name, args) => {
+    buildTestToolbox(tools, async (name, args) => {
       calls.push([name, args]);
       return answer ?? { ok: true, data: "result" };
     }),

@@ -8,11 +8,11 @@ import type { Executor, Outcome } from "./executor.ts";
 export const directExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
     const [tool = toolbox.tools[0]] = task.requiredCapabilities.flatMap((one) =>
-      toolbox.behind(one),
+      toolbox.toolsFor(one),
     );
     if (tool === undefined) return { status: "failed", result: "This agent has no tools" };
 
-    const parameter = promptParameter(tool);
+    const parameter = findPromptParameter(tool);
     if (parameter === undefined) {
       return {
         status: "failed",
@@ -27,7 +27,7 @@ export const directExecutor: Executor = {
 };
 
 /** The first required string parameter, else the first string parameter. */
-export function promptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
+export function findPromptParameter(tool: Pick<ToolDefinition, "inputSchema">): string | undefined {
   const { properties, required } = tool.inputSchema;
   const names = isRecord(properties)
     ? Object.keys(properties).filter((name) => isText(properties[name]))

@@ -11,7 +11,7 @@ export interface Outcome {
 export interface Toolbox {
   readonly tools: readonly ToolDefinition[];
   /** Those of `tools` that are behind a required capability. */
-  behind(capability: string): readonly ToolDefinition[];
+  toolsFor(capability: string): readonly ToolDefinition[];
   /** Whether the agent has this tool, offered for the task or not. */
   has(name: string): boolean;
   /** Whether another tool would have had another price, so that guessing which one is meant is wrong. */

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { parseJson } from "../model/parse-json.ts";
 import type { JsonObject, ToolDefinition } from "../tools/definition.ts";
-import { promptParameter } from "./direct.ts";
+import { findPromptParameter } from "./direct.ts";
 
-export type Filled =
+export type FillArgumentsResult =
   | { readonly ok: true; readonly args: JsonObject }
   | { readonly ok: false; readonly missing: string };
 
@@ -21,57 +21,61 @@ export function fillArguments(
   tool: Pick<ToolDefinition, "name" | "inputSchema">,
   prompt: string,
   text: string,
-): Filled {
-  const properties = propertiesOf(tool);
-  const required = requiredOf(tool);
+): FillArgumentsResult {
+  const properties = parseProperties(tool);
+  const required = parseRequired(tool);
   const given = parseJson(text);
-  if (isObject(given) && fits(given, properties, required)) return { ok: true, args: given };
+  if (isObject(given) && fitsSchema(given, properties, required)) return { ok: true, args: given };
 
-  const main = promptParameter(tool);
-  const numbers = numbersIn(prompt);
+  const mainParameter = findPromptParameter(tool);
+  const numbers = extractNumbers(prompt);
   const args = new Map<string, unknown>();
   for (const [name, { type, enum: choices }] of properties) {
-    const named = valueOf(name, prompt, name === main);
+    const named = findNamedValue(name, prompt, name === mainParameter);
     const value =
       choices === undefined
-        ? typed(named, type, required.includes(name) ? numbers : [])
-        : choices.find((choice) => mentions(named ?? prompt, String(choice)));
+        ? convertValue(named, type, required.includes(name) ? numbers : [])
+        : choices.find((choice) => mentionsChoice(named ?? prompt, String(choice)));
     if (value !== undefined) args.set(name, value);
-    else if (name === main) args.set(name, withoutName(text, tool.name));
+    else if (name === mainParameter) args.set(name, removeToolName(text, tool.name));
     else if (required.includes(name)) return { ok: false, missing: name };
   }
   return { ok: true, args: Object.fromEntries(args) };
 }
 
 /** A value of the type, from what was named or, for a number, the next of `numbers`. */
-function typed(named: string | undefined, type: string | undefined, numbers: string[]): unknown {
+function convertValue(
+  text: string | undefined,
+  type: string | undefined,
+  numbers: string[],
+): unknown {
   switch (type ?? "") {
     case "string":
-      return named;
+      return text;
     case "number":
     case "integer": {
-      const digits = named ?? numbers.shift();
+      const digits = text ?? numbers.shift();
       return digits !== undefined && isNumber(digits) ? Number(digits) : undefined;
     }
     case "boolean":
-      return named === "true" ? true : named === "false" ? false : undefined;
+      return text === "true" ? true : text === "false" ? false : undefined;
     default:
       return undefined;
   }
 }
 
 /** The main text parameter may run over many words, so only quotes show where its value ends. */
-function valueOf(name: string, prompt: string, onlyQuoted: boolean): string | undefined {
+function findNamedValue(name: string, prompt: string, onlyQuoted: boolean): string | undefined {
   const label = name.replace(/[^\p{L}\p{N}_]/gu, "\\$&");
-  const plain = onlyQuoted ? "(?!)" : "[^\\s,;\"']+";
+  const unquoted = onlyQuoted ? "(?!)" : "[^\\s,;\"']+";
   const found = new RegExp(
-    `(?<![\\p{L}\\p{N}_])${label}\\s*[:=]\\s*(?:"([^"]*)"|'([^']*)'|(${plain}))`,
+    `(?<![\\p{L}\\p{N}_])${label}\\s*[:=]\\s*(?:"([^"]*)"|'([^']*)'|(${unquoted}))`,
     "iu",
   ).exec(prompt);
   return found?.[1] ?? found?.[2] ?? found?.[3];
 }
 
-function numbersIn(prompt: string): string[] {
+function extractNumbers(prompt: string): string[] {
   return prompt.match(/(?<![\p{L}\p{N}.])-?\d+(?:\.\d+)?(?![\p{L}\p{N}])/gu) ?? [];
 }
 
@@ -79,21 +83,22 @@ function isNumber(text: string): boolean {
   return /^-?\d+(\.\d+)?$/.test(text);
 }
 
-function mentions(text: string, choice: string): boolean {
+function mentionsChoice(text: string, choice: string): boolean {
   return ` ${text.toLowerCase().replaceAll(/[^\p{L}\p{N}_-]+/gu, " ")} `.includes(
     ` ${choice.toLowerCase()} `,
   );
 }
 
 /** "shout: hello" and "shout hello" say `hello` to the tool `shout`. */
-function withoutName(text: string, name: string): string {
+function removeToolName(text: string, name: string): string {
   const rest = text.slice(name.length);
-  const begins = text.toLowerCase().startsWith(name.toLowerCase()) && /^\s*:|^\s/.test(rest);
-  const plain = begins ? rest.replace(/^\s*:?\s*/, "") : text;
-  return /^"[^"]*"$/.test(plain) ? plain.slice(1, -1) : plain;
+  const startsWithName =
+    text.toLowerCase().startsWith(name.toLowerCase()) && /^\s*:|^\s/.test(rest);
+  const content = startsWithName ? rest.replace(/^\s*:?\s*/, "") : text;
+  return /^"[^"]*"$/.test(content) ? content.slice(1, -1) : content;
 }
 
-function fits(
+function fitsSchema(
   given: JsonObject,
   properties: ReadonlyMap<string, unknown>,
   required: readonly string[],
@@ -104,7 +109,7 @@ function fits(
   );
 }
 
-function propertiesOf({ inputSchema }: Pick<ToolDefinition, "inputSchema">) {
+function parseProperties({ inputSchema }: Pick<ToolDefinition, "inputSchema">) {
   const parsed = v.safeParse(v.record(v.string(), v.unknown()), inputSchema["properties"]);
   const entries = Object.entries(parsed.success ? parsed.output : {});
   return new Map(
@@ -115,7 +120,7 @@ function propertiesOf({ inputSchema }: Pick<ToolDefinition, "inputSchema">) {
   );
 }
 
-function requiredOf({ inputSchema }: Pick<ToolDefinition, "inputSchema">): string[] {
+function parseRequired({ inputSchema }: Pick<ToolDefinition, "inputSchema">): string[] {
   const parsed = v.safeParse(v.array(v.string()), inputSchema["required"]);
   return parsed.success ? parsed.output : [];
 }

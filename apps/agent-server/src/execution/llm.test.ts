@@ -2,37 +2,43 @@ import { verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { createChat } from "../model/chat.ts";
-import { createExchange } from "../model/exchange.ts";
-import { newGuard } from "../testing/guard.ts";
+import { createModelCaller } from "../model/exchange.ts";
+import { createTestGuard } from "../testing/guard.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { hastyRuntime } from "../testing/hasty-runtime.ts";
-import { newIdentity } from "../testing/identity.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createFastRuntime } from "../testing/hasty-runtime.ts";
+import { createTestIdentity } from "../testing/identity.ts";
 import {
-  cutOff,
-  deltas,
-  requests,
-  says,
-  silence,
+  replyCutOff,
+  replyDeltas,
+  replyToolCalls,
+  replyText,
+  neverReply,
   startModelServer,
-  status,
+  replyStatus,
   type ModelServer,
   type Reply,
 } from "../testing/model-server.ts";
-import { failing, hanging, shout, textTool, throwing } from "../testing/tools.ts";
+import {
+  failingTool,
+  createHangingTool,
+  shoutTool,
+  createTextTool,
+  throwingTool,
+} from "../testing/tools.ts";
 import { createToolCaller } from "../tools/call-tool.ts";
 import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
 import { createLlmExecutor } from "./llm.ts";
 import { createTaskRunner } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
-import { offerOf } from "../testing/offer.ts";
+import { buildTestOffer } from "../testing/offer.ts";
 
-const identity = newIdentity();
-const reverse = textTool("text.reverse", (words) => ({
+const identity = createTestIdentity();
+const reverse = createTextTool("text.reverse", (words) => ({
   ok: true,
   data: words.split("").toReversed().join(""),
 }));
-const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
+const risky = createTextTool("risky", () => ({ ok: true, data: "done" }), 3);
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -47,21 +53,22 @@ interface Given {
 }
 
 /** A task with a model that answers with these. */
-async function run(replies: Reply[], { tools = [shout], ...given }: Given = {}) {
-  server.script(...replies);
+async function run(replies: Reply[], { tools = [shoutTool], ...given }: Given = {}) {
+  server.setReplies(...replies);
   // Waits between tries are nothing to wait for, a time limit is.
-  const runtime = given.taskTimeoutMs === undefined ? hastyRuntime() : systemRuntime(silentLog);
+  const runtime =
+    given.taskTimeoutMs === undefined ? createFastRuntime() : createSystemRuntime(silentLog);
   const registry = createRegistry(tools);
-  const guard = newGuard();
-  const exchange = createExchange({ baseUrl: server.baseUrl, model: "m1" }, runtime);
+  const guard = createTestGuard();
+  const exchange = createModelCaller({ baseUrl: server.baseUrl, model: "m1" }, runtime);
   const runTask = createTaskRunner({
     identity,
     deviceId: () => "device",
     tools: () => registry.definitions,
-    offer: offerOf(registry.definitions),
+    offer: buildTestOffer(registry.definitions),
     callTool: createToolCaller({ registry, guard, runtime }),
     executor: createLlmExecutor(createChat(exchange)),
-    hire: undefined,
+    delegateTask: undefined,
     taskTimeoutMs: given.taskTimeoutMs ?? 90_000,
     runtime,
   });
@@ -75,8 +82,8 @@ async function run(replies: Reply[], { tools = [shout], ...given }: Given = {}) 
     },
     { caller: owner },
   );
-  const [last] = server.seen.slice(-1);
-  return { receipt, seen: server.seen, lastMessage: last?.body.messages?.at(-1) };
+  const [last] = server.received.slice(-1);
+  return { receipt, seen: server.received, lastMessage: last?.body.messages?.at(-1) };
 }
 
 const outcomeOf = ({ status: state, result, tools_used: used }: ExecutionReceipt) => ({
@@ -85,11 +92,11 @@ const outcomeOf = ({ status: state, result, tools_used: used }: ExecutionReceipt
   used,
 });
 
-const call = (text: string, name = "shout") => requests({ name, arguments: { text } });
+const call = (text: string, name = "shout") => replyToolCalls({ name, arguments: { text } });
 
 describe("the loop", () => {
   test("answers without tools where the model needs none", async () => {
-    const { receipt, seen } = await run([says("Hello")]);
+    const { receipt, seen } = await run([replyText("Hello")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "Hello", used: [] });
     expect(seen[0]?.body.messages).toMatchObject([
       { role: "system" },
@@ -112,7 +119,7 @@ describe("the loop", () => {
   });
 
   test("gives tool results back until the model is done, and signs what was used", async () => {
-    const { receipt, seen, lastMessage } = await run([call("a"), call("b"), says("A and B")]);
+    const { receipt, seen, lastMessage } = await run([call("a"), call("b"), replyText("A and B")]);
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "A and B", used: ["shout"] });
     expect(seen).toHaveLength(3);
     expect(lastMessage).toEqual({ role: "tool", tool_call_id: "id-0", content: "B" });
@@ -120,11 +127,11 @@ describe("the loop", () => {
   });
 
   test("runs all the calls of one turn, in their order", async () => {
-    const both = requests(
+    const both = replyToolCalls(
       { name: "shout", arguments: { text: "a" } },
       { name: "text_reverse", arguments: { text: "abc" } },
     );
-    const { receipt, seen } = await run([both, says("done")], { tools: [shout, reverse] });
+    const { receipt, seen } = await run([both, replyText("done")], { tools: [shoutTool, reverse] });
     expect(receipt.tools_used).toEqual(["shout", "text.reverse"]);
     expect(seen[1]?.body.messages?.slice(-2)).toEqual([
       { role: "tool", tool_call_id: "id-0", content: "A" },
@@ -134,9 +141,9 @@ describe("the loop", () => {
 
   test("offers tools under names that models know, each under another", async () => {
     const names = ["a.b", "a_b", "a-b", "x".repeat(100), `${"x".repeat(99)}y`];
-    const tools = names.map((name) => textTool(name, () => ({ ok: true, data: name })));
+    const tools = names.map((name) => createTextTool(name, () => ({ ok: true, data: name })));
     const { seen, receipt } = await run(
-      [requests({ name: "a_b_2", arguments: { text: "" } }), says("done")],
+      [replyToolCalls({ name: "a_b_2", arguments: { text: "" } }), replyText("done")],
       { tools },
     );
     const offered = seen[0]?.body.tools?.map((tool) => tool.function.name) ?? [];
@@ -150,21 +157,21 @@ describe("the loop", () => {
   ])("ends after 10 calls: %i of them make the task %s", async (calls, state) => {
     const { receipt } = await run([
       ...Array.from({ length: calls }, () => call("x")),
-      says("done"),
+      replyText("done"),
     ]);
     expect(receipt.status).toBe(state);
   });
 
   test("11 calls in one turn are too many, and none of them runs", async () => {
     const all = Array.from({ length: 11 }, () => ({ name: "shout", arguments: { text: "x" } }));
-    const { receipt } = await run([requests(...all), says("done")]);
+    const { receipt } = await run([replyToolCalls(...all), replyText("done")]);
     expect(outcomeOf(receipt)).toMatchObject({ state: "failed", used: [] });
   });
 
   test.each<[string, Reply, RegExp]>([
-    ["gives no answer", deltas([], "stop"), /no answer/],
-    ["runs out of room", deltas([{ content: "half of it" }], "length"), /did not finish/],
-    ["is not to be had", status(401), /status 401/],
+    ["gives no answer", replyDeltas([], "stop"), /no answer/],
+    ["runs out of room", replyDeltas([{ content: "half of it" }], "length"), /did not finish/],
+    ["is not to be had", replyStatus(401), /status 401/],
   ])("a model that %s makes the task failed", async (_, reply, reason) => {
     const { receipt } = await run([reply]);
     expect(receipt.status).toBe("failed");
@@ -173,21 +180,21 @@ describe("the loop", () => {
   });
 
   test.each<[string, Reply]>([
-    ["a rate limit", status(429, { "retry-after": "1" })],
-    ["a stream that was cut off", cutOff({ content: "wrong half" })],
+    ["a rate limit", replyStatus(429, { "retry-after": "1" })],
+    ["a stream that was cut off", replyCutOff({ content: "wrong half" })],
     [
       "a stream that was cut off in a tool call",
-      cutOff({
+      replyCutOff({
         tool_calls: [{ index: 0, id: "i", function: { name: "shout", arguments: '{"te' } }],
       }),
     ],
   ])("goes on behind %s, and no tool ran twice", async (_, failure) => {
     let runs = 0;
-    const counted = textTool("shout", (text) => {
+    const counted = createTextTool("shout", (text) => {
       runs += 1;
       return { ok: true, data: text };
     });
-    const { receipt } = await run([failure, call("x"), failure, says("done")], {
+    const { receipt } = await run([failure, call("x"), failure, replyText("done")], {
       tools: [counted],
     });
     expect(outcomeOf(receipt)).toEqual({ state: "completed", result: "done", used: ["shout"] });
@@ -196,7 +203,7 @@ describe("the loop", () => {
 });
 
 describe("a tool call that the model got wrong is explained to it", () => {
-  test.each<[string, Parameters<typeof requests>[0], RegExp]>([
+  test.each<[string, Parameters<typeof replyToolCalls>[0], RegExp]>([
     ["arguments that are no JSON", { name: "shout", arguments: '{"text": ' }, /not a JSON object/],
     ["arguments that are no object", { name: "shout", arguments: "[1]" }, /not a JSON object/],
     ["no arguments where some are needed", { name: "shout", arguments: "" }, /Invalid arguments/],
@@ -209,9 +216,12 @@ describe("a tool call that the model got wrong is explained to it", () => {
       /^Error: Tool "throwing" failed$/,
     ],
   ])("%s", async (_, request, reason) => {
-    const { receipt, lastMessage, seen } = await run([requests(request), says("sorry")], {
-      tools: [shout, failing, throwing],
-    });
+    const { receipt, lastMessage, seen } = await run(
+      [replyToolCalls(request), replyText("sorry")],
+      {
+        tools: [shoutTool, failingTool, throwingTool],
+      },
+    );
     expect(receipt).toMatchObject({ status: "completed", result: "sorry" });
     expect(lastMessage?.role).toBe("tool");
     expect(lastMessage?.content).toMatch(reason);
@@ -224,8 +234,8 @@ describe("a tool call that the model got wrong is explained to it", () => {
 
   test("and one without an id is answered under one of ours", async () => {
     const { seen } = await run([
-      requests({ name: "shout", arguments: { text: "x" }, id: "" }),
-      says("ok"),
+      replyToolCalls({ name: "shout", arguments: { text: "x" }, id: "" }),
+      replyText("ok"),
     ]);
     expect(seen[1]?.body.messages?.slice(-2)).toMatchObject([
       { tool_calls: [{ id: "call_0" }] },
@@ -236,8 +246,8 @@ describe("a tool call that the model got wrong is explained to it", () => {
 
 describe("bounds", () => {
   test("a model is offered what the delegation allows only", async () => {
-    const { seen } = await run([says("x")], {
-      tools: [shout, failing],
+    const { seen } = await run([replyText("x")], {
+      tools: [shoutTool, failingTool],
       task: { scope: ["failing"] },
     });
     expect(seen[0]?.body.tools?.map((tool) => tool.function.name)).toEqual(["failing"]);
@@ -247,8 +257,8 @@ describe("bounds", () => {
     ["outside the scope", "shout", { scope: ["failing"] }, /outside the scope/],
     ["that needs an approval", "risky", {}, /requires approval/],
   ])("a tool %s makes the task denied and does not run", async (_, name, task, reason) => {
-    const { receipt, seen } = await run([call("x", name), says("done anyway")], {
-      tools: [shout, failing, risky],
+    const { receipt, seen } = await run([call("x", name), replyText("done anyway")], {
+      tools: [shoutTool, failingTool, risky],
       task,
     });
     expect(outcomeOf(receipt)).toMatchObject({ state: "denied", used: [] });
@@ -258,7 +268,7 @@ describe("bounds", () => {
 
   test("a model that never answers: the receipt is a signed failed one and the call is aborted", async () => {
     const aborted = Promise.withResolvers<void>();
-    const { receipt } = await run([silence(aborted.resolve)], { taskTimeoutMs: 100 });
+    const { receipt } = await run([neverReply(aborted.resolve)], { taskTimeoutMs: 100 });
     expect(receipt).toMatchObject({ status: "failed" });
     expect(verifyReceipt(receipt, { publicKey: identity.publicKey }).valid).toBe(true);
     await aborted.promise;
@@ -266,8 +276,8 @@ describe("bounds", () => {
 
   test("a tool that never returns is aborted with the task, and the model is not asked again", async () => {
     const aborted = Promise.withResolvers<void>();
-    const { receipt, seen } = await run([call("x", "hanging"), says("late")], {
-      tools: [hanging(aborted.resolve)],
+    const { receipt, seen } = await run([call("x", "hanging"), replyText("late")], {
+      tools: [createHangingTool(aborted.resolve)],
       taskTimeoutMs: 500,
     });
     await aborted.promise;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createOnce } from "./once.ts";
+import { createSingleFlight } from "./once.ts";
 
 /** Work that counts its starts. */
 function counter() {
@@ -8,7 +8,7 @@ function counter() {
 }
 
 test("the work of one key is started once, and everybody gets its result", async () => {
-  const once = createOnce<number>(10);
+  const once = createSingleFlight<number>(10);
   const { start, starts } = counter();
   const [first, second] = [once.run("k", "f", start), once.run("k", "f", start)];
   expect([first.ok && (await first.value), second.ok && (await second.value)]).toEqual([1, 1]);
@@ -17,7 +17,7 @@ test("the work of one key is started once, and everybody gets its result", async
 });
 
 test("another fingerprint under the same key is refused, running or finished", async () => {
-  const once = createOnce<number>(10);
+  const once = createSingleFlight<number>(10);
   const { start } = counter();
   once.run("k", "f", start);
   expect(once.run("k", "g", start)).toEqual({ ok: false, code: "work.conflict" });
@@ -26,14 +26,14 @@ test("another fingerprint under the same key is refused, running or finished", a
 });
 
 test("work that throws is forgotten and can be tried again", async () => {
-  const once = createOnce<number>(10);
+  const once = createSingleFlight<number>(10);
   const answer = once.run("k", "f", () => Promise.reject(new Error("broken")));
   await expect(answer.ok && answer.value).rejects.toThrow("broken");
   expect(once.find("k")).toBeUndefined();
 });
 
 test("of the finished the newest are kept, of the running all", async () => {
-  const once = createOnce<string>(2);
+  const once = createSingleFlight<string>(2);
   once.run("slow", "f", () => new Promise(() => {}));
   for (const key of ["a", "b", "c"]) {
     once.run(key, "f", async () => key);

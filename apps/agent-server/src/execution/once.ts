@@ -1,10 +1,10 @@
-export type OnceAnswer<T> =
+export type SingleFlightResult<T> =
   | { readonly ok: true; readonly value: Promise<T> }
   | { readonly ok: false; readonly code: "work.conflict" };
 
-export interface Once<T> {
+export interface SingleFlight<T> {
   /** Starts the work of `key`, or joins it; another `fingerprint` under the same key is refused. */
-  run(key: string, fingerprint: string, start: () => Promise<T>): OnceAnswer<T>;
+  run(key: string, fingerprint: string, start: () => Promise<T>): SingleFlightResult<T>;
   find(key: string): Promise<T> | undefined;
 }
 
@@ -17,12 +17,12 @@ interface Entry<T> {
  * One piece of work per key, however often and over however many ways it arrives. What runs is always
  * known, and of what is finished the `kept` newest; work that throws can be tried again.
  */
-export function createOnce<T>(kept: number): Once<T> {
+export function createSingleFlight<T>(maxFinished: number): SingleFlight<T> {
   const running = new Map<string, Entry<T>>();
   const finished = new Map<string, Entry<T>>();
-  const entryOf = (key: string) => running.get(key) ?? finished.get(key);
+  const findEntry = (key: string) => running.get(key) ?? finished.get(key);
 
-  function begin(key: string, fingerprint: string, value: Promise<T>): void {
+  function trackRun(key: string, fingerprint: string, value: Promise<T>): void {
     const entry = { fingerprint, value };
     running.set(key, entry);
     value.then(
@@ -30,19 +30,19 @@ export function createOnce<T>(kept: number): Once<T> {
         running.delete(key);
         finished.set(key, entry);
         const oldest = finished.keys().next();
-        if (finished.size > kept && oldest.done !== true) finished.delete(oldest.value);
+        if (finished.size > maxFinished && oldest.done !== true) finished.delete(oldest.value);
       },
       () => running.delete(key),
     );
   }
 
   return {
-    find: (key) => entryOf(key)?.value,
+    find: (key) => findEntry(key)?.value,
     run(key, fingerprint, start) {
-      const known = entryOf(key);
+      const known = findEntry(key);
       if (known === undefined) {
         const value = start();
-        begin(key, fingerprint, value);
+        trackRun(key, fingerprint, value);
         return { ok: true, value };
       }
       return known.fingerprint === fingerprint

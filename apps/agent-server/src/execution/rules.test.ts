@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newGuard } from "../testing/guard.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { failing, shout } from "../testing/tools.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestGuard } from "../testing/guard.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { failingTool, shoutTool } from "../testing/tools.ts";
 import { createToolCaller } from "../tools/call-tool.ts";
 import { createRegistry } from "../tools/registry.ts";
 import { createTaskRunner } from "./run-task.ts";
@@ -14,7 +14,7 @@ import type { JsonObject, ToolDefinition } from "../tools/definition.ts";
 import { chooseTools } from "./choose-tools.ts";
 import { fillArguments } from "./fill-arguments.ts";
 import { rulesExecutor } from "./rules.ts";
-import { offerOf, toolboxOf } from "../testing/offer.ts";
+import { buildTestOffer, buildTestToolbox } from "../testing/offer.ts";
 
 const text = { type: "string" };
 const number = { type: "number" };
@@ -53,12 +53,14 @@ describe("the tools for a task are", () => {
     ["also when the capability is none of its tools", "xyzzy", ["unknown"], ["first"]],
     ["not those whose name is a part of a word", "firsthand weatherproof", [], ["first"]],
   ])("%s", (_, prompt, requiredCapabilities, expected) => {
-    const chosen = chooseTools({ prompt, requiredCapabilities }, toolboxOf(tools));
+    const chosen = chooseTools({ prompt, requiredCapabilities }, buildTestToolbox(tools));
     expect(chosen.map(({ name }) => name)).toEqual(expected);
   });
 
   test("none where there are none", () => {
-    expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, toolboxOf([]))).toEqual([]);
+    expect(chooseTools({ prompt: "x", requiredCapabilities: [] }, buildTestToolbox([]))).toEqual(
+      [],
+    );
   });
 });
 
@@ -165,7 +167,7 @@ async function execute(
   const calls: unknown[] = [];
   const outcome = await rulesExecutor.execute(
     { taskId: "t", prompt, requiredCapabilities, submittedAt: 0 },
-    toolboxOf(tools, async (name, args) => {
+    buildTestToolbox(tools, async (name, args) => {
       calls.push([name, args]);
       return answers[name] ?? { ok: true, data: `${name} done` };
     }),
@@ -175,16 +177,16 @@ async function execute(
 }
 
 test("a step outside the scope of the delegation does not run, and the task is denied", async () => {
-  const registry = createRegistry([shout, failing]);
-  const runtime = systemRuntime(silentLog);
+  const registry = createRegistry([shoutTool, failingTool]);
+  const runtime = createSystemRuntime(silentLog);
   const run = createTaskRunner({
-    identity: newIdentity(),
+    identity: createTestIdentity(),
     deviceId: () => "device",
     tools: () => registry.definitions,
-    offer: offerOf(registry.definitions),
-    callTool: createToolCaller({ registry, guard: newGuard(), runtime }),
+    offer: buildTestOffer(registry.definitions),
+    callTool: createToolCaller({ registry, guard: createTestGuard(), runtime }),
     executor: rulesExecutor,
-    hire: undefined,
+    delegateTask: undefined,
     taskTimeoutMs: 5_000,
     runtime,
   });

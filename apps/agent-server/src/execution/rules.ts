@@ -2,12 +2,12 @@ import type { ToolDefinition } from "../tools/definition.ts";
 import { chooseTools } from "./choose-tools.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import { fillArguments } from "./fill-arguments.ts";
-import { argumentTypes, readNamedCall } from "./named-call.ts";
+import { createArgumentTypeLookup, parseNamedCall } from "./named-call.ts";
 import type { WorkTask } from "./task.ts";
 
-const maxSteps = 10;
+const MAX_STEPS = 10;
 /** As many tools as a refusal names. */
-const NAMED_TOOLS = 20;
+const MAX_NAMED_TOOLS = 20;
 
 /**
  * Plans without a model: the same prompt always runs the same tools with the same arguments. Of several
@@ -15,11 +15,11 @@ const NAMED_TOOLS = 20;
  */
 export const rulesExecutor: Executor = {
   async execute(task, toolbox): Promise<Outcome> {
-    const called = await callNamed(task, toolbox);
+    const called = await callNamedTool(task, toolbox);
     if (called !== undefined) return called;
     const steps = chooseTools(task, toolbox);
     if (steps.length === 0) return failed("This agent has no tools");
-    if (steps.length > maxSteps) return failed(`The prompt asks for more than ${maxSteps} tools`);
+    if (steps.length > MAX_STEPS) return failed(`The prompt asks for more than ${MAX_STEPS} tools`);
 
     let text = task.prompt;
     for (const tool of steps) {
@@ -30,7 +30,7 @@ export const rulesExecutor: Executor = {
         );
       }
       const answer = await toolbox.call(tool.name, filled.args);
-      if (!answer.ok) return refusedOrFailed(answer);
+      if (!answer.ok) return toFailedOutcome(answer);
       text = answer.data;
     }
     return { status: "completed", result: text };
@@ -41,29 +41,29 @@ export const rulesExecutor: Executor = {
  * Runs the tool that the prompt calls by name. Where prices differ, nothing else is run without required
  * capabilities: a guess could take the price of one tool for the work of another.
  */
-async function callNamed(task: WorkTask, toolbox: Toolbox): Promise<Outcome | undefined> {
+async function callNamedTool(task: WorkTask, toolbox: Toolbox): Promise<Outcome | undefined> {
   if (task.requiredCapabilities.length > 0) return undefined;
-  const call = readNamedCall(task.prompt, argumentTypes(toolbox.tools));
+  const call = parseNamedCall(task.prompt, createArgumentTypeLookup(toolbox.tools));
   const { hasSeveralPrices, tools } = toolbox;
   if (call === undefined || !toolbox.has(call.tool)) {
-    return hasSeveralPrices ? { status: "denied", result: forms(tools) } : undefined;
+    return hasSeveralPrices ? { status: "denied", result: formatCallSyntax(tools) } : undefined;
   }
   const answer = await toolbox.call(call.tool, call.args);
   if (answer.ok) return { status: "completed", result: answer.data };
   // Where prices are equal, what is no call may still be a text for the tool that it names.
-  return answer.kind === "invalid" && !hasSeveralPrices ? undefined : refusedOrFailed(answer);
+  return answer.kind === "invalid" && !hasSeveralPrices ? undefined : toFailedOutcome(answer);
 }
 
-function forms(tools: readonly ToolDefinition[]): string {
-  const names = tools.slice(0, NAMED_TOOLS).map(({ name }) => name);
+function formatCallSyntax(tools: readonly ToolDefinition[]): string {
+  const names = tools.slice(0, MAX_NAMED_TOOLS).map(({ name }) => name);
   return (
     "The prompt must name one tool, as `name key=value`, `name {json}` or " +
     '`{"tool": "name", "arguments": {}}`, or the task must require a capability; ' +
-    `the tools are: ${names.join(", ")}${tools.length > NAMED_TOOLS ? ", ..." : ""}`
+    `the tools are: ${names.join(", ")}${tools.length > MAX_NAMED_TOOLS ? ", ..." : ""}`
   );
 }
 
-function refusedOrFailed({ kind, error }: { kind: string; error: string }): Outcome {
+function toFailedOutcome({ kind, error }: { kind: string; error: string }): Outcome {
   return { status: kind === "denied" ? "denied" : "failed", result: error };
 }
 

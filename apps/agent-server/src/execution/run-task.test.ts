@@ -2,40 +2,46 @@ import { sha256Hex } from "@agent/crypto";
 import { signReceipt, verifyReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
-import { newGuard } from "../testing/guard.ts";
+import { createTestGuard } from "../testing/guard.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import {
+  createHangingTool,
+  hugeTool,
+  shoutTool,
+  createTextTool,
+  throwingTool,
+} from "../testing/tools.ts";
 import { createToolCaller } from "../tools/call-tool.ts";
 import { createRegistry, type RegisteredTool } from "../tools/registry.ts";
-import type { Hire } from "./delegation.ts";
+import type { DelegateTask } from "./delegation.ts";
 import { directExecutor } from "./direct.ts";
 import type { Executor } from "./executor.ts";
 import { createTaskRunner, type RunOptions } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
-import { offerOf } from "../testing/offer.ts";
+import { buildTestOffer } from "../testing/offer.ts";
 
-const identity = newIdentity();
+const identity = createTestIdentity();
 
 function runner(
   tool: RegisteredTool,
-  options: { taskTimeoutMs?: number; hire?: Hire; executor?: Executor } = {},
+  options: { taskTimeoutMs?: number; hire?: DelegateTask; executor?: Executor } = {},
 ) {
-  const runtime = systemRuntime(silentLog);
+  const runtime = createSystemRuntime(silentLog);
   const registry = createRegistry([tool]);
   const run = createTaskRunner({
     identity,
     deviceId: () => "device-1",
     tools: () => registry.definitions,
-    offer: offerOf(registry.definitions),
+    offer: buildTestOffer(registry.definitions),
     callTool: createToolCaller({
       registry,
-      guard: newGuard(),
+      guard: createTestGuard(),
       runtime,
     }),
     executor: options.executor ?? directExecutor,
-    hire: options.hire,
+    delegateTask: options.hire,
     taskTimeoutMs: options.taskTimeoutMs ?? 5_000,
     runtime,
   });
@@ -58,7 +64,7 @@ function isSigned(receipt: ExecutionReceipt, taskId?: string): boolean {
 
 describe("a receipt", () => {
   test("says who did what for which prompt, and verifies", async () => {
-    const receipt = await runner(shout)({ taskId: "r", relayTaskId: "r" });
+    const receipt = await runner(shoutTool)({ taskId: "r", relayTaskId: "r" });
     expect(receipt).toMatchObject({
       task_id: "r",
       relay_task_id: "r",
@@ -78,19 +84,19 @@ describe("a receipt", () => {
 
   test("B12: of a task that waited for hours tells when the work began, and holds", async () => {
     const now = Date.now();
-    const waited = await runner(shout)({ submittedAt: now - 7_200_000 });
+    const waited = await runner(shoutTool)({ submittedAt: now - 7_200_000 });
     expect(waited.submitted_at).toBeGreaterThanOrEqual(now);
     expect(isSigned(waited)).toBe(true);
-    const prompt = await runner(shout)({ submittedAt: now - 3_000_000 });
+    const prompt = await runner(shoutTool)({ submittedAt: now - 3_000_000 });
     expect(prompt.submitted_at).toBe(now - 3_000_000);
   });
 
   test("does not name a relay task when there is none", async () => {
-    expect(await runner(shout)()).not.toHaveProperty("relay_task_id");
+    expect(await runner(shoutTool)()).not.toHaveProperty("relay_task_id");
   });
 
   test("is signed also over a result with a lone surrogate", async () => {
-    const broken = textTool("broken", () => ({ ok: true, data: "a\ud800b" }));
+    const broken = createTextTool("broken", () => ({ ok: true, data: "a\ud800b" }));
     const receipt = await runner(broken)();
     expect(receipt.result).toBe("a\ufffdb");
     expect(isSigned(receipt)).toBe(true);
@@ -101,7 +107,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
   test("when time is up, and the tool is told to end", async () => {
     let aborted = false;
     const receipt = await runner(
-      hanging(() => (aborted = true)),
+      createHangingTool(() => (aborted = true)),
       { taskTimeoutMs: 30 },
     )();
     expect(receipt).toMatchObject({
@@ -114,21 +120,21 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
   });
 
   test("when the delegator's own limit is up first", async () => {
-    const receipt = await runner(hanging())({ wallClockMs: 20 });
+    const receipt = await runner(createHangingTool())({ wallClockMs: 20 });
     expect(receipt.result).toBe("The task did not finish within 20 ms");
   });
 
   test("when it is cancelled while it runs, and before", async () => {
     const controller = new AbortController();
-    const running = runner(hanging())({}, { cancel: controller.signal });
+    const running = runner(createHangingTool())({}, { cancel: controller.signal });
     controller.abort();
     expect(await running).toMatchObject({ status: "failed", result: "The task was cancelled" });
-    const never = await runner(shout)({}, { cancel: AbortSignal.abort() });
+    const never = await runner(shoutTool)({}, { cancel: AbortSignal.abort() });
     expect(never).toMatchObject({ status: "failed", tools_used: [] });
   });
 
   test("when the tool throws or returns 50 MB", async () => {
-    for (const tool of [throwing, huge]) {
+    for (const tool of [throwingTool, hugeTool]) {
       const receipt = await runner(tool)();
       expect(receipt.status).toBe("failed");
       expect(receipt.result).not.toContain("hunter2");
@@ -138,7 +144,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
 
   test("when the executor itself breaks", async () => {
     const executor: Executor = { execute: () => Promise.reject(new Error("hunter2")) };
-    const receipt = await runner(shout, { executor })();
+    const receipt = await runner(shoutTool, { executor })();
     expect(receipt).toMatchObject({ status: "failed", result: "The task failed" });
   });
 });
@@ -146,7 +152,7 @@ describe("a task that cannot be done ends in a signed failed receipt", () => {
 describe("a task that may not be done ends in a signed denied receipt", () => {
   test("when its scope does not hold the tool, which then does not run", async () => {
     let ran = false;
-    const tool = textTool("tool", () => ({ ok: (ran = true), data: "" }));
+    const tool = createTextTool("tool", () => ({ ok: (ran = true), data: "" }));
     const receipt = await runner(tool)({ scope: ["other"] });
     expect(receipt).toMatchObject({ status: "denied", tools_used: [], delegated_scope: "other" });
     expect(ran).toBe(false);
@@ -156,7 +162,7 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
   test("when its token ends between two of its tools", async () => {
     let runs = 0;
     const endsAt = Date.now() + 20;
-    const slow = textTool("slow", async () => {
+    const slow = createTextTool("slow", async () => {
       runs += 1;
       while (Date.now() < endsAt) await new Promise((resolve) => setTimeout(resolve, 5));
       return { ok: true, data: "" };
@@ -172,7 +178,7 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
       },
     };
     const run = runner(slow, { executor: twice });
-    expect(await run({ scope: ["slow"], mandateEndsAt: endsAt })).toMatchObject({
+    expect(await run({ scope: ["slow"], scopeExpiresAt: endsAt })).toMatchObject({
       status: "denied",
       result: "The delegation token has expired",
       tools_used: ["slow"],
@@ -181,18 +187,18 @@ describe("a task that may not be done ends in a signed denied receipt", () => {
   });
 
   test("when the policy refuses the tool", async () => {
-    const risky = textTool("risky", () => ({ ok: true, data: "" }), 4);
+    const risky = createTextTool("risky", () => ({ ok: true, data: "" }), 4);
     expect(await runner(risky)()).toMatchObject({ status: "denied", tools_used: [] });
   });
 
   test("when it is refused as a whole", async () => {
-    const receipt = await runner(shout)({}, { refusal: "not for you" });
+    const receipt = await runner(shoutTool)({}, { refusal: "not for you" });
     expect(receipt).toMatchObject({ status: "denied", result: "not for you", tools_used: [] });
   });
 });
 
 describe("a delegation of a tool", () => {
-  const worker = newIdentity("worker");
+  const worker = createTestIdentity("worker");
   const sub = (result: string, status: "completed" | "failed" = "completed") =>
     signReceipt(
       {
@@ -212,7 +218,7 @@ describe("a delegation of a tool", () => {
       },
       worker.secretKey,
     );
-  const delegating = textTool("delegating", async (prompt, { delegate }) => {
+  const delegating = createTextTool("delegating", async (prompt, { delegate }) => {
     if (delegate === undefined) return { ok: false, error: "no delegate" };
     const answer = await delegate({ capability: "count", prompt });
     return answer.ok
@@ -222,7 +228,7 @@ describe("a delegation of a tool", () => {
 
   test("nests the sub-receipt, whole and verifying", async () => {
     const receipt = sub("42");
-    const hire: Hire = async () => ({ ok: true, data: "42", receipt });
+    const hire: DelegateTask = async () => ({ ok: true, data: "42", receipt });
     const outer = await runner(delegating, { hire })();
     expect(outer).toMatchObject({ result: "got 42", delegation_receipts: [receipt] });
     const verdict = verifyReceipt(outer, { publicKey: identity.publicKey });
@@ -231,16 +237,16 @@ describe("a delegation of a tool", () => {
 
   test("nests the receipt of a failed one too, and none when there was none", async () => {
     const receipt = sub("broken", "failed");
-    const failed: Hire = async () => ({ ok: false, error: "broken", receipt });
+    const failed: DelegateTask = async () => ({ ok: false, error: "broken", receipt });
     const outer = await runner(delegating, { hire: failed })();
     expect(outer).toMatchObject({ result: "did it alone", delegation_receipts: [receipt] });
-    const nobody: Hire = async () => ({ ok: false, error: "nobody" });
+    const nobody: DelegateTask = async () => ({ ok: false, error: "nobody" });
     expect(await runner(delegating, { hire: nobody })()).not.toHaveProperty("delegation_receipts");
   });
 
   test("ends with the task that wanted it", async () => {
     let signal: AbortSignal | undefined;
-    const hire: Hire = (_, on) => {
+    const hire: DelegateTask = (_, on) => {
       signal = on.signal;
       return new Promise(() => {});
     };
@@ -254,12 +260,14 @@ describe("a delegation of a tool", () => {
 });
 
 test("a receipt that would not fit into a request becomes a failed one that does", async () => {
-  const many = textTool("many", async (prompt, { delegate }) => {
+  const many = createTextTool("many", async (prompt, { delegate }) => {
     for (let i = 0; i < 3; i++) await delegate?.({ capability: "c", prompt });
     return { ok: true, data: "x".repeat(400_000) };
   });
-  const big = await runner(textTool("big", () => ({ ok: true, data: "y".repeat(400_000) })))();
-  const hire: Hire = async () => ({ ok: true, data: "", receipt: big });
+  const big = await runner(
+    createTextTool("big", () => ({ ok: true, data: "y".repeat(400_000) })),
+  )();
+  const hire: DelegateTask = async () => ({ ok: true, data: "", receipt: big });
   const receipt = await runner(many, { hire })();
   expect(receipt.status).toBe("failed");
   expect(receipt.result).toContain("larger than 1048576 bytes");

@@ -3,12 +3,12 @@ import { RECEIPT_LIMITS, signReceipt, type ExecutionReceipt } from "@agent/recei
 import { limits } from "@agent/wire";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity.ts";
-import { isOffered, refusalOf, type Offer } from "../offer/offer.ts";
+import { isOffered, checkRequiredCapabilities, type Offer } from "../offer/offer.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CallTool } from "../tools/call-tool.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 import { withDeadline } from "./deadline.ts";
-import type { Delegate, Hire } from "./delegation.ts";
+import type { Delegate, DelegateTask } from "./delegation.ts";
 import type { Executor, Outcome, Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 import { createToolbox } from "./toolbox.ts";
@@ -22,7 +22,7 @@ export interface TaskRunnerParts {
   readonly offer: Offer;
   readonly callTool: CallTool;
   readonly executor: Executor;
-  readonly hire: Hire | undefined;
+  readonly delegateTask: DelegateTask | undefined;
   readonly taskTimeoutMs: number;
   readonly runtime: Runtime;
 }
@@ -38,35 +38,36 @@ export interface RunOptions {
 export type RunTask = (task: WorkTask, options: RunOptions) => Promise<ExecutionReceipt>;
 
 export function createTaskRunner(parts: TaskRunnerParts): RunTask {
-  const { identity, offer, callTool, executor, hire, runtime } = parts;
+  const { identity, offer, callTool, executor, delegateTask, runtime } = parts;
 
   return async (assigned, { caller, cancel, ...given }) => {
-    const task = { ...assigned, begunAt: runtime.now() };
+    const task = { ...assigned, startedAt: runtime.now() };
     const { requiredCapabilities } = task;
-    const every = parts.tools();
-    const tools = every.filter(({ name }) =>
+    const allTools = parts.tools();
+    const tools = allTools.filter(({ name }) =>
       isOffered(offer, name, { caller, requiredCapabilities }),
     );
     const refusal =
       given.refusal ??
-      refusalOf(offer, { caller, requiredCapabilities }) ??
-      (every.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
+      checkRequiredCapabilities(offer, { caller, requiredCapabilities }) ??
+      (allTools.length > 0 && tools.length === 0 && executor.answersWithoutTools !== true
         ? "This agent does not offer any of its tools"
         : undefined);
-    if (refusal !== undefined) return signed(task, { status: "denied", result: refusal }, [], []);
+    if (refusal !== undefined)
+      return signOutcome(task, { status: "denied", result: refusal }, [], []);
     const used = new Set<string>();
     const nested: ExecutionReceipt[] = [];
     const ms = Math.min(parts.taskTimeoutMs, task.wallClockMs ?? Infinity);
 
     const timed = await withDeadline({ runtime, ms, cancel }, async (signal) => {
-      const delegate = hire && collecting(hire, task, signal, nested);
+      const delegate = delegateTask && createDelegate(delegateTask, task, signal, nested);
       const context = { signal, caller, task, ...(delegate !== undefined && { delegate }) };
       const { now } = runtime;
       const toolbox = createToolbox({
         offered: {
           tools,
-          behind: (capability) => toolsBehind(capability, tools, offer),
-          has: (name) => every.some((tool) => tool.name === name),
+          toolsFor: (capability) => findToolsFor(capability, tools, offer),
+          has: (name) => allTools.some((tool) => tool.name === name),
           hasSeveralPrices: offer.hasSeveralPrices,
         },
         callTool,
@@ -75,15 +76,19 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
         used,
         now,
       });
-      return attempt(task, toolbox, signal);
+      return runExecutor(task, toolbox, signal);
     });
     // What is withdrawn has no end that anybody could be shown.
     if (!timed.ok && cancel?.reason instanceof WorkWithdrawn) throw cancel.reason;
-    const outcome = timed.ok ? timed.value : stopped(timed.reason, ms);
-    return signed(task, outcome, [...used], nested);
+    const outcome = timed.ok ? timed.value : buildStoppedOutcome(timed.reason, ms);
+    return signOutcome(task, outcome, [...used], nested);
   };
 
-  async function attempt(task: WorkTask, toolbox: Toolbox, signal: AbortSignal): Promise<Outcome> {
+  async function runExecutor(
+    task: WorkTask,
+    toolbox: Toolbox,
+    signal: AbortSignal,
+  ): Promise<Outcome> {
     try {
       return await executor.execute(task, toolbox, signal);
     } catch (cause) {
@@ -92,8 +97,8 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
     }
   }
 
-  function signed(
-    task: BegunTask,
+  function signOutcome(
+    task: StartedTask,
     outcome: Outcome,
     toolsUsed: string[],
     nested: ExecutionReceipt[],
@@ -107,7 +112,7 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
         agent_id: identity.agentId,
         public_key: identity.publicKey,
         device_id: parts.deviceId(),
-        submitted_at: startOf(task, completedAt),
+        submitted_at: getReceiptStart(task, completedAt),
         completed_at: completedAt,
         status: outcome.status,
         result,
@@ -122,19 +127,19 @@ export function createTaskRunner(parts: TaskRunnerParts): RunTask {
       identity.secretKey,
     );
     if (Buffer.byteLength(JSON.stringify(receipt)) <= limits.requestBytes) return receipt;
-    return signed(task, tooLarge, toolsUsed, []);
+    return signOutcome(task, tooLargeOutcome, toolsUsed, []);
   }
 }
 
-type BegunTask = WorkTask & { readonly begunAt: number };
+type StartedTask = WorkTask & { readonly startedAt: number };
 
 /** A task may wait for longer than a receipt may span; then the receipt tells when the work began. */
-function startOf({ submittedAt, begunAt }: BegunTask, completedAt: number): number {
-  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? begunAt : submittedAt;
+function getReceiptStart({ submittedAt, startedAt }: StartedTask, completedAt: number): number {
+  return completedAt - submittedAt > RECEIPT_LIMITS.maxSpanMs ? startedAt : submittedAt;
 }
 
 /** The owner may also require a tool by its name. */
-function toolsBehind(
+function findToolsFor(
   capability: string,
   tools: readonly ToolDefinition[],
   { capabilities }: Offer,
@@ -143,12 +148,12 @@ function toolsBehind(
   return names.flatMap((name) => tools.find((tool) => tool.name === name) ?? []);
 }
 
-const tooLarge: Outcome = {
+const tooLargeOutcome: Outcome = {
   status: "failed",
   result: `The receipt would be larger than ${limits.requestBytes} bytes`,
 };
 
-function stopped(reason: "timeout" | "cancelled", ms: number): Outcome {
+function buildStoppedOutcome(reason: "timeout" | "cancelled", ms: number): Outcome {
   return {
     status: "failed",
     result:
@@ -156,15 +161,15 @@ function stopped(reason: "timeout" | "cancelled", ms: number): Outcome {
   };
 }
 
-function collecting(
-  hire: Hire,
+function createDelegate(
+  delegateTask: DelegateTask,
   task: WorkTask,
   signal: AbortSignal,
   nested: ExecutionReceipt[],
 ): Delegate {
   return async (request) => {
     if (nested.length >= limits.nestedReceipts) return { ok: false, error: "Too many delegations" };
-    const answer = await hire(request, { task, signal });
+    const answer = await delegateTask(request, { task, signal });
     if (answer.receipt !== undefined) nested.push(answer.receipt);
     return answer;
   };

@@ -16,7 +16,7 @@ export interface WorkTask {
   /** The only tools that may run, sorted; absent: all of them. */
   readonly scope?: readonly string[];
   /** From when on no tool may run any more, in ms since the Unix epoch. */
-  readonly mandateEndsAt?: number;
+  readonly scopeExpiresAt?: number;
   /** The valid token that both follow from. */
   readonly delegationToken?: DelegationToken;
 }

@@ -3,14 +3,14 @@ import type { ToolContext } from "../tools/definition.ts";
 import type { Toolbox } from "./executor.ts";
 import type { WorkTask } from "./task.ts";
 
-const neverRan: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
+const notRunKinds: ReadonlySet<FailureKind> = new Set(["unknown", "invalid", "denied"]);
 
 /** Binds the owner's tools to one task; the names of those that ran are added to `used`. */
 export function createToolbox(options: {
   offered: Omit<Toolbox, "call">;
   callTool: CallTool;
   context: ToolContext;
-  mandate: Pick<WorkTask, "scope" | "mandateEndsAt">;
+  mandate: Pick<WorkTask, "scope" | "scopeExpiresAt">;
   used: Set<string>;
   now: () => number;
 }): Toolbox {
@@ -22,14 +22,14 @@ export function createToolbox(options: {
         const error = `Tool "${name}" is outside the scope of the delegation`;
         return { ok: false, kind: "denied", error };
       }
-      if (mandate.mandateEndsAt !== undefined && now() >= mandate.mandateEndsAt) {
+      if (mandate.scopeExpiresAt !== undefined && now() >= mandate.scopeExpiresAt) {
         return { ok: false, kind: "denied", error: "The delegation token has expired" };
       }
       // Noted before it runs: a tool that is still busy when time is up was used as well.
-      const usedBefore = used.has(name);
+      const wasUsed = used.has(name);
       used.add(name);
       const answer = await callTool(name, args, context);
-      if (!answer.ok && neverRan.has(answer.kind) && !usedBefore) used.delete(name);
+      if (!answer.ok && notRunKinds.has(answer.kind) && !wasUsed) used.delete(name);
       return answer;
     },
   };

@@ -1,20 +1,20 @@
 import type { ExecutionReceipt } from "@agent/receipts";
 import { describe, expect, test, vi } from "vitest";
-import type { HomeLink } from "../agent.ts";
+import type { RelayFeatures } from "../agent.ts";
 import { owner, type Caller } from "../caller.ts";
-import { newAgent, startServer, token } from "../testing/agent.ts";
+import { createTestAgent, startTestServer, TEST_TOKEN } from "../testing/agent.ts";
 import { connectClient } from "../testing/call.ts";
-import { hanging, textTool } from "../testing/tools.ts";
+import { createHangingTool, createTextTool } from "../testing/tools.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 import { createWork } from "./work.ts";
 
 const relay: Caller = { kind: "relay", relayId: "relay-1" };
 
 function counting() {
   let runs = 0;
-  const tool = textTool("counting", () => ({ ok: true, data: String(++runs) }));
-  return { work: newAgent({ tools: [tool] }).work, runs: () => runs };
+  const tool = createTextTool("counting", () => ({ ok: true, data: String(++runs) }));
+  return { work: createTestAgent({ tools: [tool] }).work, runs: () => runs };
 }
 
 const newWork = (prompt: string, relayTaskId?: string) => ({
@@ -53,7 +53,7 @@ describe("a relay task", () => {
   });
 
   test("goes on when its caller hangs up, and stops when the relay cancels it", async () => {
-    const { work } = newAgent({ tools: [hanging()] });
+    const { work } = createTestAgent({ tools: [createHangingTool()] });
     const gone = new AbortController();
     const answer = work.accept(newWork("p", "t"), { caller: relay, signal: gone.signal });
     gone.abort();
@@ -64,7 +64,7 @@ describe("a relay task", () => {
 });
 
 test("work without a relay stops when its caller hangs up", async () => {
-  const { work } = newAgent({ tools: [hanging()] });
+  const { work } = createTestAgent({ tools: [createHangingTool()] });
   const gone = new AbortController();
   const answer = work.accept(newWork("p"), { caller: owner, signal: gone.signal });
   gone.abort();
@@ -77,7 +77,7 @@ test("each receipt of a relay task is handed over for delivery, whoever asked fo
   const work = createWork({
     run: async () => receipt,
     readMandate: async () => ({}),
-    runtime: systemRuntime(silentLog),
+    runtime: createSystemRuntime(silentLog),
     deliver: (one, target) => void delivered.push([one, target]),
   });
   await work.accept(newWork("p"), { caller: owner });
@@ -95,7 +95,7 @@ test("work that was done before and is still on its way to the relay is not done
   const work = createWork({
     run: () => Promise.reject(new Error("was run again")),
     readMandate: async () => ({}),
-    runtime: systemRuntime(silentLog),
+    runtime: createSystemRuntime(silentLog),
     deliver: () => {},
     undelivered: (taskId) => (taskId === "done" ? receipt : undefined),
   });
@@ -113,7 +113,7 @@ test("work is denied when what it brings as a delegation token is none", async (
 
 describe("an agent that stops", () => {
   test("takes nothing new, and signs what it cannot finish as failed", async () => {
-    const { work } = newAgent({ tools: [hanging()] });
+    const { work } = createTestAgent({ tools: [createHangingTool()] });
     const running = work.accept(newWork("p"), { caller: owner });
     await work.stop(20);
     expect(await running).toMatchObject({ receipt: { status: "failed" } });
@@ -131,9 +131,9 @@ describe("B2: work on a relay task that is withdrawn", () => {
   test("B2: stops its tool, and no receipt is signed or delivered", async () => {
     const stopped = Promise.withResolvers<void>();
     const delivered: ExecutionReceipt[] = [];
-    const { work } = newAgent({
-      tools: [hanging(() => stopped.resolve())],
-      home: homeThatDelivers(delivered),
+    const { work } = createTestAgent({
+      tools: [createHangingTool(() => stopped.resolve())],
+      relay: homeThatDelivers(delivered),
     });
     const answer = work.accept(newWork("p", "t"), { caller: relay });
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -145,10 +145,10 @@ describe("B2: work on a relay task that is withdrawn", () => {
 
   test("B2: can be taken again", async () => {
     let runs = 0;
-    const tool = textTool("once-slow", (text) =>
+    const tool = createTextTool("once-slow", (text) =>
       runs++ === 0 ? new Promise(() => {}) : { ok: true, data: text },
     );
-    const { work } = newAgent({ tools: [tool] });
+    const { work } = createTestAgent({ tools: [tool] });
     const first = work.accept(newWork("p", "t"), { caller: relay });
     await new Promise((resolve) => setTimeout(resolve, 20));
     work.withdraw("t");
@@ -159,7 +159,7 @@ describe("B2: work on a relay task that is withdrawn", () => {
 
   test("B2: keeps the receipt that is signed already", async () => {
     const delivered: ExecutionReceipt[] = [];
-    const { work } = newAgent({ home: homeThatDelivers(delivered) });
+    const { work } = createTestAgent({ relay: homeThatDelivers(delivered) });
     await work.accept(newWork("p", "t"), { caller: relay });
     expect(work.withdraw("t")).toBe("signed");
     expect(delivered).toMatchObject([{ task_id: "t", status: "completed" }]);
@@ -170,11 +170,11 @@ describe("B2: work on a relay task that is withdrawn", () => {
     async (era) => {
       const stopped = Promise.withResolvers<void>();
       const delivered: ExecutionReceipt[] = [];
-      const server = await startServer({
-        tools: [hanging(() => stopped.resolve())],
-        home: homeThatDelivers(delivered),
+      const server = await startTestServer({
+        tools: [createHangingTool(() => stopped.resolve())],
+        relay: homeThatDelivers(delivered),
       });
-      const client = await connectClient(server.url, token, era);
+      const client = await connectClient(server.url, TEST_TOKEN, era);
       const cancel = new AbortController();
       const call = client.callTool(
         { name: "agent_task", arguments: { prompt: "p", relay_task_id: "t" } },
@@ -197,12 +197,12 @@ describe("B2: work on a relay task that is withdrawn", () => {
   test("B2: goes on when the session of its MCP call ends without a cancellation", async () => {
     const finish = Promise.withResolvers<void>();
     const delivered: ExecutionReceipt[] = [];
-    const slow = textTool("slow", async (text) => {
+    const slow = createTextTool("slow", async (text) => {
       await finish.promise;
       return { ok: true, data: text };
     });
-    const server = await startServer({ tools: [slow], home: homeThatDelivers(delivered) });
-    const client = await connectClient(server.url, token, "legacy");
+    const server = await startTestServer({ tools: [slow], relay: homeThatDelivers(delivered) });
+    const client = await connectClient(server.url, TEST_TOKEN, "legacy");
     const args = { prompt: "p", relay_task_id: "t" };
     const call = client.callTool({ name: "agent_task", arguments: args }).catch(() => undefined);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -214,12 +214,12 @@ describe("B2: work on a relay task that is withdrawn", () => {
   });
 });
 
-function homeThatDelivers(delivered: ExecutionReceipt[]): HomeLink {
+function homeThatDelivers(delivered: ExecutionReceipt[]): RelayFeatures {
   return {
     deviceId: () => undefined,
-    hire: async () => ({ ok: false, error: "This agent hires nobody" }),
-    keysOf: async () => [],
-    deliver: (receipt) => void delivered.push(receipt),
-    undelivered: () => undefined,
+    delegateTask: async () => ({ ok: false, error: "This agent hires nobody" }),
+    getIssuerKeys: async () => [],
+    deliverReceipt: (receipt) => void delivered.push(receipt),
+    findUndelivered: () => undefined,
   };
 }

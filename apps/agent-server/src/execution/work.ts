@@ -2,8 +2,8 @@ import { sha256Hex, uuidV7 } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { Caller } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
-import type { ReadMandate } from "./mandate.ts";
-import { createOnce } from "./once.ts";
+import type { CheckDelegation } from "./mandate.ts";
+import { createSingleFlight } from "./once.ts";
 import type { RunTask } from "./run-task.ts";
 import type { WorkTask } from "./task.ts";
 import { CallCancelled, WorkWithdrawn } from "./withdrawn.ts";
@@ -24,7 +24,7 @@ export interface NewWork {
 }
 
 /** Takes care that the relay gets a receipt; the target may be unknown to whoever did the work. */
-export type Deliver = (receipt: ExecutionReceipt, targetAgentId: string | undefined) => void;
+export type DeliverReceipt = (receipt: ExecutionReceipt, targetAgentId: string | undefined) => void;
 
 export type WorkAnswer =
   | { readonly ok: true; readonly receipt: ExecutionReceipt }
@@ -47,15 +47,15 @@ export interface Work {
 }
 
 /** Finished tasks whose receipts stay at hand, at most half a MiB each as a rule. */
-const remembered = 100;
+const CACHE_SIZE = 100;
 
 /** The place where every task arrives, whichever way it came. */
 export function createWork(parts: {
   run: RunTask;
-  readMandate: ReadMandate;
+  readMandate: CheckDelegation;
   runtime: Runtime;
   /** Told of each receipt of a relay task: whoever asked may be gone by the time that it is there. */
-  deliver: Deliver | undefined;
+  deliver: DeliverReceipt | undefined;
   /** What was done before, in this run or the last, and is not delivered yet. */
   undelivered?: ((relayTaskId: string) => ExecutionReceipt | undefined) | undefined;
   /** Asked when the relay closes a call, which may mean that it stops or that the task is cancelled. */
@@ -65,30 +65,38 @@ export function createWork(parts: {
 }): Work {
   const { run, readMandate, runtime, deliver, undelivered = () => undefined } = parts;
   const { isWanted = async () => false, release } = parts;
-  const once = createOnce<ExecutionReceipt>(remembered);
+  const singleFlight = createSingleFlight<ExecutionReceipt>(CACHE_SIZE);
   const stopping = new AbortController();
-  const cancelable = new Map<string, AbortController>();
+  const controllers = new Map<string, AbortController>();
   const unfinished = new Set<Promise<ExecutionReceipt>>();
   let closed = false;
 
-  async function start(
+  async function runWork(
     work: NewWork,
     caller: Caller,
     signal?: AbortSignal,
   ): Promise<ExecutionReceipt> {
     const task = toTask(work);
-    const own = new AbortController();
-    const signals = [stopping.signal, own.signal, ...(signal === undefined ? [] : [signal])];
+    const taskController = new AbortController();
+    const signals = [
+      stopping.signal,
+      taskController.signal,
+      ...(signal === undefined ? [] : [signal]),
+    ];
     const cancel = AbortSignal.any(signals);
-    const running = readMandate(work.delegationToken, task).then(({ refusal, ...mandate }) =>
-      run({ ...task, ...mandate }, { caller, cancel, ...(refusal !== undefined && { refusal }) }),
+    const running = readMandate(work.delegationToken, task).then(
+      ({ refusal, ...delegationScope }) =>
+        run(
+          { ...task, ...delegationScope },
+          { caller, cancel, ...(refusal !== undefined && { refusal }) },
+        ),
     );
-    cancelable.set(task.taskId, own);
+    controllers.set(task.taskId, taskController);
     unfinished.add(running);
     try {
       return await running;
     } finally {
-      cancelable.delete(task.taskId);
+      controllers.delete(task.taskId);
       unfinished.delete(running);
     }
   }
@@ -108,16 +116,16 @@ export function createWork(parts: {
   }
 
   function withdraw(relayTaskId: string): WithdrawAnswer {
-    const running = cancelable.get(relayTaskId);
+    const running = controllers.get(relayTaskId);
     if (running !== undefined) {
       running.abort(new WorkWithdrawn());
       return "stopping";
     }
-    const isSigned = (once.find(relayTaskId) ?? undelivered(relayTaskId)) !== undefined;
+    const isSigned = (singleFlight.find(relayTaskId) ?? undelivered(relayTaskId)) !== undefined;
     return isSigned ? "signed" : "unknown";
   }
 
-  function withdrawUnlessWanted(relayTaskId: string): void {
+  function withdrawIfUnwanted(relayTaskId: string): void {
     void isWanted(relayTaskId).then((wanted) => {
       if (!wanted) withdraw(relayTaskId);
     });
@@ -128,7 +136,7 @@ export function createWork(parts: {
       if (closed) return { ok: false, error: "This agent is shutting down" };
       const { relayTaskId } = work;
       if (relayTaskId === undefined) {
-        return { ok: true, receipt: await start(work, caller, signal) };
+        return { ok: true, receipt: await runWork(work, caller, signal) };
       }
       // A receipt that names a relay's task can end that task, so strangers do not choose its prompt.
       if (caller.kind === "agent") {
@@ -138,11 +146,11 @@ export function createWork(parts: {
         };
       }
       const fingerprint = sha256Hex(work.prompt);
-      const done = undelivered(relayTaskId);
+      const undeliveredReceipt = undelivered(relayTaskId);
       const answer =
-        done === undefined
-          ? once.run(relayTaskId, fingerprint, () => start(work, caller))
-          : { ok: done.prompt_hash === fingerprint, value: done };
+        undeliveredReceipt === undefined
+          ? singleFlight.run(relayTaskId, fingerprint, () => runWork(work, caller))
+          : { ok: undeliveredReceipt.prompt_hash === fingerprint, value: undeliveredReceipt };
       if (!answer.ok) {
         return { ok: false, error: "This relay_task_id was given with another prompt before" };
       }
@@ -150,7 +158,7 @@ export function createWork(parts: {
       const onAbort = () => {
         const reason: unknown = signal?.reason;
         if (!(reason instanceof CallCancelled)) return;
-        if (reason.byClosing && caller.kind === "relay") withdrawUnlessWanted(relayTaskId);
+        if (reason.byClosing && caller.kind === "relay") withdrawIfUnwanted(relayTaskId);
         else withdraw(relayTaskId);
       };
       signal?.addEventListener("abort", onAbort, { once: true });
@@ -169,10 +177,10 @@ export function createWork(parts: {
 
     withdraw,
 
-    find: (relayTaskId) => once.find(relayTaskId),
+    find: (relayTaskId) => singleFlight.find(relayTaskId),
 
     cancel(relayTaskId) {
-      cancelable.get(relayTaskId)?.abort();
+      controllers.get(relayTaskId)?.abort();
     },
 
     async stop(graceMs) {

@@ -1,41 +1,41 @@
 /** How often something was tried, and how often that came to something. */
-export interface Tries {
-  readonly made: number;
-  readonly good: number;
+export interface Attempts {
+  readonly total: number;
+  readonly succeeded: number;
 }
 
 /** What an agent has counted since its process started. */
 export interface Counts {
-  readonly tasks: Tries;
+  readonly tasks: Attempts;
   /** Calls of its own tools within tasks. */
-  readonly toolCalls: Tries;
+  readonly toolCalls: Attempts;
   readonly tools: { readonly offered: number; readonly used: number };
   readonly memories: number;
   /** Good: something related was remembered. */
-  readonly recalls: Tries;
+  readonly recalls: Attempts;
   /** Related memories that were recalled, and their confidence added up. */
   readonly recalled: { readonly items: number; readonly confidence: number };
   /** Good: the receipt says that the other agent completed the work. */
-  readonly delegations: Tries;
-  readonly heartbeats: Tries;
+  readonly delegations: Attempts;
+  readonly heartbeats: Attempts;
 }
 
 /** The part that the agent counts without a relay. */
-export type OwnCounts = Omit<Counts, "delegations" | "heartbeats">;
+export type LocalCounts = Omit<Counts, "delegations" | "heartbeats">;
 
-export interface TriesCounter {
-  count(isGood: boolean): void;
-  tries(): Tries;
+export interface AttemptCounter {
+  record(isSuccess: boolean): void;
+  attempts(): Attempts;
 }
 
-export function countTries(): TriesCounter {
-  let made = 0;
-  let good = 0;
+export function createAttemptCounter(): AttemptCounter {
+  let total = 0;
+  let succeeded = 0;
   return {
-    count(isGood) {
-      made += 1;
-      if (isGood) good += 1;
+    record(isSuccess) {
+      total += 1;
+      if (isSuccess) succeeded += 1;
     },
-    tries: () => ({ made, good }),
+    attempts: () => ({ total, succeeded }),
   };
 }

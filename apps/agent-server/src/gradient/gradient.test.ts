@@ -1,11 +1,11 @@
 import { issueCredential } from "@agent/credentials";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
+import { createTestIdentity } from "../testing/identity.ts";
 import type { Counts } from "./counts.ts";
-import { gradientOf } from "./gradient.ts";
+import { calculateGradient } from "./gradient.ts";
 
-const none = { made: 0, good: 0 };
+const none = { total: 0, succeeded: 0 };
 const nothing: Counts = {
   tasks: none,
   toolCalls: none,
@@ -19,15 +19,15 @@ const nothing: Counts = {
 
 test("each figure is the share that its counters make", () => {
   expect(
-    gradientOf({
-      tasks: { made: 4, good: 3 },
-      toolCalls: { made: 10, good: 9 },
+    calculateGradient({
+      tasks: { total: 4, succeeded: 3 },
+      toolCalls: { total: 10, succeeded: 9 },
       tools: { offered: 4, used: 1 },
       memories: 12,
-      recalls: { made: 5, good: 2 },
+      recalls: { total: 5, succeeded: 2 },
       recalled: { items: 4, confidence: 2 },
-      delegations: { made: 2, good: 1 },
-      heartbeats: { made: 8, good: 8 },
+      delegations: { total: 2, succeeded: 1 },
+      heartbeats: { total: 8, succeeded: 8 },
     }),
   ).toEqual({
     gradient: (0.75 + 0.5 + 0.5 + 1 + 0.4 + 0.75 + 0.9) / 7,
@@ -43,19 +43,21 @@ test("each figure is the share that its counters make", () => {
 });
 
 test("while nothing was counted every figure is 0", () => {
-  expect(new Set(Object.values(gradientOf(nothing)))).toEqual(new Set([0]));
+  expect(new Set(Object.values(calculateGradient(nothing)))).toEqual(new Set([0]));
 });
 
 const tries = fc
   .tuple(fc.nat(), fc.nat())
-  .map(([good, bad]) => ({ good, made: good + bad })) satisfies fc.Arbitrary<Counts["tasks"]>;
+  .map(([good, bad]) => ({ succeeded: good, total: good + bad })) satisfies fc.Arbitrary<
+  Counts["tasks"]
+>;
 
 test("whatever was counted, every figure is from 0 to 1 and can be issued", () => {
-  const { did, secretKey } = newIdentity();
+  const { did, secretKey } = createTestIdentity();
   const counts = fc.record({
     tasks: tries,
     toolCalls: tries,
-    tools: tries.map(({ made, good }) => ({ offered: made, used: good })),
+    tools: tries.map(({ total: made, succeeded: good }) => ({ offered: made, used: good })),
     memories: fc.nat(),
     recalls: tries,
     recalled: fc.nat().map((items) => ({ items, confidence: items * 1.000_001 })),
@@ -64,7 +66,7 @@ test("whatever was counted, every figure is from 0 to 1 and can be issued", () =
   });
   fc.assert(
     fc.property(counts, (counted) => {
-      const figures = gradientOf(counted);
+      const figures = calculateGradient(counted);
       for (const value of Object.values(figures)) {
         expect(value).toBeGreaterThanOrEqual(0);
         expect(value).toBeLessThanOrEqual(1);

@@ -1,14 +1,14 @@
 import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { startAlone } from "../testing/start.ts";
-import { shout, textTool } from "../testing/tools.ts";
+import { startStandaloneAgent } from "../testing/start.ts";
+import { shoutTool, createTextTool } from "../testing/tools.ts";
 
 const listing = { capabilities: ["shout"], pricing: [{ capability: "shout", unit_cost: 0.5 }] };
 const path = "/.well-known/agent-card.json";
 
-async function start(options: Parameters<typeof startAlone>[0]): Promise<RunningAgent> {
-  const started = await startAlone(options);
+async function start(options: Parameters<typeof startStandaloneAgent>[0]): Promise<RunningAgent> {
+  const started = await startStandaloneAgent(options);
   if (!started.ok) throw new Error(started.faults.join("; "));
   return started.running;
 }
@@ -22,7 +22,7 @@ const cardOf = (running: RunningAgent, init: RequestInit = {}) =>
 let running: RunningAgent;
 beforeAll(async () => {
   running = await start({
-    tools: [shout, textTool("whisper", () => ({ ok: true, data: "" }))],
+    tools: [shoutTool, createTextTool("whisper", () => ({ ok: true, data: "" }))],
     file: { name: "Shouter", description: "Says it louder", listing },
   });
 });

@@ -1,4 +1,4 @@
-import { hireExtension, type ListingBody } from "@agent/wire";
+import { DELEGATION_EXTENSION, type ListingBody } from "@agent/wire";
 import type { Identity } from "../identity.ts";
 import type { Offer } from "../offer/offer.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
@@ -15,15 +15,15 @@ export interface AgentCardParts {
   /** Where others call `agent_task`. */
   readonly mcpUrl: string;
   /** Whether a caller has to prove who it is. */
-  readonly secured: boolean;
+  readonly requiresAuth: boolean;
 }
 
 /** A2A names bindings other than its own three by a URI. */
-const mcpBinding = "https://modelcontextprotocol.io/specification";
-const bearer = "bearer";
+const MCP_BINDING = "https://modelcontextprotocol.io/specification";
+const BEARER_SCHEME = "bearer";
 
 /** The agent card of A2A 1.0, in the JSON form of its protocol buffers. */
-export function agentCard(parts: AgentCardParts) {
+export function buildAgentCard(parts: AgentCardParts) {
   const { identity, listing, offer } = parts;
   const offered = new Set([...offer.capabilities.values()].flat());
   const tools = parts.tools.filter(({ name }) => offered.has(name));
@@ -32,7 +32,7 @@ export function agentCard(parts: AgentCardParts) {
     description: parts.description,
     version: parts.version,
     supportedInterfaces: [
-      { url: parts.mcpUrl, protocolBinding: mcpBinding, protocolVersion: "1.0" },
+      { url: parts.mcpUrl, protocolBinding: MCP_BINDING, protocolVersion: "1.0" },
     ],
     capabilities: {
       streaming: false,
@@ -40,7 +40,7 @@ export function agentCard(parts: AgentCardParts) {
       extendedAgentCard: false,
       extensions: [
         {
-          uri: hireExtension,
+          uri: DELEGATION_EXTENSION,
           description: "Prices of skills, and the id by which a relay knows this agent",
           required: false,
           params: {
@@ -51,16 +51,16 @@ export function agentCard(parts: AgentCardParts) {
         },
       ],
     },
-    ...(parts.secured && {
+    ...(parts.requiresAuth && {
       securitySchemes: {
-        [bearer]: {
+        [BEARER_SCHEME]: {
           httpAuthSecurityScheme: {
             scheme: "Bearer",
             description: "The owner's token, or `agent:` and a token signed by an agent's key",
           },
         },
       },
-      securityRequirements: [{ schemes: { [bearer]: { list: [] } } }],
+      securityRequirements: [{ schemes: { [BEARER_SCHEME]: { list: [] } } }],
     }),
     defaultInputModes: ["application/json"],
     defaultOutputModes: ["text/plain"],

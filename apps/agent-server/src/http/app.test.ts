@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { newAgent, newApp, token } from "../testing/agent.ts";
+import { createTestAgent, createTestApp, TEST_TOKEN } from "../testing/agent.ts";
 import type { HttpApp } from "./app.ts";
 
-const agent = newAgent();
-const app = newApp(agent);
+const agent = createTestAgent();
+const app = createTestApp(agent);
 
 const initialize = {
   jsonrpc: "2.0",
@@ -41,7 +41,7 @@ function send(
   );
 }
 
-const bearer = { authorization: `Bearer ${token}` };
+const bearer = { authorization: `Bearer ${TEST_TOKEN}` };
 
 describe("GET /health", () => {
   test("needs no token and says who answers", async () => {
@@ -66,10 +66,14 @@ describe("every other path needs the token", () => {
   test.each<[string, Record<string, string>, string]>([
     ["no header", {}, "auth.missing"],
     ["a wrong token", { authorization: "Bearer wrong" }, "auth.unknown_token"],
-    ["a longer token", { authorization: `Bearer ${token}x` }, "auth.unknown_token"],
-    ["no bearer scheme", { authorization: token }, "auth.unknown_token"],
+    ["a longer token", { authorization: `Bearer ${TEST_TOKEN}x` }, "auth.unknown_token"],
+    ["no bearer scheme", { authorization: TEST_TOKEN }, "auth.unknown_token"],
     ["an empty bearer", { authorization: "Bearer " }, "auth.unknown_token"],
-    ["the token twice", { authorization: `Bearer ${token} ${token}` }, "auth.unknown_token"],
+    [
+      "the token twice",
+      { authorization: `Bearer ${TEST_TOKEN} ${TEST_TOKEN}` },
+      "auth.unknown_token",
+    ],
     [
       "a signed token without a relay",
       { authorization: "Bearer agent:x.y.z" },
@@ -97,12 +101,12 @@ describe("every other path needs the token", () => {
   });
 
   test("the scheme is read in any case", async () => {
-    const headers = { authorization: `bearer ${token}` };
+    const headers = { authorization: `bearer ${TEST_TOKEN}` };
     expect((await send("/mcp", { headers, body: initialize })).status).toBe(200);
   });
 
   test("an open server answers without a header, but not to a wrong one", async () => {
-    const open = newApp(agent, { allowAnonymous: true });
+    const open = createTestApp(agent, { allowAnonymous: true });
     expect((await send("/mcp", { body: initialize, to: open })).status).toBe(200);
     const headers = { authorization: "Bearer wrong" };
     expect((await send("/mcp", { body: initialize, headers, to: open })).status).toBe(401);
@@ -182,7 +186,7 @@ test("a request id is echoed when it is one, and made up otherwise", async () =>
 
 test("approvals are the owner's: another agent does not even see them", async () => {
   const caller = { kind: "agent", agentId: "a", trust: "trusted" } as const;
-  const guarded = newApp(agent, { checkSigned: async () => ({ ok: true, caller }) });
+  const guarded = createTestApp(agent, { checkSigned: async () => ({ ok: true, caller }) });
   const headers = { authorization: "Bearer agent:x" };
   for (const [path, method] of [
     ["/approvals", "GET"],

@@ -12,20 +12,20 @@ import { callerKey } from "../caller.ts";
 import type { Approvals } from "../policy/approvals.ts";
 import type { Runtime } from "../runtime.ts";
 import type { AnswerCall } from "../server.ts";
-import { approvalRoutes } from "./approvals.ts";
+import { createApprovalRoutes } from "./approvals.ts";
 import { readBody } from "./body.ts";
 import type { Authenticate } from "./authenticate.ts";
-import { createCallDoor, type CallDoor } from "./call-door.ts";
+import { createFastPath, type FastPath } from "./call-door.ts";
 import { toAuthInfo } from "./caller-info.ts";
-import { rpcRefusal } from "./refusals.ts";
-import { refuse, type HttpEnv } from "./refuse.ts";
-import { createRequestIds } from "./request-ids.ts";
+import { createRpcRefusal } from "./refusals.ts";
+import { refuseRequest, type HttpEnv } from "./refuse.ts";
+import { createRequestIdSource } from "./request-ids.ts";
 import { createSessions } from "./sessions.ts";
 
 export interface HttpApp {
   readonly fetch: (request: Request) => Response | Promise<Response>;
   /** Asked before `fetch`. */
-  readonly callDoor: CallDoor;
+  readonly fastPath: FastPath;
   close(): Promise<void>;
 }
 
@@ -47,32 +47,32 @@ export function createHttpApp(options: {
   const { card, agentId, authenticate, newServer, answerCall, runtime } = options;
   const hostnames = [...options.allowedHostnames];
   const sessions = createSessions({ newServer, runtime });
-  const requestIdOf = createRequestIds(runtime);
-  const modern = createMcpHandler(() => newServer(), { legacy: "reject" });
+  const getRequestId = createRequestIdSource(runtime);
+  const modernHandler = createMcpHandler(() => newServer(), { legacy: "reject" });
   const app = new Hono<HttpEnv>();
 
   app.use(async (c, next) => {
-    c.set("requestId", requestIdOf(c.req.header("x-request-id")));
+    c.set("requestId", getRequestId(c.req.header("x-request-id")));
     c.header("X-Request-Id", c.var.requestId);
     return next();
   });
 
   // Before the Host check: probes call by whatever address they have.
   app.get("/health", (c) => c.json({ status: "ok", agent_id: agentId }));
-  app.all("/health", (c) => refuse(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
+  app.all("/health", (c) => refuseRequest(c, "route.method_not_allowed", { Allow: "GET, HEAD" }));
 
   app.use(async (c, next) => {
     const host = validateHostHeader(c.req.header("host"), hostnames);
-    if (!host.ok) return refuse(c, "request.host_not_allowed");
+    if (!host.ok) return refuseRequest(c, "request.host_not_allowed");
     const origin = validateOriginHeader(c.req.header("origin"), hostnames);
-    if (!origin.ok) return refuse(c, "request.origin_not_allowed");
+    if (!origin.ok) return refuseRequest(c, "request.origin_not_allowed");
     return next();
   });
 
   app.use(async (c, next) => {
-    const answer = await authenticate(c.req.header("authorization") ?? null);
-    if (!answer.ok) return refuse(c, answer.code);
-    c.set("caller", answer.caller);
+    const authenticated = await authenticate(c.req.header("authorization") ?? null);
+    if (!authenticated.ok) return refuseRequest(c, authenticated.code);
+    c.set("caller", authenticated.caller);
     return next();
   });
 
@@ -84,48 +84,50 @@ export function createHttpApp(options: {
       return sessions.handle(request, { callerKey: callerKey(caller), authInfo });
     }
     if (!isJsonContentType(request.headers.get("content-type") ?? undefined)) {
-      return refuse(c, "request.media_type");
+      return refuseRequest(c, "request.media_type");
     }
     const body = await readBody(request, limits.requestBytes);
-    if (!body.ok) return refuse(c, "request.too_large");
+    if (!body.ok) return refuseRequest(c, "request.too_large");
     const parsed = parseJson(body.text);
     if (!parsed.ok)
-      return rpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
+      return createRpcRefusal(400, { code: -32700, message: "Parse error: not valid JSON" });
 
     const parsedBody = parsed.value;
     return (await isLegacyRequest(request, parsedBody))
       ? sessions.handle(request, { callerKey: callerKey(caller), authInfo, parsedBody })
-      : modern.fetch(request, { authInfo, parsedBody });
+      : modernHandler.fetch(request, { authInfo, parsedBody });
   });
-  app.all("/mcp", (c) => refuse(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }));
+  app.all("/mcp", (c) =>
+    refuseRequest(c, "route.method_not_allowed", { Allow: "GET, POST, DELETE" }),
+  );
 
   if (card !== undefined) {
     app.get("/.well-known/agent-card.json", (c) => c.json(card()));
     app.all("/.well-known/agent-card.json", (c) =>
-      refuse(c, "route.method_not_allowed", { Allow: "GET, HEAD" }),
+      refuseRequest(c, "route.method_not_allowed", { Allow: "GET, HEAD" }),
     );
   }
 
-  app.route("/approvals", approvalRoutes(options.approvals));
+  app.route("/approvals", createApprovalRoutes(options.approvals));
 
-  app.notFound((c) => refuse(c, "route.not_found"));
+  app.notFound((c) => refuseRequest(c, "route.not_found"));
   app.onError((cause, c) => {
     runtime.log("error", "http.failed", { request_id: c.var.requestId, cause: String(cause) });
-    return refuse(c, "server.failed");
+    return refuseRequest(c, "server.failed");
   });
 
   return {
     fetch: (request) => app.fetch(request),
-    callDoor: createCallDoor({
+    fastPath: createFastPath({
       hostnames,
       authenticate,
       sessions,
       answerCall,
-      requestIdOf,
+      requestIdOf: getRequestId,
       runtime,
     }),
     async close() {
-      await Promise.allSettled([sessions.close(), modern.close()]);
+      await Promise.allSettled([sessions.close(), modernHandler.close()]);
     },
   };
 }

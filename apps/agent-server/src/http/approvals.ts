@@ -2,25 +2,25 @@ import { Hono } from "hono";
 import * as v from "valibot";
 import type { Approval, Approvals } from "../policy/approvals.ts";
 import { readBody } from "./body.ts";
-import { refuse, type HttpEnv } from "./refuse.ts";
+import { refuseRequest, type HttpEnv } from "./refuse.ts";
 
 const Decision = v.object({ decision: v.picklist(["approve", "deny"]) });
-const bodyBytes = 4_096;
+const MAX_BODY_BYTES = 4_096;
 
 /** Where the owner says yes or no to the calls that wait for it; nobody else sees them. */
-export function approvalRoutes(approvals: Approvals): Hono<HttpEnv> {
+export function createApprovalRoutes(approvals: Approvals): Hono<HttpEnv> {
   const routes = new Hono<HttpEnv>();
   routes.use(async (c, next) =>
-    c.var.caller.kind === "owner" ? next() : refuse(c, "auth.not_owner"),
+    c.var.caller.kind === "owner" ? next() : refuseRequest(c, "auth.not_owner"),
   );
   routes.get("/", (c) => c.json({ approvals: approvals.list().map(toJson) }));
   routes.post("/:approvalId", async (c) => {
-    const body = await readBody(c.req.raw, bodyBytes);
+    const body = await readBody(c.req.raw, MAX_BODY_BYTES);
     const parsed = v.safeParse(Decision, body.ok ? parseJson(body.text) : undefined);
-    if (!parsed.success) return refuse(c, "request.invalid");
+    if (!parsed.success) return refuseRequest(c, "request.invalid");
     const status = parsed.output.decision === "approve" ? "approved" : "denied";
     const decided = await approvals.decide(c.req.param("approvalId"), status);
-    return decided.ok ? c.json(toJson(decided.approval)) : refuse(c, decided.code);
+    return decided.ok ? c.json(toJson(decided.approval)) : refuseRequest(c, decided.code);
   });
   return routes;
 }

@@ -2,20 +2,20 @@ import { hash, timingSafeEqual } from "node:crypto";
 import { owner, type Caller } from "../caller.ts";
 import type { AuthCode } from "./refusals.ts";
 
-export type Authenticated =
+export type AuthenticateResult =
   | { readonly ok: true; readonly caller: Caller }
   | { readonly ok: false; readonly code: AuthCode };
 
 /** Checks what stands behind `agent:` in a bearer. */
-export type CheckSignedToken = (token: string) => Promise<Authenticated>;
+export type CheckSignedToken = (token: string) => Promise<AuthenticateResult>;
 
-export type Authenticate = (authorization: string | null) => Promise<Authenticated>;
+export type Authenticate = (authorization: string | null) => Promise<AuthenticateResult>;
 
 /**
  * Who sent a request, by its Authorization header: the static token's holder is the owner, a signed
  * token speaks for its agent. Without a header only an explicitly open server answers.
  */
-export function createAuthenticate(options: {
+export function createAuthenticator(options: {
   authToken: string | undefined;
   allowAnonymous: boolean;
   checkSigned: CheckSignedToken;

@@ -1,11 +1,11 @@
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { sendAnswer } from "./call-answer.ts";
 
-let clock: ReturnType<typeof manualClock>;
+let clock: ReturnType<typeof createManualClock>;
 let answer: PromiseWithResolvers<object | undefined>;
 let asked: PromiseWithResolvers<void>;
 let sent: Promise<void>;
@@ -19,7 +19,7 @@ const server = createServer((_, response) => {
 let url: string;
 
 beforeEach(async () => {
-  clock = manualClock();
+  clock = createManualClock();
   answer = Promise.withResolvers();
   asked = Promise.withResolvers();
   await once(server.listen(0, "127.0.0.1"), "listening");

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import type { Runtime } from "../runtime.ts";
 
-const momentMs = 1_000;
-const keepAliveMs = 15_000;
+const STREAM_AFTER_MS = 1_000;
+const KEEP_ALIVE_MS = 15_000;
 
 /**
  * Sends the answer to one call as plain JSON, which costs half of a stream of events. What takes longer
@@ -15,13 +15,13 @@ export async function sendAnswer(
   options: { headers: Record<string, string>; schedule: Runtime["schedule"] },
 ): Promise<void> {
   const { headers, schedule } = options;
-  const beat = () => {
+  const sendKeepAlive = () => {
     // A client that went away ends nothing: its call goes on, as MCP wants it.
     if (response.destroyed) return;
     response.write(": still at it\n\n");
-    cancelTimer = schedule(keepAliveMs, beat);
+    cancelTimer = schedule(KEEP_ALIVE_MS, sendKeepAlive);
   };
-  let cancelTimer = schedule(momentMs, () => {
+  let cancelTimer = schedule(STREAM_AFTER_MS, () => {
     response.writeHead(200, {
       ...headers,
       "content-type": "text/event-stream",
@@ -29,7 +29,7 @@ export async function sendAnswer(
       "x-accel-buffering": "no",
     });
     response.flushHeaders();
-    cancelTimer = schedule(keepAliveMs, beat);
+    cancelTimer = schedule(KEEP_ALIVE_MS, sendKeepAlive);
   });
 
   const message = await answer;

@@ -2,13 +2,13 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Caller } from "../caller.ts";
-import { startServer, token, type TestServer } from "../testing/agent.ts";
-import { hanging, shout, textTool } from "../testing/tools.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "../testing/agent.ts";
+import { createHangingTool, shoutTool, createTextTool } from "../testing/tools.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const ran: string[] = [];
 const aborted: (() => void)[] = [];
-const noting = textTool("note", (text, { caller }) => {
+const noting = createTextTool("note", (text, { caller }) => {
   ran.push(`${caller.kind} ${text}`);
   return { ok: true, data: text };
 });
@@ -20,9 +20,9 @@ let open: Socket[];
 beforeEach(async () => {
   ran.length = 0;
   open = [];
-  const tools = [shout, noting, hanging(() => aborted.shift()?.())];
-  server = await startServer({ tools }, async () => ({ ok: true, caller: alice }));
-  session = await newSession(token);
+  const tools = [shoutTool, noting, createHangingTool(() => aborted.shift()?.())];
+  server = await startTestServer({ tools }, async () => ({ ok: true, caller: alice }));
+  session = await newSession(TEST_TOKEN);
 });
 afterEach(async () => {
   for (const socket of open) socket.destroy();
@@ -58,7 +58,7 @@ const call = (id: number, name: string, text = "") =>
 function bytesOf(body: string, other: Record<string, string | undefined> = {}): string {
   const headers = {
     host: server.url.host,
-    authorization: `Bearer ${token}`,
+    authorization: `Bearer ${TEST_TOKEN}`,
     ...ordinary,
     "mcp-session-id": session,
     "content-length": String(Buffer.byteLength(body)),
@@ -193,7 +193,7 @@ test("a session that ends while a body is on its way takes no call of it", async
   await stillServes();
   await fetch(server.url, {
     method: "DELETE",
-    headers: { ...ordinary, authorization: `Bearer ${token}`, "mcp-session-id": session },
+    headers: { ...ordinary, authorization: `Bearer ${TEST_TOKEN}`, "mcp-session-id": session },
   });
   slow.socket.write(bytes.slice(-5));
   await expect.poll(slow.statuses).toEqual([404]);
@@ -227,7 +227,7 @@ test("a server that stops waits for no half body and for no answer that nobody c
   queue.socket.destroy();
   await server.close();
   expect(ran).toEqual(["owner queued"]);
-  server = await startServer();
+  server = await startTestServer();
 });
 
 test("a server that stops answers what still comes, and lets nobody keep a connection", async () => {
@@ -243,5 +243,5 @@ test("a server that stops answers what still comes, and lets nobody keep a conne
   expect(busy.statuses()).toEqual([]);
   busy.socket.destroy();
   await closed;
-  server = await startServer();
+  server = await startTestServer();
 });

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
-import { seededRandom } from "@agent/testkit";
+import { createSeededRandom } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Caller } from "../caller.ts";
-import { startServer, token, type TestServer } from "../testing/agent.ts";
-import { hanging, shout, textTool } from "../testing/tools.ts";
+import { startTestServer, TEST_TOKEN, type TestServer } from "../testing/agent.ts";
+import { createHangingTool, shoutTool, createTextTool } from "../testing/tools.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
 const aborted: (() => void)[] = [];
-const whoami = textTool("whoami", (_, { caller }) => ({ ok: true, data: caller.kind }));
-const slip = textTool("slip", () => ({ ok: true, data: 7 as unknown as string }));
-const pause = textTool("pause", async (text) => {
+const whoami = createTextTool("whoami", (_, { caller }) => ({ ok: true, data: caller.kind }));
+const slip = createTextTool("slip", () => ({ ok: true, data: 7 as unknown as string }));
+const pause = createTextTool("pause", async (text) => {
   await new Promise((resolve) => setTimeout(resolve, 5));
   return { ok: true, data: text };
 });
@@ -19,9 +19,9 @@ let server: TestServer;
 let session: string;
 
 beforeAll(async () => {
-  const tools = [shout, whoami, slip, pause, hanging(() => aborted.shift()?.())];
-  server = await startServer({ tools }, async () => ({ ok: true, caller: alice }));
-  session = await open(token);
+  const tools = [shoutTool, whoami, slip, pause, createHangingTool(() => aborted.shift()?.())];
+  server = await startTestServer({ tools }, async () => ({ ok: true, caller: alice }));
+  session = await open(TEST_TOKEN);
 });
 afterAll(() => server.close());
 
@@ -37,7 +37,7 @@ const initialize = {
 };
 
 const headers = {
-  authorization: `Bearer ${token}`,
+  authorization: `Bearer ${TEST_TOKEN}`,
   accept: "application/json, text/event-stream",
   "content-type": "application/json",
   "mcp-protocol-version": "2025-11-25",
@@ -123,7 +123,7 @@ describe("a call that ends early", () => {
 
   test("is one whose session ends", async () => {
     const told = nextAbort();
-    const own = { "mcp-session-id": await open(token) };
+    const own = { "mcp-session-id": await open(TEST_TOKEN) };
     const answer = post(call(1, "hanging"), own);
     await expect.poll(async () => (await post(call(1, "shout"), own)).status).toBe(400);
     await fetch(server.url, { method: "DELETE", headers: { ...headers, ...own } });
@@ -134,7 +134,7 @@ describe("a call that ends early", () => {
 });
 
 test("whatever is called, cancelled and called again at once is answered, each under its id", async () => {
-  const random = seededRandom(7);
+  const random = createSeededRandom(7);
   const below = (count: number) => (random.randomBytes(1)[0] ?? 0) % count;
   const answers = await Promise.all(
     Array.from({ length: 400 }, async () => {

@@ -12,62 +12,63 @@ import type { AnswerCall } from "../server.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { sendAnswer } from "./call-answer.ts";
 import type { RunningCall } from "./in-flight.ts";
-import { readPlainCall, type PlainCall } from "./plain-call.ts";
-import type { RequestIdOf } from "./request-ids.ts";
+import { parsePlainCall, type PlainCall } from "./plain-call.ts";
+import type { GetRequestId } from "./request-ids.ts";
 import type { Sessions } from "./sessions.ts";
 
 /** True: the request is answered. False: it is the app's, with its body in `rawBody` if that was read. */
-export type CallDoor = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
+export type FastPath = (request: IncomingMessage, response: ServerResponse) => Promise<boolean>;
 
 /**
  * Answers plain tool calls of kept sessions straight from the socket, at a third of what they cost by way
  * of web requests and the official library. It refuses nothing: what is not in order in every respect,
  * Host, caller and session included, goes the ordinary way and is refused there.
  */
-export function createCallDoor(parts: {
+export function createFastPath(parts: {
   hostnames: string[];
   authenticate: Authenticate;
   sessions: Sessions;
   answerCall: AnswerCall;
-  requestIdOf: RequestIdOf;
+  requestIdOf: GetRequestId;
   runtime: Pick<Runtime, "log" | "schedule">;
-}): CallDoor {
+}): FastPath {
   const { hostnames, authenticate, sessions, answerCall, requestIdOf, runtime } = parts;
 
   return async (request, response) => {
     const { headers } = request;
     const sessionId = headers["mcp-session-id"];
-    if (typeof sessionId !== "string" || !mayBeCall(request) || !isForUs(request)) return false;
+    if (typeof sessionId !== "string" || !canBePlainCall(request) || !isAddressedToServer(request))
+      return false;
     // Or whoever makes up a session could have each wrong token checked twice.
     if (!sessions.has(sessionId)) return false;
     // A failure here meets the app as well, which knows how to say so.
-    const known = await authenticate(headers.authorization ?? null).catch(() => undefined);
-    if (known?.ok !== true) return false;
+    const authenticated = await authenticate(headers.authorization ?? null).catch(() => undefined);
+    if (authenticated?.ok !== true) return false;
 
-    const body = await bodyOf(request);
+    const body = await readRawBody(request);
     if (body === undefined) return true;
-    const call = readPlainCall(body.toString());
-    const running = call && sessions.begin(sessionId, callerKey(known.caller), call.id);
+    const call = parsePlainCall(body.toString());
+    const running = call && sessions.beginCall(sessionId, callerKey(authenticated.caller), call.id);
     if (call === undefined || running === undefined) {
       Object.assign(request, { rawBody: body });
       return false;
     }
-    const requestId = requestIdOf(oneOf(headers["x-request-id"]));
-    await sendAnswer(response, answer(call, known.caller, running, requestId), {
+    const requestId = requestIdOf(joinHeader(headers["x-request-id"]));
+    await sendAnswer(response, runCall(call, authenticated.caller, running, requestId), {
       headers: { "x-request-id": requestId, "mcp-session-id": sessionId },
       schedule: runtime.schedule,
     });
     return true;
   };
 
-  function isForUs({ headers }: IncomingMessage): boolean {
+  function isAddressedToServer({ headers }: IncomingMessage): boolean {
     return (
       validateHostHeader(headers.host, hostnames).ok &&
       validateOriginHeader(headers.origin, hostnames).ok
     );
   }
 
-  async function answer(
+  async function runCall(
     { id, ...params }: PlainCall,
     caller: Caller,
     { signal, end }: RunningCall,
@@ -85,7 +86,7 @@ export function createCallDoor(parts: {
   }
 }
 
-function mayBeCall({ method, url, headers }: IncomingMessage): boolean {
+function canBePlainCall({ method, url, headers }: IncomingMessage): boolean {
   const version = headers["mcp-protocol-version"];
   const { accept = "" } = headers;
   return (
@@ -100,7 +101,7 @@ function mayBeCall({ method, url, headers }: IncomingMessage): boolean {
 }
 
 /** Undefined: the client went away before it had sent all of it. */
-function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
+function readRawBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -109,6 +110,6 @@ function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-function oneOf(header: string | string[] | undefined): string | undefined {
+function joinHeader(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header.join(", ") : header;
 }

@@ -8,7 +8,7 @@ export function toAuthInfo(caller: Caller): AuthInfo {
 }
 
 /** The caller of an HTTP request; a request that came without one is a bug, never the owner. */
-export function callerOf(context: BaseContext): Caller {
+export function getCaller(context: BaseContext): Caller {
   const caller = context.http?.authInfo?.extra?.["caller"];
   if (caller === undefined) throw new Error("an MCP request reached a handler without its caller");
   return caller as Caller;

@@ -1,6 +1,6 @@
 import { networkInterfaces } from "node:os";
 
-const loopbackNames = ["localhost", "127.0.0.1", "[::1]"];
+const loopbackHostnames = ["localhost", "127.0.0.1", "[::1]"];
 
 /** Whether only programs on this machine can reach a server that listens on `host`. */
 export function isLoopback(host: string): boolean {
@@ -15,20 +15,20 @@ function isWildcard(host: string): boolean {
  * The names under which a Host or Origin header may address this server. A page whose own name was
  * pointed at this machine (DNS rebinding) names none of them.
  */
-export function allowedHostnames(server: {
+export function listAllowedHostnames(server: {
   host: string;
   publicUrl: string | undefined;
   allowedHosts: readonly string[];
 }): string[] {
-  const names = new Set([...loopbackNames, ...server.allowedHosts]);
+  const names = new Set([...loopbackHostnames, ...server.allowedHosts]);
   if (server.publicUrl !== undefined) names.add(new URL(server.publicUrl).hostname);
-  for (const address of isWildcard(server.host) ? ownAddresses() : [server.host]) {
+  for (const address of isWildcard(server.host) ? listOwnAddresses() : [server.host]) {
     names.add(address.includes(":") ? `[${address}]` : address);
   }
   return [...names];
 }
 
-function ownAddresses(): string[] {
+function listOwnAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((list) =>
     (list ?? []).map((one) => one.address),
   );

@@ -1,16 +1,16 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
 import { CallCancelled } from "../execution/withdrawn.ts";
 
-type Id = string | number;
+type RequestId = string | number;
 
 /** The JSON-RPC ids that a session is working on; a second use of one would steal its answer. */
-export interface InFlight {
-  has(id: Id): boolean;
+export interface InFlightRequests {
+  has(id: RequestId): boolean;
   /** Notes requests that the transport answers. */
-  add(ids: readonly Id[]): void;
-  remove(ids: readonly Id[]): void;
+  add(ids: readonly RequestId[]): void;
+  remove(ids: readonly RequestId[]): void;
   /** Notes a call that is answered past the transport. */
-  begin(id: Id): RunningCall;
+  beginCall(id: RequestId): RunningCall;
   /** Removes an id when its answer leaves through `transport` or its request is cancelled. */
   watch(transport: Transport): void;
   /** Stops the calls that were begun: the session is over. */
@@ -24,13 +24,13 @@ export interface RunningCall {
   readonly end: () => void;
 }
 
-export function trackInFlight(): InFlight {
-  const running = new Map<Id, AbortController | undefined>();
+export function createInFlightRequests(): InFlightRequests {
+  const running = new Map<RequestId, AbortController | undefined>();
   return {
     has: (id) => running.has(id),
     add: (ids) => ids.forEach((id) => running.set(id, undefined)),
     remove: (ids) => ids.forEach((id) => running.delete(id)),
-    begin(id) {
+    beginCall(id) {
       const controller = new AbortController();
       running.set(id, controller);
       return {
@@ -44,13 +44,13 @@ export function trackInFlight(): InFlight {
     watch(transport) {
       const send = transport.send.bind(transport);
       transport.send = async (message, options) => {
-        const id = answeredId(message);
+        const id = getAnsweredId(message);
         if (id !== undefined) running.delete(id);
         await send(message, options);
       };
       const receive = transport.onmessage;
       transport.onmessage = (message, extra) => {
-        const id = cancelledId(message);
+        const id = getCancelledId(message);
         if (id !== undefined) {
           running.get(id)?.abort(new CallCancelled({ byClosing: false }));
           running.delete(id);
@@ -68,7 +68,7 @@ export function trackInFlight(): InFlight {
 }
 
 /** The ids of the requests, not notifications, in a parsed body. */
-export function requestIds(body: unknown): Id[] {
+export function listRequestIds(body: unknown): RequestId[] {
   return (Array.isArray(body) ? body : [body]).flatMap((message: unknown) => {
     if (!isObject(message) || typeof message["method"] !== "string") return [];
     const id = message["id"];
@@ -76,11 +76,11 @@ export function requestIds(body: unknown): Id[] {
   });
 }
 
-function answeredId(message: JSONRPCMessage): Id | undefined {
+function getAnsweredId(message: JSONRPCMessage): RequestId | undefined {
   return "id" in message && !("method" in message) ? message.id : undefined;
 }
 
-function cancelledId(message: JSONRPCMessage): Id | undefined {
+function getCancelledId(message: JSONRPCMessage): RequestId | undefined {
   if (!("method" in message) || message.method !== "notifications/cancelled") return undefined;
   const id = message.params?.["requestId"];
   return typeof id === "string" || typeof id === "number" ? id : undefined;

@@ -1,12 +1,12 @@
 import { mintToken } from "@agent/client";
 import { describe, expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
-import { startAlone } from "../testing/start.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startStandaloneAgent } from "../testing/start.ts";
+import { createTextTool } from "../testing/tools.ts";
 import { callTextTool } from "../testing/call.ts";
-import { readKnownAgents } from "./known-agents.ts";
+import { parseKnownAgents } from "./known-agents.ts";
 
-const friend = newIdentity();
+const friend = createTestIdentity();
 const entry = {
   agent_id: friend.agentId,
   public_key: friend.publicKey,
@@ -16,7 +16,7 @@ const entry = {
 
 describe("the file of known agents", () => {
   test("names agents, their keys and how far they are trusted", () => {
-    const read = readKnownAgents(JSON.stringify([entry]), "agents.json");
+    const read = parseKnownAgents(JSON.stringify([entry]), "agents.json");
     expect(read.ok && [...read.agents.values()]).toEqual([
       {
         publicKey: friend.publicKey,
@@ -33,13 +33,13 @@ describe("the file of known agents", () => {
     ["a member too much", [{ ...entry, trust: "x" }], "0.trust: is not a known member"],
     ["an agent twice", [entry, entry], "1.agent_id: is in the list twice"],
   ])("%s is a fault", (_, agents, fault) => {
-    const read = readKnownAgents(JSON.stringify(agents), "agents.json");
+    const read = parseKnownAgents(JSON.stringify(agents), "agents.json");
     expect(read.ok ? [] : read.faults).toEqual([expect.stringContaining(fault)]);
     expect(JSON.stringify(read)).not.toContain("secret");
   });
 
   test("text that is no JSON is a fault", () => {
-    expect(readKnownAgents("[", "agents.json").ok).toBe(false);
+    expect(parseKnownAgents("[", "agents.json").ok).toBe(false);
   });
 });
 
@@ -49,10 +49,10 @@ describe("an agent without a relay", () => {
     ["first_contact", "Governance: "],
     ["blocked", "Policy denied: "],
   ] as const)("lets a %s agent of its file do what that level may", async (level, answer) => {
-    const writing = textTool("writing", () => ({ ok: true, data: "written" }), 2);
-    const read = readKnownAgents(JSON.stringify([{ ...entry, trust_level: level }]), "");
+    const writing = createTextTool("writing", () => ({ ok: true, data: "written" }), 2);
+    const read = parseKnownAgents(JSON.stringify([{ ...entry, trust_level: level }]), "");
     if (!read.ok) throw new Error(read.faults.join());
-    const started = await startAlone({ tools: [writing], knownAgents: read.agents });
+    const started = await startStandaloneAgent({ tools: [writing], knownAgents: read.agents });
     if (!started.ok) throw new Error(started.faults.join());
     const { running } = started;
     const tokenOf = (signer: typeof friend) =>
@@ -68,7 +68,7 @@ describe("an agent without a relay", () => {
     expect(await callTextTool(running.url, `agent:${await tokenOf(friend)}`, "writing")).toContain(
       answer,
     );
-    const forged = { authorization: `Bearer agent:${await tokenOf(newIdentity())}` };
+    const forged = { authorization: `Bearer agent:${await tokenOf(createTestIdentity())}` };
     const refused = await fetch(running.url ?? "", { method: "DELETE", headers: forged });
     expect(refused.status).toBe(401);
     await running.stop();

@@ -1,9 +1,9 @@
 import { isUuid } from "@agent/crypto";
 import { TrustLevel } from "@agent/wire";
 import * as v from "valibot";
-import { freshFile } from "../fresh-file.ts";
+import { createReloadingFile } from "../fresh-file.ts";
 import type { Runtime } from "../runtime.ts";
-import { ruleOf } from "../rule-of.ts";
+import { formatRule } from "../rule-of.ts";
 import type { FindSigner, Signer } from "./signed-token.ts";
 
 const KnownAgent = v.strictObject({
@@ -24,12 +24,12 @@ export type KnownAgentsResult =
  * Reads the owner's own file of agents: a JSON array of `{agent_id, public_key, trust_level, name?}`.
  * Every fault is named after its place; none quotes a value.
  */
-export function readKnownAgents(text: string, path: string): KnownAgentsResult {
-  const parsed = v.safeParse(v.array(KnownAgent, "must be a list of agents"), parse(text));
+export function parseKnownAgents(text: string, path: string): KnownAgentsResult {
+  const parsed = v.safeParse(v.array(KnownAgent, "must be a list of agents"), parseJson(text));
   if (!parsed.success) {
     const faults = parsed.issues.map((issue) => {
       const place = v.getDotPath(issue);
-      const message = issue.expected === "never" ? "is not a known member" : ruleOf(issue);
+      const message = issue.expected === "never" ? "is not a known member" : formatRule(issue);
       return place === null ? `${path}: ${message}` : `${path}: ${place}: ${message}`;
     });
     return { ok: false, faults };
@@ -48,27 +48,27 @@ export function readKnownAgents(text: string, path: string): KnownAgentsResult {
 }
 
 /** A known agent has one key, whichever device it says it is. */
-export function findKnown(agents: () => KnownAgents): FindSigner {
+export function createKnownSignerLookup(agents: () => KnownAgents): FindSigner {
   return (agentId) => Promise.resolve(agents().get(agentId) ?? null);
 }
 
 /** The file as it is at each moment: who is blocked there is blocked at once. */
-export function followKnownAgents(
+export function createReloadingKnownAgents(
   path: string,
   initial: KnownAgents,
   runtime: Pick<Runtime, "log">,
 ): () => KnownAgents {
   const parse = (text: string) => {
-    const read = readKnownAgents(text, path);
+    const read = parseKnownAgents(text, path);
     if (read.ok) return read.agents;
     runtime.log("error", "known_agents.not_read_again", { faults: read.faults });
     return undefined;
   };
-  return freshFile({ path, initial, parse, runtime });
+  return createReloadingFile({ path, initial, parse, runtime });
 }
 
 /** Undefined is no list either, and so is text that is no JSON. */
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

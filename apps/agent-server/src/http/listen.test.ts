@@ -2,17 +2,17 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newAgent, newApp, token } from "../testing/agent.ts";
-import { textTool } from "../testing/tools.ts";
-import { listen, patience, type Listener } from "./listen.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestAgent, createTestApp, TEST_TOKEN } from "../testing/agent.ts";
+import { createTextTool } from "../testing/tools.ts";
+import { startListener, SERVER_TIMEOUTS, type Listener } from "./listen.ts";
 
 const ran: string[] = [];
-const note = textTool("note", (text) => {
+const note = createTextTool("note", (text) => {
   ran.push(text);
   return { ok: true, data: text };
 });
-const app = newApp(newAgent({ tools: [note] }));
+const app = createTestApp(createTestAgent({ tools: [note] }));
 const hasty = {
   headersTimeout: 200,
   requestTimeout: 400,
@@ -24,12 +24,12 @@ let listener: Listener;
 let session: string;
 beforeAll(async () => {
   const address = { host: "127.0.0.1", port: 0 };
-  listener = await listen(app, address, systemRuntime(silentLog), hasty);
+  listener = await startListener(app, address, createSystemRuntime(silentLog), hasty);
   const clientInfo = { name: "test", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
   const opened = await fetch(`${listener.url}/mcp`, {
     method: "POST",
-    headers: { ...ordinary, authorization: `Bearer ${token}` },
+    headers: { ...ordinary, authorization: `Bearer ${TEST_TOKEN}` },
     body: JSON.stringify({ jsonrpc: "2.0", id: 0, method: "initialize", params }),
   });
   await opened.text();
@@ -80,7 +80,7 @@ async function say(pieces: string, more: string): Promise<number | undefined> {
 }
 
 test("a client has 10 s for headers, 30 s for a request, 60 s between two; looked at every second", () => {
-  expect(patience).toEqual({
+  expect(SERVER_TIMEOUTS).toEqual({
     headersTimeout: 10_000,
     requestTimeout: 30_000,
     keepAliveTimeout: 60_000,
@@ -91,8 +91,8 @@ test("a client has 10 s for headers, 30 s for a request, 60 s between two; looke
 describe("IN5 a client that takes longer is cut off, and reaches no tool", () => {
   test.each<[string, () => string, string]>([
     ["whose headers never end", () => "POST /mcp HTTP/1.1\r\n", "x-more: x\r\n"],
-    ["whose call comes a byte at a time", () => post(token, 5_000) + body, " "],
-    ["that sends nothing of its call", () => post(token, 5_000), ""],
+    ["whose call comes a byte at a time", () => post(TEST_TOKEN, 5_000) + body, " "],
+    ["that sends nothing of its call", () => post(TEST_TOKEN, 5_000), ""],
   ])("%s: 408", async (_, pieces, more) => {
     expect(await say(pieces(), more)).toBe(408);
     expect(ran).toEqual([]);
@@ -103,7 +103,7 @@ describe("IN5 a client that takes longer is cut off, and reaches no tool", () =>
   });
 
   test("nor are 100 of them, and meanwhile others are served", async () => {
-    const crowd = Array.from({ length: 100 }, () => say(post(token, 5_000) + body, " "));
+    const crowd = Array.from({ length: 100 }, () => say(post(TEST_TOKEN, 5_000) + body, " "));
     for (let i = 0; i < 5; i += 1) {
       expect((await fetch(`${listener.url}/health`)).status).toBe(200);
     }

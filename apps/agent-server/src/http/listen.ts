@@ -2,7 +2,7 @@ import { getRequestListener } from "@hono/node-server";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Runtime } from "../runtime.ts";
-import type { CallDoor } from "./call-door.ts";
+import type { FastPath } from "./call-door.ts";
 
 export interface Listener {
   /** `http://<host>:<port>`, with the port that was really bound. */
@@ -12,7 +12,7 @@ export interface Listener {
 }
 
 /** How long a client may take, in milliseconds; Node itself would look only every half minute. */
-export const patience = {
+export const SERVER_TIMEOUTS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 60_000,
@@ -20,21 +20,21 @@ export const patience = {
 };
 
 /** Serves the app on `host` and `port` (0 takes any free one); rejects when the address is taken. */
-export async function listen(
+export async function startListener(
   app: {
     readonly fetch: (request: Request) => Response | Promise<Response>;
-    readonly callDoor?: CallDoor;
+    readonly fastPath?: FastPath;
   },
   address: { host: string; port: number },
   runtime: Pick<Runtime, "log" | "schedule">,
-  patient: typeof patience = patience,
+  timeouts: typeof SERVER_TIMEOUTS = SERVER_TIMEOUTS,
 ): Promise<Listener> {
-  const { fetch, callDoor = async () => false } = app;
+  const { fetch, fastPath = async () => false } = app;
   // Two Hosts or two tokens are one wrong one, instead of the first.
-  const options = { ...patient, joinDuplicateHeaders: true };
+  const options = { ...timeouts, joinDuplicateHeaders: true };
   const respond = getRequestListener(fetch, { hostname: address.host });
   const server = createServer(options, (request, response) => {
-    callDoor(request, response)
+    fastPath(request, response)
       .then((answered) => (answered ? undefined : respond(request, response)))
       .catch((cause: unknown) => {
         runtime.log("error", "http.failed", { cause: String(cause) });
@@ -42,13 +42,13 @@ export async function listen(
       });
   });
   server.listen(address.port, address.host);
-  const calls = countCalls(server);
+  const runningCalls = trackRunningCalls(server);
   await new Promise<void>((resolve, reject) => {
     server.once("listening", resolve);
     server.once("error", reject);
   });
   return {
-    url: urlOf(address.host, server.address()),
+    url: buildUrl(address.host, server.address()),
     async close(graceMs) {
       const closed = new Promise((done) => server.close(done));
       // Who keeps a connection would go on calling until it is cut in the middle of a call.
@@ -57,7 +57,7 @@ export async function listen(
       });
       server.closeIdleConnections();
       const cancel = runtime.schedule(graceMs, () => server.closeAllConnections());
-      await calls.ended();
+      await runningCalls.ended();
       cancel();
       // Event streams never end by themselves.
       server.closeAllConnections();
@@ -67,7 +67,7 @@ export async function listen(
 }
 
 /** Watches the requests that somebody expects an answer to; a GET may be a stream without end. */
-function countCalls(server: Server): { ended: () => Promise<void> } {
+function trackRunningCalls(server: Server): { ended: () => Promise<void> } {
   let running = 0;
   let onEnd = () => {};
   server.on("request", (request, response) => {
@@ -87,7 +87,7 @@ function countCalls(server: Server): { ended: () => Promise<void> } {
   };
 }
 
-function urlOf(host: string, bound: AddressInfo | string | null): string {
+function buildUrl(host: string, bound: AddressInfo | string | null): string {
   if (bound === null || typeof bound === "string") throw new Error("not listening on a TCP port");
   return `http://${host.includes(":") ? `[${host}]` : host}:${bound.port}`;
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { readPlainCall } from "./plain-call.ts";
+import { parsePlainCall } from "./plain-call.ts";
 
 const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "x" } };
-const read = (message: unknown) => readPlainCall(JSON.stringify(message));
+const read = (message: unknown) => parsePlainCall(JSON.stringify(message));
 
 describe("a plain tool call", () => {
   test.each([
@@ -40,13 +40,13 @@ describe("a plain tool call", () => {
   });
 
   test.each(["", "{", "null", "\ufeff{}"])("%j is none", (text) => {
-    expect(readPlainCall(text)).toBeUndefined();
+    expect(parsePlainCall(text)).toBeUndefined();
   });
 
   test("gains nothing by a member that JavaScript gives a meaning", () => {
     const text = JSON.stringify(call);
-    expect(readPlainCall(text.replace("{", '{"__proto__":{"a":1},'))).toBeUndefined();
+    expect(parsePlainCall(text.replace("{", '{"__proto__":{"a":1},'))).toBeUndefined();
     const params = '"params":{"__proto__":{"name":"x"}}}';
-    expect(readPlainCall(text.replace('"params":{"name":"x"}}', params))).toBeUndefined();
+    expect(parsePlainCall(text.replace('"params":{"name":"x"}}', params))).toBeUndefined();
   });
 });

@@ -6,8 +6,8 @@ export interface PlainCall {
 }
 
 /** Undefined is no refusal: whatever differs in the least is for the official library to understand. */
-export function readPlainCall(text: string): PlainCall | undefined {
-  const message = parseObject(text);
+export function parsePlainCall(text: string): PlainCall | undefined {
+  const message = parseJsonObject(text);
   if (message === undefined || Object.keys(message).length !== 4) return undefined;
   const { jsonrpc, id, method, params } = message;
   if (jsonrpc !== "2.0" || method !== "tools/call" || !isObject(params)) return undefined;
@@ -21,9 +21,9 @@ export function readPlainCall(text: string): PlainCall | undefined {
   return members === 2 && isObject(args) ? { ...call, arguments: args } : undefined;
 }
 
-type Members = { readonly [member: string]: unknown };
+type JsonMembers = { readonly [member: string]: unknown };
 
-function parseObject(text: string): Members | undefined {
+function parseJsonObject(text: string): JsonMembers | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;
@@ -32,6 +32,6 @@ function parseObject(text: string): Members | undefined {
   }
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is JsonMembers {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -23,7 +23,7 @@ export type HttpCode = keyof typeof refusals;
 export type AuthCode = Extract<HttpCode, `auth.${string}`>;
 
 /** The one shape of an error answer (docs/decisions.md, 1). */
-export function refusalResponse(
+export function createRefusalResponse(
   code: HttpCode,
   requestId: string,
   headers: Record<string, string> = {},
@@ -39,7 +39,7 @@ export function refusalResponse(
 }
 
 /** A refusal inside MCP, about a message rather than about the HTTP request. */
-export function rpcRefusal(
+export function createRpcRefusal(
   status: number,
   error: { code: number; message: string },
   id: string | number | null = null,

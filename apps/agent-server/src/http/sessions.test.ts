@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Caller } from "../caller.ts";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { silentLog } from "../log.ts";
-import { systemRuntime, type Runtime } from "../runtime.ts";
-import { newAgent } from "../testing/agent.ts";
-import { hanging, shout } from "../testing/tools.ts";
-import { callerOf, toAuthInfo } from "./caller-info.ts";
+import { createSystemRuntime, type Runtime } from "../runtime.ts";
+import { createTestAgent } from "../testing/agent.ts";
+import { createHangingTool, shoutTool } from "../testing/tools.ts";
+import { getCaller, toAuthInfo } from "./caller-info.ts";
 import { createSessions, type Sessions } from "./sessions.ts";
 
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "trusted" };
@@ -14,9 +14,9 @@ const bob: Caller = { kind: "agent", agentId: "bob", trust: "trusted" };
 function newSessions(
   options: { runtime?: Runtime; max?: number; maxPerCaller?: number; idleMs?: number } = {},
 ): Sessions {
-  const agent = newAgent({ tools: [shout, hanging()] });
-  const runtime = options.runtime ?? systemRuntime(silentLog);
-  return createSessions({ newServer: () => agent.newServer(callerOf), ...options, runtime });
+  const agent = createTestAgent({ tools: [shoutTool, createHangingTool()] });
+  const runtime = options.runtime ?? createSystemRuntime(silentLog);
+  return createSessions({ newServer: () => agent.newServer(getCaller), ...options, runtime });
 }
 
 function post(sessions: Sessions, caller: Caller, body: unknown, session?: string) {
@@ -109,8 +109,8 @@ describe("a session", () => {
 
 describe("sessions that nobody uses", () => {
   test("end after their idle time; one that is working does not", async () => {
-    const clock = manualClock();
-    const runtime = { ...systemRuntime(silentLog), now: clock.now, schedule: clock.schedule };
+    const clock = createManualClock();
+    const runtime = { ...createSystemRuntime(silentLog), now: clock.now, schedule: clock.schedule };
     const sessions = newSessions({ runtime, idleMs: 1_000 });
     const idle = await open(sessions, alice);
     const busy = await open(sessions, alice);

@@ -6,14 +6,19 @@ import {
   type Server,
 } from "@modelcontextprotocol/server";
 import type { Runtime } from "../runtime.ts";
-import { requestIds, trackInFlight, type InFlight, type RunningCall } from "./in-flight.ts";
-import { rpcRefusal } from "./refusals.ts";
+import {
+  listRequestIds,
+  createInFlightRequests,
+  type InFlightRequests,
+  type RunningCall,
+} from "./in-flight.ts";
+import { createRpcRefusal } from "./refusals.ts";
 
 interface Session {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** Only who opened a session may use it. */
   readonly callerKey: string;
-  readonly inFlight: InFlight;
+  readonly inFlight: InFlightRequests;
   lastUsedAt: number;
   openStreams: number;
 }
@@ -29,7 +34,7 @@ export interface Sessions {
   handle(request: Request, options: SessionRequest): Promise<Response>;
   has(sessionId: string): boolean;
   /** Lets a call run past the transport; undefined: its session is not this caller's, or busy with its id. */
-  begin(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
+  beginCall(sessionId: string, callerKey: string, id: string | number): RunningCall | undefined;
   close(): Promise<void>;
   readonly size: number;
 }
@@ -44,9 +49,9 @@ export function createSessions(options: {
 }): Sessions {
   const { newServer, runtime, idleMs = 30 * 60_000, max = 1_000, maxPerCaller = 100 } = options;
   const sessions = new Map<string, Session>();
-  let cancelSweep = runtime.schedule(idleMs / 2, sweep);
+  let cancelCleanup = runtime.schedule(idleMs / 2, closeIdleSessions);
 
-  async function open(callerKey: string): Promise<Session> {
+  async function openSession(callerKey: string): Promise<Session> {
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => toBase64Url(runtime.randomBytes(24)),
       onsessioninitialized: (id) => void sessions.set(id, session),
@@ -55,7 +60,7 @@ export function createSessions(options: {
     const session: Session = {
       transport,
       callerKey,
-      inFlight: trackInFlight(),
+      inFlight: createInFlightRequests(),
       lastUsedAt: runtime.now(),
       openStreams: 0,
     };
@@ -67,15 +72,15 @@ export function createSessions(options: {
   }
 
   async function handle(request: Request, given: SessionRequest): Promise<Response> {
-    const found = await find(request, given);
+    const found = await findOrOpenSession(request, given);
     if (found instanceof Response) return found;
     const { transport, inFlight } = found;
     found.lastUsedAt = runtime.now();
 
-    const ids = requestIds(given.parsedBody);
+    const ids = listRequestIds(given.parsedBody);
     const repeated = ids.find((id) => inFlight.has(id));
     if (repeated !== undefined) {
-      return rpcRefusal(
+      return createRpcRefusal(
         400,
         { code: -32600, message: "This request id is still running" },
         repeated,
@@ -84,35 +89,42 @@ export function createSessions(options: {
     inFlight.add(ids);
     const response = await transport.handleRequest(request, given);
     if (response.status >= 400) inFlight.remove(ids);
-    if (request.method === "GET" && response.ok) holdOpen(found, request.signal);
+    if (request.method === "GET" && response.ok) trackStream(found, request.signal);
     return response;
   }
 
-  function begin(sessionId: string, caller: string, id: string | number): RunningCall | undefined {
+  function beginCall(
+    sessionId: string,
+    caller: string,
+    id: string | number,
+  ): RunningCall | undefined {
     const session = sessions.get(sessionId);
     if (session?.callerKey !== caller || session.inFlight.has(id)) return undefined;
     session.lastUsedAt = runtime.now();
-    return session.inFlight.begin(id);
+    return session.inFlight.beginCall(id);
   }
 
   /** An unknown id and another caller's id look the same from outside. */
-  async function find(request: Request, given: SessionRequest): Promise<Session | Response> {
+  async function findOrOpenSession(
+    request: Request,
+    given: SessionRequest,
+  ): Promise<Session | Response> {
     const id = request.headers.get("mcp-session-id");
     if (id !== null) {
       const session = sessions.get(id);
       if (session?.callerKey === given.callerKey) return session;
-      return rpcRefusal(404, { code: -32001, message: "Session not found" });
+      return createRpcRefusal(404, { code: -32001, message: "Session not found" });
     }
-    if (!isInitialize(given.parsedBody)) {
-      return rpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
+    if (!hasInitializeRequest(given.parsedBody)) {
+      return createRpcRefusal(400, { code: -32000, message: "Mcp-Session-Id header is required" });
     }
-    if (isFull(given.callerKey) && !evictIdle(given.callerKey)) {
-      return rpcRefusal(503, { code: -32000, message: "Too many open sessions" });
+    if (isFull(given.callerKey) && !evictOldestIdle(given.callerKey)) {
+      return createRpcRefusal(503, { code: -32000, message: "Too many open sessions" });
     }
-    return open(given.callerKey);
+    return openSession(given.callerKey);
   }
 
-  function holdOpen(session: Session, signal: AbortSignal): void {
+  function trackStream(session: Session, signal: AbortSignal): void {
     session.openStreams += 1;
     const release = () => {
       session.openStreams -= 1;
@@ -128,25 +140,25 @@ export function createSessions(options: {
   }
 
   /** A caller at the limit gives up its own oldest session, never somebody else's. */
-  function evictIdle(callerKey: string): boolean {
+  function evictOldestIdle(callerKey: string): boolean {
     const [oldest] = [...sessions.values()]
       .filter((session) => session.callerKey === callerKey && session.inFlight.size === 0)
       .toSorted((a, b) => a.lastUsedAt - b.lastUsedAt);
     if (oldest === undefined) return false;
-    end(oldest);
+    closeSession(oldest);
     return true;
   }
 
-  function sweep(): void {
+  function closeIdleSessions(): void {
     const limit = runtime.now() - idleMs;
     for (const session of sessions.values()) {
       const busy = session.inFlight.size > 0 || session.openStreams > 0;
-      if (!busy && session.lastUsedAt < limit) end(session);
+      if (!busy && session.lastUsedAt < limit) closeSession(session);
     }
-    cancelSweep = runtime.schedule(idleMs / 2, sweep);
+    cancelCleanup = runtime.schedule(idleMs / 2, closeIdleSessions);
   }
 
-  function end(session: Session): void {
+  function closeSession(session: Session): void {
     const id = session.transport.sessionId;
     if (id !== undefined) sessions.delete(id);
     session.transport.close().catch((cause: unknown) => {
@@ -157,12 +169,12 @@ export function createSessions(options: {
   return {
     handle,
     has: (sessionId) => sessions.has(sessionId),
-    begin,
+    beginCall,
     async close() {
-      cancelSweep();
-      const open = [...sessions.values()];
+      cancelCleanup();
+      const remaining = [...sessions.values()];
       sessions.clear();
-      await Promise.allSettled(open.map(({ transport }) => transport.close()));
+      await Promise.allSettled(remaining.map(({ transport }) => transport.close()));
     },
     get size() {
       return sessions.size;
@@ -170,6 +182,6 @@ export function createSessions(options: {
   };
 }
 
-function isInitialize(body: unknown): boolean {
+function hasInitializeRequest(body: unknown): boolean {
   return (Array.isArray(body) ? body : [body]).some((message) => isInitializeRequest(message));
 }

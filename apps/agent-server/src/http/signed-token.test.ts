@@ -2,10 +2,10 @@ import { mintToken } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent } from "../testing/start.ts";
-import { textTool, shout } from "../testing/tools.ts";
+import { createTextTool, shoutTool } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { createSignedTokenCheck, type Signer } from "./signed-token.ts";
 
@@ -14,9 +14,9 @@ let server: RunningAgent;
 let stranger: RunningAgent;
 
 beforeAll(async () => {
-  relay = await startRelay();
-  const writing = textTool("writing", () => ({ ok: true, data: "written" }), 2);
-  server = await startJoinedAgent({ relayUrl: relay.url, tools: [shout, writing] });
+  relay = await startTestRelay();
+  const writing = createTextTool("writing", () => ({ ok: true, data: "written" }), 2);
+  server = await startJoinedAgent({ relayUrl: relay.url, tools: [shoutTool, writing] });
   stranger = await startJoinedAgent({ relayUrl: relay.url });
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ function tokenOf(change: Partial<Mint> = {}): Promise<string> {
   const { agentId, secretKey } = stranger.agent.identity;
   return mintToken({
     agentId,
-    deviceId: stranger.home?.deviceId() ?? "",
+    deviceId: stranger.relayLink?.deviceId() ?? "",
     secretKey,
     audience: server.agent.identity.did,
     scope: [],
@@ -73,8 +73,8 @@ describe("an agent's signed token", () => {
     ["meant for another agent", () => ({ audience: stranger.agent.identity.did })],
     ["signed by another key", () => ({ secretKey: generateKeyPair().secretKey })],
     ["of an unknown device", () => ({ deviceId: crypto.randomUUID() })],
-    ["of another agent's device", () => ({ deviceId: server.home?.deviceId() ?? "" })],
-    ["of an unknown agent", () => ({ agentId: newIdentity().agentId })],
+    ["of another agent's device", () => ({ deviceId: server.relayLink?.deviceId() ?? "" })],
+    ["of an unknown agent", () => ({ agentId: createTestIdentity().agentId })],
     ["that is too old", () => ({ now: Date.now() - 301_000 })],
     ["from the future", () => ({ now: Date.now() + 302_000 })],
     ["that claims to be the relay's", () => ({ agentId: relayId(), deviceId: relayId() })],
@@ -89,11 +89,11 @@ describe("an agent's signed token", () => {
 });
 
 function relayId(): string {
-  return server.home?.membership()?.relay.relayId ?? "";
+  return server.relayLink?.membership()?.relay.relayId ?? "";
 }
 
 describe("a token that was verified before", () => {
-  const identity = newIdentity();
+  const identity = createTestIdentity();
   const caller = { kind: "agent", agentId: identity.agentId, trust: "verified" } as const;
   let now = 1_760_000_000_000;
   let signer: Signer | null = null;
@@ -112,7 +112,7 @@ describe("a token that was verified before", () => {
     const blocked = { ...caller, trust: "blocked" } as const;
     signer = { publicKey: identity.publicKey, caller: blocked };
     expect(await check(token)).toEqual({ ok: true, caller: blocked });
-    signer = { publicKey: newIdentity().publicKey, caller };
+    signer = { publicKey: createTestIdentity().publicKey, caller };
     expect(await check(token)).toMatchObject({ code: "auth.verification_failed" });
     signer = null;
     expect(await check(token)).toMatchObject({ code: "auth.unknown_caller" });

@@ -1,4 +1,4 @@
-import { checkToken, peekToken } from "@agent/client";
+import { verifyToken, peekToken } from "@agent/client";
 import type { Caller } from "../caller.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
@@ -13,7 +13,7 @@ export interface Signer {
 /** Whose key an agent's device signs with; null when nobody is known by these ids. */
 export type FindSigner = (agentId: string, deviceId: string) => Promise<Signer | null>;
 
-const remembered = 1_000;
+const CACHE_SIZE = 1_000;
 
 /**
  * Checks `agent:` tokens against the key of whoever they say they are from. A token is verified once,
@@ -39,19 +39,19 @@ export function createSignedTokenCheck(parts: {
     const known = verified.get(token);
     if (known?.publicKey === publicKey && known.expiresAt > now) return { ok: true, caller };
 
-    const checked = await checkToken(token, { publicKey, audience: identity.did, now });
+    const checked = await verifyToken(token, { publicKey, audience: identity.did, now });
     if (!checked.ok) return checked;
     verified.set(token, { publicKey, expiresAt: checked.claims.expiresAt });
     const oldest = verified.keys().next();
-    if (verified.size > remembered && oldest.done !== true) verified.delete(oldest.value);
+    if (verified.size > CACHE_SIZE && oldest.done !== true) verified.delete(oldest.value);
     return { ok: true, caller };
   };
 }
 
 /** Asks one after another until somebody knows the signer. */
-export function firstSigner(...sources: readonly FindSigner[]): FindSigner {
+export function combineSignerLookups(...lookups: readonly FindSigner[]): FindSigner {
   return async (agentId, deviceId) => {
-    for (const find of sources) {
+    for (const find of lookups) {
       const signer = await find(agentId, deviceId);
       if (signer !== null) return signer;
     }

@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Settings, settingSources } from "../config-settings.ts";
 import { parseJsonc } from "../jsonc.ts";
-import { masterToken, startRelay } from "../testing/relay.ts";
+import { MASTER_TOKEN, startTestRelay } from "../testing/relay.ts";
 import { configTemplate } from "./config-template.ts";
 
 /** What the calls below read of the relay's answers. */
@@ -90,7 +90,7 @@ configuration ok
   });
 
   test("its agent is hired and paid, by the calls of the README", async () => {
-    const relay = await startRelay();
+    const relay = await startTestRelay();
     await run("init", "paid");
     const env = { AGENT_SYNC_URL: relay.url, AGENT_PORT: "0", LOG_LEVEL: "error" };
     const child = spawn(process.execPath, [...command, "--config", "paid/agent.config.jsonc"], {
@@ -107,7 +107,7 @@ configuration ok
         const answer = await fetch(`${relay.url}${path}`, {
           method,
           headers: {
-            authorization: `Bearer ${masterToken}`,
+            authorization: `Bearer ${MASTER_TOKEN}`,
             ...(body !== undefined && { "content-type": "application/json" }),
           },
           ...(body !== undefined && { body: JSON.stringify(body) }),

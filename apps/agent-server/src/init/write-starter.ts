@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { configTemplate } from "./config-template.ts";
 import { toolsTemplate } from "./tools-template.ts";
 
-export type Written =
+export type WriteStarterResult =
   | { readonly ok: true; readonly config: string; readonly tools: string }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Writes a configuration and a tools module into a folder, and never over what is there. */
-export async function writeStarter(folder: string): Promise<Written> {
+export async function writeStarterFiles(folder: string): Promise<WriteStarterResult> {
   const config = join(folder, "agent.config.jsonc");
   const tools = join(folder, "tools.mjs");
   const faults = [config, tools]

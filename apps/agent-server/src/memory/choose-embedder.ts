@@ -1,12 +1,12 @@
-import { createExchange, type ModelEndpoint } from "../model/exchange.ts";
+import { createModelCaller, type ModelEndpoint } from "../model/exchange.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Embedder } from "./embedder.ts";
-import { embeddingsEndpoint } from "./embeddings-endpoint.ts";
-import { hashedNgrams } from "./hashed-ngrams.ts";
+import { createEndpointEmbedder } from "./embeddings-endpoint.ts";
+import { hashedNgramEmbedder } from "./hashed-ngrams.ts";
 
 /** The endpoint where one is configured, else the embedder that needs none. */
 export function chooseEmbedder(endpoint: ModelEndpoint | undefined, runtime: Runtime): Embedder {
   return endpoint === undefined
-    ? hashedNgrams
-    : embeddingsEndpoint(endpoint.model, createExchange(endpoint, runtime));
+    ? hashedNgramEmbedder
+    : createEndpointEmbedder(endpoint.model, createModelCaller(endpoint, runtime));
 }

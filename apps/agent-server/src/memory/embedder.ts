@@ -8,22 +8,22 @@ export interface Embedder {
   /** Changes whenever vectors from before cannot be compared any more. */
   readonly id: string;
   /** The cosine from which on two texts are about the same thing. */
-  readonly related: number;
+  readonly relatedThreshold: number;
   embed(texts: readonly string[], signal: AbortSignal): Promise<EmbedAnswer>;
 }
 
 /** Scales to length 1; a vector without direction stays as it is. */
-export function normalized(vector: Float32Array): Float32Array {
-  const length = Math.sqrt(dot(vector, vector));
+export function normalize(vector: Float32Array): Float32Array {
+  const length = Math.sqrt(calculateDotProduct(vector, vector));
   return length === 0 ? vector : vector.map((value) => value / length);
 }
 
 /** Of vectors of length 1, within -1 and 1; vectors of different spaces have nothing in common. */
-export function cosine(a: Float32Array, b: Float32Array): number {
-  return a.length === b.length ? Math.max(-1, Math.min(1, dot(a, b))) : 0;
+export function calculateCosine(a: Float32Array, b: Float32Array): number {
+  return a.length === b.length ? Math.max(-1, Math.min(1, calculateDotProduct(a, b))) : 0;
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
+function calculateDotProduct(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let index = 0; index < a.length; index++) sum += (a[index] ?? 0) * (b[index] ?? 0);
   return sum;

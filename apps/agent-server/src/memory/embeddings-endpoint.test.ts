@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { createExchange } from "../model/exchange.ts";
-import { systemRuntime } from "../runtime.ts";
-import { hastyRuntime } from "../testing/hasty-runtime.ts";
+import { createModelCaller } from "../model/exchange.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createFastRuntime } from "../testing/hasty-runtime.ts";
 import {
-  json,
+  replyJson,
   startModelServer,
-  status,
+  replyStatus,
   type ModelServer,
   type Reply,
 } from "../testing/model-server.ts";
-import { embeddingsEndpoint } from "./embeddings-endpoint.ts";
+import { createEndpointEmbedder } from "./embeddings-endpoint.ts";
 import { openMemory } from "./open-memory.ts";
 
 let server: ModelServer;
@@ -23,20 +23,20 @@ const { signal } = new AbortController();
 
 function newEmbedder() {
   const endpoint = { baseUrl: server.baseUrl, model: "e1", apiKey: "key-2" };
-  return embeddingsEndpoint("e1", createExchange(endpoint, hastyRuntime()));
+  return createEndpointEmbedder("e1", createModelCaller(endpoint, createFastRuntime()));
 }
 
 async function embed(texts: string[], ...replies: Reply[]) {
-  server.script(...replies);
+  server.setReplies(...replies);
   return newEmbedder().embed(texts, signal);
 }
 
 const vectors = (...given: unknown[]) =>
-  json({ data: given.map((embedding, index) => ({ index, embedding })) });
+  replyJson({ data: given.map((embedding, index) => ({ index, embedding })) });
 
 test("texts go to the endpoint in one request, with its own key", async () => {
   await embed(["a", "b"], vectors([1, 0], [0, 1]));
-  expect(server.seen).toEqual([
+  expect(server.received).toEqual([
     {
       path: "/v1/embeddings",
       authorization: "Bearer key-2",
@@ -48,7 +48,7 @@ test("texts go to the endpoint in one request, with its own key", async () => {
 test("vectors are scaled to length 1 and put in the order of the texts", async () => {
   const answer = await embed(
     ["a", "b"],
-    json({
+    replyJson({
       data: [
         { index: 1, embedding: [0, 2] },
         { index: 0, embedding: [3, 4] },
@@ -66,7 +66,7 @@ test("vectors are scaled to length 1 and put in the order of the texts", async (
 });
 
 test("a rate limit is waited for", async () => {
-  expect(await embed(["a"], status(429, { "retry-after": "1" }), vectors([1]))).toMatchObject({
+  expect(await embed(["a"], replyStatus(429, { "retry-after": "1" }), vectors([1]))).toMatchObject({
     ok: true,
   });
 });
@@ -82,24 +82,24 @@ describe("an answer is refused", () => {
       (response) =>
         response.end('{"data":[{"index":0,"embedding":[1e999]},{"index":1,"embedding":[1]}]}'),
     ],
-    ["of another shape", json({ vectors: [] })],
+    ["of another shape", replyJson({ vectors: [] })],
     ["that is no JSON", (response) => response.end("<html>")],
-    ["with a status of its own", status(401)],
+    ["with a status of its own", replyStatus(401)],
   ])("%s", async (_, reply) => {
     expect(await embed(["a", "b"], reply)).toMatchObject({
       ok: false,
       code: "memory.not_embedded",
     });
-    expect(server.seen).toHaveLength(1);
+    expect(server.received).toHaveLength(1);
   });
 });
 
 test("a memory remembers and recalls by what the endpoint says", async () => {
-  const runtime = systemRuntime(silentLog);
+  const runtime = createSystemRuntime(silentLog);
   const opened = openMemory({ path: ":memory:", embedder: newEmbedder(), runtime });
   if (!opened.ok) throw new Error(opened.fault);
   const { memory } = opened;
-  server.script(vectors([1, 0]), vectors([0, 1]), vectors([1, 0.1]), status(400));
+  server.setReplies(vectors([1, 0]), vectors([0, 1]), vectors([1, 0.1]), replyStatus(400));
   await memory.remember({ caller: "a", content: "the feline", type: "semantic" }, signal);
   await memory.remember({ caller: "a", content: "the car", type: "semantic" }, signal);
   const recalled = await memory.recall("cat", { caller: "a" }, signal);

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import { boundedBody } from "../model/bounded-body.ts";
-import { refusal, type Exchange, type Reading } from "../model/exchange.ts";
+import { buildModelRefusal, type CallModel, type ModelResult } from "../model/exchange.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { normalized, type Embedder } from "./embedder.ts";
+import { normalize, type Embedder } from "./embedder.ts";
 
-const answerBytes = 16_777_216;
+const MAX_ANSWER_BYTES = 16_777_216;
 
 const Answer = v.object({
   data: v.array(
@@ -16,16 +16,16 @@ const Answer = v.object({
 });
 
 /** Embeddings of an OpenAI-compatible endpoint. */
-export function embeddingsEndpoint(model: string, exchange: Exchange): Embedder {
+export function createEndpointEmbedder(model: string, exchange: CallModel): Embedder {
   return {
     id: `endpoint:${model}`,
-    related: 0.4,
+    relatedThreshold: 0.4,
     async embed(texts, signal) {
       const body = { input: texts, encoding_format: "float" };
       const answer = await exchange(
         "/embeddings",
         body,
-        (response) => read(response, texts),
+        (response) => readEmbeddings(response, texts),
         signal,
       );
       if (answer.ok) return { ok: true, vectors: answer.value };
@@ -34,22 +34,22 @@ export function embeddingsEndpoint(model: string, exchange: Exchange): Embedder 
   };
 }
 
-async function read(
+async function readEmbeddings(
   response: Response,
   texts: readonly string[],
-): Promise<Reading<readonly Float32Array[]>> {
-  const text = await new Response(boundedBody(response, answerBytes)).text();
+): Promise<ModelResult<readonly Float32Array[]>> {
+  const text = await new Response(boundedBody(response, MAX_ANSWER_BYTES)).text();
   const parsed = v.safeParse(Answer, parseJson(text));
-  if (!parsed.success) return malformed;
+  if (!parsed.success) return malformedRefusal;
   // Endpoints need not keep the order.
   const byIndex = new Map(parsed.output.data.map(({ index, embedding }) => [index, embedding]));
   const vectors = texts.flatMap((_, index) => {
     const embedding = byIndex.get(index);
-    return embedding === undefined ? [] : [normalized(Float32Array.from(embedding))];
+    return embedding === undefined ? [] : [normalize(Float32Array.from(embedding))];
   });
   const dimensions = new Set(vectors.map(({ length }) => length));
-  if (vectors.length !== texts.length || dimensions.size !== 1) return malformed;
+  if (vectors.length !== texts.length || dimensions.size !== 1) return malformedRefusal;
   return { ok: true, value: vectors };
 }
 
-const malformed = refusal("model.malformed", "gave embeddings that are none");
+const malformedRefusal = buildModelRefusal("model.malformed", "gave embeddings that are none");

@@ -1,9 +1,9 @@
-const dayMs = 86_400_000;
-const longestHalfLifeDays = 365;
-const growth = 1.2;
+const DAY_MS = 86_400_000;
+const MAX_HALF_LIFE_DAYS = 365;
+const HALF_LIFE_GROWTH = 1.2;
 
 /** How sure a memory was when it was last touched, and how fast that fades. */
-export interface Fading {
+export interface Decay {
   /** 0 to 1, at `reinforcedAt`. */
   readonly confidence: number;
   readonly halfLifeDays: number;
@@ -11,21 +11,24 @@ export interface Fading {
   readonly reinforcedAt: number;
 }
 
-export function freshFading(now: number): Fading {
+export function createInitialDecay(now: number): Decay {
   return { confidence: 0.8, halfLifeDays: 30, reinforcedAt: now };
 }
 
 /** Halved with every half-life; a clock that was set back makes nothing surer than it was. */
-export function confidenceAt({ confidence, halfLifeDays, reinforcedAt }: Fading, now: number) {
-  const days = Math.max(0, now - reinforcedAt) / dayMs;
+export function calculateConfidence(
+  { confidence, halfLifeDays, reinforcedAt }: Decay,
+  now: number,
+) {
+  const days = Math.max(0, now - reinforcedAt) / DAY_MS;
   return confidence * 0.5 ** (days / halfLifeDays);
 }
 
 /** Recalled, or said again: half of the doubt is gone, and it fades more slowly from here on. */
-export function reinforced(fading: Fading, now: number): Fading {
+export function reinforceDecay(decay: Decay, now: number): Decay {
   return {
-    confidence: (1 + confidenceAt(fading, now)) / 2,
-    halfLifeDays: Math.min(longestHalfLifeDays, fading.halfLifeDays * growth),
-    reinforcedAt: Math.max(now, fading.reinforcedAt),
+    confidence: (1 + calculateConfidence(decay, now)) / 2,
+    halfLifeDays: Math.min(MAX_HALF_LIFE_DAYS, decay.halfLifeDays * HALF_LIFE_GROWTH),
+    reinforcedAt: Math.max(now, decay.reinforcedAt),
   };
 }

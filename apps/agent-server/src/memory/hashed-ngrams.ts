@@ -1,34 +1,34 @@
-import { normalized, type Embedder } from "./embedder.ts";
+import { normalize, type Embedder } from "./embedder.ts";
 
-const dimensions = 512;
+const DIMENSIONS = 512;
 /** Words this long and longer count fully; shorter ones are mostly grammar. */
-const fullWord = 6;
-const gram = 3;
+const FULL_WORD_LENGTH = 6;
+const GRAM_LENGTH = 3;
 
 /**
  * The embedder that needs neither a model nor a network: words and their trigrams, hashed into
  * a fixed number of dimensions. It sees common words and word forms, not synonyms.
  */
-export const hashedNgrams: Embedder = {
+export const hashedNgramEmbedder: Embedder = {
   id: "hashed-ngrams-1",
-  related: 0.25,
+  relatedThreshold: 0.25,
   async embed(texts) {
-    return { ok: true, vectors: texts.map(vectorOf) };
+    return { ok: true, vectors: texts.map(embedText) };
   },
 };
 
-function vectorOf(text: string): Float32Array {
-  const vector = new Float32Array(dimensions);
-  for (const [feature, weight] of featuresOf(text)) {
+function embedText(text: string): Float32Array {
+  const vector = new Float32Array(DIMENSIONS);
+  for (const [feature, weight] of extractFeatures(text)) {
     const hash = fnv1a(feature);
-    const at = hash % dimensions;
+    const at = hash % DIMENSIONS;
     // Half of the features count downwards, so that collisions cancel out instead of adding up.
     vector[at] = (vector[at] ?? 0) + (hash & 0x80000000 ? -weight : weight);
   }
-  return normalized(vector);
+  return normalize(vector);
 }
 
-function featuresOf(text: string): Map<string, number> {
+function extractFeatures(text: string): Map<string, number> {
   const features = new Map<string, number>();
   const add = (feature: string, weight: number) =>
     features.set(feature, (features.get(feature) ?? 0) + weight);
@@ -38,12 +38,12 @@ function featuresOf(text: string): Map<string, number> {
   const words = plain.match(/\p{Script=Han}|[\p{L}\p{M}\p{N}]+/gu) ?? [plain.trim()];
   for (const word of words) {
     const characters = Array.from(word);
-    const weight = Math.min(1, characters.length / fullWord);
+    const weight = Math.min(1, characters.length / FULL_WORD_LENGTH);
     add(word, weight);
     const padded = ["^", ...characters, "$"];
     const share = (weight * 0.5) / Math.sqrt(padded.length);
-    for (let start = 0; start + gram <= padded.length; start++) {
-      add(padded.slice(start, start + gram).join(""), share);
+    for (let start = 0; start + GRAM_LENGTH <= padded.length; start++) {
+      add(padded.slice(start, start + GRAM_LENGTH).join(""), share);
     }
   }
   // The tenth mention says less than the first.

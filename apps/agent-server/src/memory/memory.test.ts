@@ -1,35 +1,35 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock, seededRandom } from "@agent/testkit";
+import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Embedder } from "./embedder.ts";
-import { hashedNgrams } from "./hashed-ngrams.ts";
-import { memoryLimits, type Memory, type Note } from "./memory.ts";
+import { hashedNgramEmbedder } from "./hashed-ngrams.ts";
+import { memoryLimits, type Memory, type NewMemory } from "./memory.ts";
 import { openMemory } from "./open-memory.ts";
 
 const day = 86_400_000;
 const { signal } = new AbortController();
 
-let clock: ReturnType<typeof manualClock>;
+let clock: ReturnType<typeof createManualClock>;
 let memory: Memory;
 
 beforeEach(() => {
-  clock = manualClock();
+  clock = createManualClock();
   memory = open(":memory:");
 });
 afterEach(() => memory.close());
 
-function open(path: string, embedder: Embedder = hashedNgrams): Memory {
-  const runtime = { now: clock.now, randomBytes: seededRandom(1).randomBytes };
+function open(path: string, embedder: Embedder = hashedNgramEmbedder): Memory {
+  const runtime = { now: clock.now, randomBytes: createSeededRandom(1).randomBytes };
   const opened = openMemory({ path, embedder, runtime });
   if (!opened.ok) throw new Error(opened.fault);
   return opened.memory;
 }
 
-async function remember(content: string, note: Partial<Note> = {}): Promise<string> {
+async function remember(content: string, note: Partial<NewMemory> = {}): Promise<string> {
   const kept = await memory.remember(
     { caller: "alice", content, type: "semantic", ...note },
     signal,
@@ -78,7 +78,7 @@ describe("recall", () => {
   test("and a snapshot tell no more at once than a tool's result can hold", async () => {
     // A control character takes six bytes as JSON.
     for (let n = 0; n < 30; n++) await remember(`note ${n} ${"\u0001".repeat(10_000)}`);
-    for (const told of [await recall("note", "alice", 100), memory.snapshot("alice")]) {
+    for (const told of [await recall("note", "alice", 100), memory.listNewest("alice")]) {
       expect(told).toHaveLength(6);
       expect(JSON.stringify(told).length).toBeLessThan(limits.resultBytes);
     }
@@ -89,7 +89,7 @@ describe("recall", () => {
     const vector = Float32Array.of(1);
     memory = open(":memory:", {
       id: "all alike",
-      related: 2,
+      relatedThreshold: 2,
       embed: async (texts) => ({ ok: true, vectors: texts.map(() => vector) }),
     });
     const order = async () => (await recall("x")).map(({ content }) => content);
@@ -107,7 +107,11 @@ describe("recall", () => {
       await remember(content);
       await clock.advance(1);
     }
-    expect(memory.snapshot("alice").map(({ content }) => content)).toEqual(["three", "two", "one"]);
+    expect(memory.listNewest("alice").map(({ content }) => content)).toEqual([
+      "three",
+      "two",
+      "one",
+    ]);
   });
 
   test("reinforces what it found and nothing else", async () => {
@@ -132,7 +136,7 @@ describe("a note", () => {
     const first = await remember("The sky is blue");
     expect(await remember("The sky is blue")).toBe(first);
     expect(memory.count()).toBe(1);
-    expect(memory.snapshot("alice")[0]?.half_life_days).toBeCloseTo(36);
+    expect(memory.listNewest("alice")[0]?.half_life_days).toBeCloseTo(36);
   });
 
   test("said at the same time twice is one memory", async () => {
@@ -176,16 +180,16 @@ describe("nobody is told", () => {
     await remember("alice lives in Paris", { sensitivity: "personal" });
     expect(memory.count()).toBe(1);
     expect(await recall("Paris")).toEqual([]);
-    expect(memory.snapshot("alice")).toEqual([]);
+    expect(memory.listNewest("alice")).toEqual([]);
   });
 
   test("what another caller said, not even when it is the same text", async () => {
     await remember("the launch is on Friday", { caller: "alice" });
     expect(await recall("launch", "bob")).toEqual([]);
-    expect(memory.snapshot("bob")).toEqual([]);
+    expect(memory.listNewest("bob")).toEqual([]);
     const own = await remember("the launch is on Friday", { caller: "bob" });
     expect(await remember("the launch is on Friday", { caller: "alice" })).not.toBe(own);
-    expect(memory.snapshot("bob")[0]?.half_life_days).toBe(30);
+    expect(memory.listNewest("bob")[0]?.half_life_days).toBe(30);
   });
 });
 
@@ -193,10 +197,10 @@ test("when a caller has said too much, what has faded most is forgotten, and nob
   await remember("of bob", { caller: "bob" });
   await remember("faded");
   await clock.advance(day);
-  for (let n = 1; n < memoryLimits.perCaller; n++) await remember(`n${n}`);
-  expect(memory.count()).toBe(memoryLimits.perCaller + 1);
+  for (let n = 1; n < memoryLimits.memoriesPerCaller; n++) await remember(`n${n}`);
+  expect(memory.count()).toBe(memoryLimits.memoriesPerCaller + 1);
   await remember("one more");
-  expect(memory.count()).toBe(memoryLimits.perCaller + 1);
+  expect(memory.count()).toBe(memoryLimits.memoriesPerCaller + 1);
   const left = (await recall("faded", "alice", 100)).map(({ content }) => content);
   expect(left).not.toContain("faded");
   expect(await recall("of bob", "bob")).toHaveLength(1);
@@ -206,7 +210,7 @@ describe("the embedder", () => {
   /** Knows by the first character only what a text is about. */
   const initials = (id: string): Embedder => ({
     id,
-    related: 0.5,
+    relatedThreshold: 0.5,
     embed: async (texts) => ({
       ok: true,
       vectors: texts.map((text) =>
@@ -232,7 +236,7 @@ describe("the embedder", () => {
   test("that fails is the answer, and nothing is kept", async () => {
     memory.close();
     const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
-    memory = open(":memory:", { id: "down", related: 0, embed: async () => refusal });
+    memory = open(":memory:", { id: "down", relatedThreshold: 0, embed: async () => refusal });
     const note = { caller: "alice", content: "x", type: "semantic" } as const;
     expect(await memory.remember(note, signal)).toEqual(refusal);
     expect(await memory.recall("x", { caller: "alice" }, signal)).toEqual(refusal);
@@ -250,8 +254,8 @@ describe("a memory on disk", () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   const fault = () => {
-    const runtime = { now: clock.now, randomBytes: seededRandom(1).randomBytes };
-    const opened = openMemory({ path, embedder: hashedNgrams, runtime });
+    const runtime = { now: clock.now, randomBytes: createSeededRandom(1).randomBytes };
+    const opened = openMemory({ path, embedder: hashedNgramEmbedder, runtime });
     return opened.ok ? "" : opened.fault;
   };
 

@@ -1,21 +1,21 @@
 import { sha256Hex, uuidV7 } from "@agent/crypto";
 import type { Runtime } from "../runtime.ts";
-import { cosine, type Embedder } from "./embedder.ts";
-import { confidenceAt, freshFading, reinforced } from "./fading.ts";
-import { stricter, takenSensitivity, type Sensitivity } from "./sensitivity.ts";
+import { calculateCosine, type Embedder } from "./embedder.ts";
+import { calculateConfidence, createInitialDecay, reinforceDecay } from "./fading.ts";
+import { pickStricterSensitivity, parseSensitivity, type Sensitivity } from "./sensitivity.ts";
 import type { Candidate, MemoryStore, MemoryType, StoredMemory } from "./store.ts";
 
 export const memoryLimits = {
   contentBytes: 16_384,
-  perCaller: 2_000,
+  memoriesPerCaller: 2_000,
   recallDefault: 10,
   recallMax: 100,
   /** Of everything that is told at once, as JSON: more would not pass as a tool's result. */
-  toldBytes: 393_216,
+  recalledBytes: 393_216,
 } as const;
 
 /** Memories that another embedder left are taken over in portions, so that no recall waits for all. */
-const takeover = 64;
+const REEMBED_BATCH_SIZE = 64;
 
 export type MemoryCode = "memory.sensitivity_refused" | "memory.too_large" | "memory.not_embedded";
 
@@ -25,7 +25,7 @@ export interface MemoryRefusal {
   readonly detail: string;
 }
 
-export interface Note {
+export interface NewMemory {
   /** The key of the caller that it is formed with; nobody else ever sees it. */
   readonly caller: string;
   readonly content: string;
@@ -51,10 +51,10 @@ export interface Recalled {
 
 export interface Memory {
   /** From this similarity on a memory is about what was asked. */
-  readonly related: number;
+  readonly relatedThreshold: number;
   /** Keeps a note, or reinforces the one that says the same. */
   remember(
-    note: Note,
+    note: NewMemory,
     signal: AbortSignal,
   ): Promise<{ readonly ok: true; readonly nodeId: string } | MemoryRefusal>;
   /** What this caller's memories, those of sensitivity `none`, have on a query; what is related is reinforced. */
@@ -64,7 +64,7 @@ export interface Memory {
     signal: AbortSignal,
   ): Promise<Recalled | MemoryRefusal>;
   /** The same memories, newest first, without being touched. */
-  snapshot(caller: string): readonly Omit<RecallItem, "similarity">[];
+  listNewest(caller: string): readonly Omit<RecallItem, "similarity">[];
   /** All memories of all callers. */
   count(): number;
   close(): void;
@@ -78,55 +78,61 @@ export function createMemory(parts: {
   const { store, embedder, runtime } = parts;
 
   return {
-    related: embedder.related,
+    relatedThreshold: embedder.relatedThreshold,
 
     async remember({ caller, content, sensitivity: given, type }, signal) {
-      const sensitivity = takenSensitivity(given);
-      if (sensitivity === undefined) return sensitivityRefused;
-      if (Buffer.byteLength(content) > memoryLimits.contentBytes) return tooLarge;
+      const sensitivity = parseSensitivity(given);
+      if (sensitivity === undefined) return sensitivityRefusal;
+      if (Buffer.byteLength(content) > memoryLimits.contentBytes) return tooLargeRefusal;
       const embedded = await embedder.embed([content], signal);
       if (!embedded.ok) return embedded;
       const [embedding = new Float32Array()] = embedded.vectors;
-      return store.atomically(() => keep({ caller, content, sensitivity, type, embedding }));
+      return store.runInTransaction(() =>
+        saveMemory({ caller, content, sensitivity, type, embedding }),
+      );
     },
 
     async recall(query, { caller, limit = memoryLimits.recallDefault }, signal) {
-      const foreign = store.foreign(caller, embedder.id, takeover);
-      const texts = [query, ...foreign.map(({ content }) => content)];
+      const staleMemories = store.listForeignEmbedded(caller, embedder.id, REEMBED_BATCH_SIZE);
+      const texts = [query, ...staleMemories.map(({ content }) => content)];
       const embedded = await embedder.embed(texts, signal);
       if (!embedded.ok) return embedded;
-      const [wanted = new Float32Array(), ...vectors] = embedded.vectors;
+      const [queryVector = new Float32Array(), ...vectors] = embedded.vectors;
 
-      return store.atomically(() => {
-        for (const [index, { nodeId }] of foreign.entries()) {
+      return store.runInTransaction(() => {
+        for (const [index, { nodeId }] of staleMemories.entries()) {
           const vector = vectors[index];
-          if (vector !== undefined) store.embed(nodeId, embedder.id, vector);
+          if (vector !== undefined) store.updateEmbedding(nodeId, embedder.id, vector);
         }
         const now = runtime.now();
-        const best = rank(store.tellable(caller, embedder.id), wanted, now).slice(0, limit);
-        const items = best.flatMap(({ candidate, similarity }) => {
-          const memory = store.byId(candidate.nodeId);
-          return memory === undefined ? [] : [{ ...told(memory, now), similarity }];
+        const ranked = rankCandidates(
+          store.listRecallable(caller, embedder.id),
+          queryVector,
+          now,
+        ).slice(0, limit);
+        const items = ranked.flatMap(({ candidate, similarity }) => {
+          const memory = store.findById(candidate.nodeId);
+          return memory === undefined ? [] : [{ ...toRecallItem(memory, now), similarity }];
         });
-        for (const { candidate, similarity } of best) {
-          if (similarity < embedder.related) continue;
-          store.reinforce(candidate.nodeId, reinforced(candidate, now));
+        for (const { candidate, similarity } of ranked) {
+          if (similarity < embedder.relatedThreshold) continue;
+          store.updateDecay(candidate.nodeId, reinforceDecay(candidate, now));
         }
-        return { ok: true, items: fitting(items) };
+        return { ok: true, items: limitToRecalledBytes(items) };
       });
     },
 
-    snapshot(caller) {
+    listNewest(caller) {
       const now = runtime.now();
-      const newest = store.newest(caller, memoryLimits.recallMax);
-      return fitting(newest.map((memory) => told(memory, now)));
+      const newest = store.listNewest(caller, memoryLimits.recallMax);
+      return limitToRecalledBytes(newest.map((memory) => toRecallItem(memory, now)));
     },
 
     count: () => store.count(),
     close: () => store.close(),
   };
 
-  function keep(note: {
+  function saveMemory(note: {
     caller: string;
     content: string;
     sensitivity: Sensitivity;
@@ -136,13 +142,16 @@ export function createMemory(parts: {
     const { caller, content, sensitivity, type, embedding } = note;
     const now = runtime.now();
     const contentHash = sha256Hex(content);
-    const known = store.byContent(caller, contentHash);
+    const known = store.findByContent(caller, contentHash);
     if (known !== undefined) {
-      store.reinforce(known.nodeId, reinforced(known, now));
-      store.classify(known.nodeId, stricter(known.sensitivity, sensitivity));
+      store.updateDecay(known.nodeId, reinforceDecay(known, now));
+      store.updateSensitivity(
+        known.nodeId,
+        pickStricterSensitivity(known.sensitivity, sensitivity),
+      );
       return { ok: true, nodeId: known.nodeId };
     }
-    store.forget(caller, memoryLimits.perCaller - 1, now);
+    store.purgeMostDecayed(caller, memoryLimits.memoriesPerCaller - 1, now);
     const nodeId = uuidV7(now, runtime.randomBytes(10));
     store.insert({
       nodeId,
@@ -151,7 +160,7 @@ export function createMemory(parts: {
       contentHash,
       sensitivity,
       memoryType: type,
-      ...freshFading(now),
+      ...createInitialDecay(now),
       createdAt: now,
       embedder: embedder.id,
       embedding,
@@ -160,18 +169,24 @@ export function createMemory(parts: {
   }
 }
 
-function rank(candidates: readonly Candidate[], wanted: Float32Array, now: number) {
+function rankCandidates(candidates: readonly Candidate[], queryVector: Float32Array, now: number) {
   return candidates
-    .map((candidate) => ({ candidate, similarity: cosine(wanted, candidate.embedding) }))
+    .map((candidate) => ({
+      candidate,
+      similarity: calculateCosine(queryVector, candidate.embedding),
+    }))
     .filter(({ similarity }) => similarity > 0)
-    .map((found) => ({ ...found, score: found.similarity * confidenceAt(found.candidate, now) }))
+    .map((found) => ({
+      ...found,
+      score: found.similarity * calculateConfidence(found.candidate, now),
+    }))
     .toSorted((a, b) => b.score - a.score || b.candidate.createdAt - a.candidate.createdAt);
 }
 
-function told(memory: StoredMemory, now: number): Omit<RecallItem, "similarity"> {
+function toRecallItem(memory: StoredMemory, now: number): Omit<RecallItem, "similarity"> {
   return {
     content: memory.content,
-    confidence: confidenceAt(memory, now),
+    confidence: calculateConfidence(memory, now),
     half_life_days: memory.halfLifeDays,
     memory_type: memory.memoryType,
     created_at: memory.createdAt,
@@ -179,21 +194,21 @@ function told(memory: StoredMemory, now: number): Omit<RecallItem, "similarity">
 }
 
 /** The first of these, as many as may be told at once. */
-function fitting<T>(items: readonly T[]): T[] {
-  let left: number = memoryLimits.toldBytes;
+function limitToRecalledBytes<T>(items: readonly T[]): T[] {
+  let left: number = memoryLimits.recalledBytes;
   return items.filter((item) => {
     left -= Buffer.byteLength(JSON.stringify(item));
     return left >= 0;
   });
 }
 
-const sensitivityRefused: MemoryRefusal = {
+const sensitivityRefusal: MemoryRefusal = {
   ok: false,
   code: "memory.sensitivity_refused",
   detail: 'Only memories of sensitivity "none" or "personal" are taken',
 };
 
-const tooLarge: MemoryRefusal = {
+const tooLargeRefusal: MemoryRefusal = {
   ok: false,
   code: "memory.too_large",
   detail: `A memory holds at most ${memoryLimits.contentBytes} bytes of UTF-8`,

@@ -3,10 +3,10 @@ import { dirname } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 
 /** "AgMe": marks the file as an agent's memory. */
-const applicationId = 0x41674d65;
-const version = 1;
+const APPLICATION_ID = 0x41674d65;
+const SCHEMA_VERSION = 1;
 
-const schema = `
+const SCHEMA_SQL = `
   CREATE TABLE memories (
     node_id TEXT PRIMARY KEY,
     caller TEXT NOT NULL,
@@ -23,10 +23,10 @@ const schema = `
     embedding BLOB NOT NULL,
     UNIQUE (caller, content_hash)
   ) STRICT;
-  PRAGMA application_id = ${applicationId};
-  PRAGMA user_version = ${version};`;
+  PRAGMA application_id = ${APPLICATION_ID};
+  PRAGMA user_version = ${SCHEMA_VERSION};`;
 
-export type OpenedDatabase =
+export type OpenDatabaseResult =
   | { readonly ok: true; readonly db: Database }
   | { readonly ok: false; readonly fault: string };
 
@@ -34,12 +34,12 @@ export type OpenedDatabase =
  * Opens the memory at `path`, or an empty one for `:memory:`. A file that is damaged, foreign or of a
  * newer version is refused and stays as it is: an agent that silently forgets would not be noticed.
  */
-export function openDatabase(path: string): OpenedDatabase {
+export function openDatabase(path: string): OpenDatabaseResult {
   let db: Database | undefined;
   try {
     if (path !== ":memory:") prepareFile(path);
     db = new Sqlite(path, { timeout: 1_000 });
-    const fault = takeOver(db);
+    const fault = initializeDatabase(db);
     if (fault === undefined) return { ok: true, db };
     db.close();
     return { ok: false, fault: `memory.path: ${path} ${fault}` };
@@ -60,13 +60,14 @@ function prepareFile(path: string): void {
 }
 
 /** What is wrong with the database, or undefined once it has our tables. */
-function takeOver(db: Database): string | undefined {
+function initializeDatabase(db: Database): string | undefined {
   const tables = db.prepare("SELECT count(*) FROM sqlite_schema").pluck().get();
   const id = db.pragma("application_id", { simple: true });
   const found = db.pragma("user_version", { simple: true });
-  if (tables === 0) db.transaction(() => db.exec(schema))();
-  else if (id !== applicationId) return "is not a memory of this program";
-  else if (found !== version) return `has version ${String(found)}, this program knows ${version}`;
+  if (tables === 0) db.transaction(() => db.exec(SCHEMA_SQL))();
+  else if (id !== APPLICATION_ID) return "is not a memory of this program";
+  else if (found !== SCHEMA_VERSION)
+    return `has version ${String(found)}, this program knows ${SCHEMA_VERSION}`;
   else if (db.pragma("quick_check(1)", { simple: true }) !== "ok") return "is damaged";
   db.pragma("journal_mode = WAL");
   // Survives the end of the process; with the power only the last seconds may go.

@@ -4,7 +4,7 @@ import { createMemory, type Memory } from "./memory.ts";
 import { openDatabase } from "./open-database.ts";
 import { createMemoryStore } from "./store.ts";
 
-export type OpenedMemory =
+export type OpenMemoryResult =
   | { readonly ok: true; readonly memory: Memory }
   | { readonly ok: false; readonly fault: string };
 
@@ -13,7 +13,7 @@ export function openMemory(options: {
   path: string;
   embedder: Embedder;
   runtime: Pick<Runtime, "now" | "randomBytes">;
-}): OpenedMemory {
+}): OpenMemoryResult {
   const opened = openDatabase(options.path);
   if (!opened.ok) return opened;
   return { ok: true, memory: createMemory({ ...options, store: createMemoryStore(opened.db) }) };

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { sensitivities, stricter, takenSensitivity } from "./sensitivity.ts";
+import { sensitivities, pickStricterSensitivity, parseSensitivity } from "./sensitivity.ts";
 
 test.each([
   [undefined, "none"],
   ["none", "none"],
   ["personal", "personal"],
 ])("a note of sensitivity %s is taken", (given, expected) => {
-  expect(takenSensitivity(given)).toBe(expected);
+  expect(parseSensitivity(given)).toBe(expected);
 });
 
 test.each([
@@ -20,13 +20,16 @@ test.each([
   "public",
   "__proto__",
 ])("a note of sensitivity %j is refused", (given) => {
-  expect(takenSensitivity(given)).toBeUndefined();
+  expect(parseSensitivity(given)).toBeUndefined();
 });
 
 test("of two sensitivities the stricter holds, in either order", () => {
   for (const [index, low] of sensitivities.entries()) {
     for (const high of sensitivities.slice(index)) {
-      expect([stricter(low, high), stricter(high, low)]).toEqual([high, high]);
+      expect([pickStricterSensitivity(low, high), pickStricterSensitivity(high, low)]).toEqual([
+        high,
+        high,
+      ]);
     }
   }
 });

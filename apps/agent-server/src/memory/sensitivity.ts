@@ -2,17 +2,17 @@
 export const sensitivities = ["none", "personal", "medical", "financial", "secret"] as const;
 export type Sensitivity = (typeof sensitivities)[number];
 
-const taken: readonly Sensitivity[] = ["none", "personal"];
+const acceptedSensitivities: readonly Sensitivity[] = ["none", "personal"];
 
 /**
  * The sensitivity under which a caller's note may be kept, or undefined. Whatever is not spelled exactly
  * as one of the two that are taken is refused, because nobody knows what it would give away.
  */
-export function takenSensitivity(given: string | undefined): Sensitivity | undefined {
-  return taken.find((one) => one === (given ?? "none"));
+export function parseSensitivity(given: string | undefined): Sensitivity | undefined {
+  return acceptedSensitivities.find((one) => one === (given ?? "none"));
 }
 
 /** Of two claims about one text the stricter holds. */
-export function stricter(a: Sensitivity, b: Sensitivity): Sensitivity {
+export function pickStricterSensitivity(a: Sensitivity, b: Sensitivity): Sensitivity {
   return sensitivities.indexOf(a) < sensitivities.indexOf(b) ? b : a;
 }

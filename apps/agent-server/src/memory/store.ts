@@ -1,10 +1,10 @@
 import type { Database } from "better-sqlite3";
-import type { Fading } from "./fading.ts";
+import type { Decay } from "./fading.ts";
 import type { Sensitivity } from "./sensitivity.ts";
 
 export type MemoryType = "semantic" | "episodic";
 
-export interface StoredMemory extends Fading {
+export interface StoredMemory extends Decay {
   readonly nodeId: string;
   /** Whose it is: the key of the caller that it was formed with. */
   readonly caller: string;
@@ -19,36 +19,40 @@ export interface StoredMemory extends Fading {
 }
 
 /** As much of a memory as it takes to rank it; a caller may have thousands. */
-export type Candidate = Pick<StoredMemory, "nodeId" | "createdAt" | "embedding" | keyof Fading>;
+export type Candidate = Pick<StoredMemory, "nodeId" | "createdAt" | "embedding" | keyof Decay>;
 
-interface Bytes {
+interface EmbeddingBytes {
   readonly embedding: Uint8Array;
 }
-type Row = Omit<StoredMemory, "embedding"> & Bytes;
-type CandidateRow = Omit<Candidate, "embedding"> & Bytes;
+type Row = Omit<StoredMemory, "embedding"> & EmbeddingBytes;
+type CandidateRow = Omit<Candidate, "embedding"> & EmbeddingBytes;
 
 export interface MemoryStore {
   insert(memory: StoredMemory): void;
   /** Content and id of what other embedders have left, at most `limit`. */
-  foreign(caller: string, embedder: string, limit: number): { nodeId: string; content: string }[];
-  embed(nodeId: string, embedder: string, embedding: Float32Array): void;
+  listForeignEmbedded(
+    caller: string,
+    embedder: string,
+    limit: number,
+  ): { nodeId: string; content: string }[];
+  updateEmbedding(nodeId: string, embedder: string, embedding: Float32Array): void;
   /** All that may be told to this caller: its own, of sensitivity `none`. */
-  tellable(caller: string, embedder: string): Candidate[];
-  byId(nodeId: string): StoredMemory | undefined;
+  listRecallable(caller: string, embedder: string): Candidate[];
+  findById(nodeId: string): StoredMemory | undefined;
   /** The same whatever its embedder, newest first, at most `limit`. */
-  newest(caller: string, limit: number): StoredMemory[];
-  byContent(caller: string, contentHash: string): StoredMemory | undefined;
-  reinforce(nodeId: string, fading: Fading): void;
-  classify(nodeId: string, sensitivity: Sensitivity): void;
+  listNewest(caller: string, limit: number): StoredMemory[];
+  findByContent(caller: string, contentHash: string): StoredMemory | undefined;
+  updateDecay(nodeId: string, decay: Decay): void;
+  updateSensitivity(nodeId: string, sensitivity: Sensitivity): void;
   /** Deletes what has faded most until the caller has at most `kept`. */
-  forget(caller: string, kept: number, now: number): void;
+  purgeMostDecayed(caller: string, kept: number, now: number): void;
   count(): number;
   /** Runs all of `work` or nothing. */
-  atomically<T>(work: () => T): T;
+  runInTransaction<T>(work: () => T): T;
   close(): void;
 }
 
-const columns = `node_id AS nodeId, caller, content, content_hash AS contentHash, sensitivity,
+const COLUMNS = `node_id AS nodeId, caller, content, content_hash AS contentHash, sensitivity,
   memory_type AS memoryType, confidence, half_life_days AS halfLifeDays, created_at AS createdAt,
   reinforced_at AS reinforcedAt, embedder, embedding`;
 
@@ -63,11 +67,11 @@ export function createMemoryStore(db: Database): MemoryStore {
   const tellable = db.prepare<[string, string], CandidateRow>(`SELECT node_id AS nodeId, confidence,
     half_life_days AS halfLifeDays, reinforced_at AS reinforcedAt, created_at AS createdAt, embedding
     FROM memories WHERE caller = ? AND embedder = ? AND sensitivity = 'none'`);
-  const newest = db.prepare<[string, number], Row>(`SELECT ${columns} FROM memories
+  const newest = db.prepare<[string, number], Row>(`SELECT ${COLUMNS} FROM memories
     WHERE caller = ? AND sensitivity = 'none' ORDER BY created_at DESC, node_id DESC LIMIT ?`);
-  const byId = db.prepare<[string], Row>(`SELECT ${columns} FROM memories WHERE node_id = ?`);
+  const byId = db.prepare<[string], Row>(`SELECT ${COLUMNS} FROM memories WHERE node_id = ?`);
   const byContent = db.prepare<[string, string], Row>(
-    `SELECT ${columns} FROM memories WHERE caller = ? AND content_hash = ?`,
+    `SELECT ${COLUMNS} FROM memories WHERE caller = ? AND content_hash = ?`,
   );
   const reinforce = db.prepare(`UPDATE memories
     SET confidence = ?, half_life_days = ?, reinforced_at = ? WHERE node_id = ?`);
@@ -77,56 +81,58 @@ export function createMemoryStore(db: Database): MemoryStore {
     ORDER BY confidence * pow(0.5, (:now - reinforced_at) / 86400000.0 / half_life_days) DESC,
       node_id DESC
     LIMIT -1 OFFSET :kept)`);
-  const ofCaller = db
+  const countOfCaller = db
     .prepare<[string], number>("SELECT count(*) FROM memories WHERE caller = ?")
     .pluck();
   const count = db.prepare<[], number>("SELECT count(*) FROM memories").pluck();
 
   return {
     insert(memory) {
-      insert.run({ ...memory, embedding: bytesOf(memory.embedding) });
+      insert.run({ ...memory, embedding: toBytes(memory.embedding) });
     },
-    foreign: (caller, embedder, limit) => foreign.all(caller, embedder, limit),
-    embed(nodeId, embedder, embedding) {
-      embed.run(embedder, bytesOf(embedding), nodeId);
+    listForeignEmbedded: (caller, embedder, limit) => foreign.all(caller, embedder, limit),
+    updateEmbedding(nodeId, embedder, embedding) {
+      embed.run(embedder, toBytes(embedding), nodeId);
     },
-    tellable: (caller, embedder) => tellable.all(caller, embedder).map(fromRow),
-    newest: (caller, limit) => newest.all(caller, limit).map(fromRow),
-    byId(nodeId) {
+    listRecallable: (caller, embedder) => tellable.all(caller, embedder).map(fromRow),
+    listNewest: (caller, limit) => newest.all(caller, limit).map(fromRow),
+    findById(nodeId) {
       const row = byId.get(nodeId);
       return row && fromRow(row);
     },
-    byContent(caller, contentHash) {
+    findByContent(caller, contentHash) {
       const row = byContent.get(caller, contentHash);
       return row && fromRow(row);
     },
-    reinforce(nodeId, { confidence, halfLifeDays, reinforcedAt }) {
+    updateDecay(nodeId, { confidence, halfLifeDays, reinforcedAt }) {
       reinforce.run(confidence, halfLifeDays, reinforcedAt, nodeId);
     },
-    classify(nodeId, sensitivity) {
+    updateSensitivity(nodeId, sensitivity) {
       classify.run(sensitivity, nodeId);
     },
-    forget(caller, kept, now) {
-      if ((ofCaller.get(caller) ?? 0) > kept) forget.run({ caller, kept, now });
+    purgeMostDecayed(caller, kept, now) {
+      if ((countOfCaller.get(caller) ?? 0) > kept) forget.run({ caller, kept, now });
     },
     count: () => count.get() ?? 0,
-    atomically: (work) => db.transaction(work)(),
+    runInTransaction: (work) => db.transaction(work)(),
     close() {
       db.close();
     },
   };
 }
 
-function bytesOf(vector: Float32Array): Uint8Array {
+function toBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
-function fromRow<T extends Bytes>(row: T): Omit<T, "embedding"> & { embedding: Float32Array } {
-  return { ...row, embedding: vectorOf(row.embedding) };
+function fromRow<T extends EmbeddingBytes>(
+  row: T,
+): Omit<T, "embedding"> & { embedding: Float32Array } {
+  return { ...row, embedding: toVector(row.embedding) };
 }
 
 /** A view where the bytes begin where a float may, else a copy. */
-function vectorOf(bytes: Uint8Array): Float32Array {
+function toVector(bytes: Uint8Array): Float32Array {
   const { buffer, byteOffset, byteLength } =
     bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
   return new Float32Array(buffer, byteOffset, byteLength / Float32Array.BYTES_PER_ELEMENT);

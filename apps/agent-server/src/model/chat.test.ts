@@ -1,22 +1,22 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hastyRuntime } from "../testing/hasty-runtime.ts";
+import { createFastRuntime } from "../testing/hasty-runtime.ts";
 import {
-  choice,
-  cutOff,
-  deltas,
-  event,
-  json,
-  requests,
-  says,
-  silence,
+  buildDelta,
+  replyCutOff,
+  replyDeltas,
+  formatEvent,
+  replyJson,
+  replyToolCalls,
+  replyText,
+  neverReply,
   startModelServer,
-  status,
-  stream,
+  replyStatus,
+  replyStream,
   type ModelServer,
   type Reply,
 } from "../testing/model-server.ts";
 import { createChat, type ChatMessage } from "./chat.ts";
-import { createExchange } from "./exchange.ts";
+import { createModelCaller } from "./exchange.ts";
 
 let server: ModelServer;
 beforeAll(async () => {
@@ -27,12 +27,12 @@ afterAll(() => server.close());
 const user: ChatMessage = { role: "user", content: "hello" };
 
 async function ask(replies: Reply[], messages: ChatMessage[] = [user], apiKey?: string) {
-  server.script(...replies);
-  const runtime = hastyRuntime();
+  server.setReplies(...replies);
+  const runtime = createFastRuntime();
   const endpoint = { baseUrl: server.baseUrl, model: "m1", apiKey };
-  const chat = createChat(createExchange(endpoint, runtime));
+  const chat = createChat(createModelCaller(endpoint, runtime));
   const answer = await chat({ messages, tools: [] }, new AbortController().signal);
-  return { answer, waits: runtime.waits, seen: server.seen };
+  return { answer, waits: runtime.waits, seen: server.received };
 }
 
 const text = (value: string, complete = true) => ({
@@ -42,7 +42,7 @@ const text = (value: string, complete = true) => ({
 
 describe("a request", () => {
   test("names the model, asks for a stream and carries the key", async () => {
-    const { seen } = await ask([says("x")], [user], "key-1");
+    const { seen } = await ask([replyText("x")], [user], "key-1");
     expect(seen).toEqual([
       {
         path: "/v1/chat/completions",
@@ -53,13 +53,13 @@ describe("a request", () => {
   });
 
   test("carries no key where there is none", async () => {
-    expect((await ask([says("x")])).seen[0]?.authorization).toBeUndefined();
+    expect((await ask([replyText("x")])).seen[0]?.authorization).toBeUndefined();
   });
 
   test("tells what tools were called before, and what they answered", async () => {
     const request = { id: "c1", name: "shout", arguments: "{}" };
     const { seen } = await ask(
-      [says("x")],
+      [replyText("x")],
       [
         user,
         { role: "assistant", content: null, toolRequests: [request] },
@@ -80,48 +80,56 @@ describe("a request", () => {
 describe("an answer", () => {
   const reply = { choices: [{ message: { content: "whole" }, finish_reason: "stop" }] };
   test.each<[string, Reply, unknown]>([
-    ["a stream", says("Grüße, 世界 🙂"), text("Grüße, 世界 🙂")],
-    ["one piece, from an endpoint without streams", json(reply), text("whole")],
+    ["a stream", replyText("Grüße, 世界 🙂"), text("Grüße, 世界 🙂")],
+    ["one piece, from an endpoint without streams", replyJson(reply), text("whole")],
     [
       "a stream with \\r\\n",
-      stream(event(choice({ content: "x" })).replaceAll("\n", "\r\n") + "data: [DONE]\r\n\r\n"),
+      replyStream(
+        formatEvent(buildDelta({ content: "x" })).replaceAll("\n", "\r\n") + "data: [DONE]\r\n\r\n",
+      ),
       text("x"),
     ],
     [
       "a stream with comments, other fields and no blank",
-      stream(
-        `: ping\n\nevent: e\nid: 1\ndata:${JSON.stringify(choice({ content: "x" }))}\n\ndata:[DONE]\n\n`,
+      replyStream(
+        `: ping\n\nevent: e\nid: 1\ndata:${JSON.stringify(buildDelta({ content: "x" }))}\n\ndata:[DONE]\n\n`,
       ),
       text("x"),
     ],
     [
       "a stream that ends with a reason but without [DONE]",
-      stream(event({ choices: [{ delta: { content: "x" }, finish_reason: "stop" }] })),
+      replyStream(formatEvent({ choices: [{ delta: { content: "x" }, finish_reason: "stop" }] })),
       text("x"),
     ],
     [
       "a stream that counts tokens at the end",
-      stream(
-        event(choice({ content: "x" })) + event({ choices: [], usage: {} }) + "data: [DONE]\n\n",
+      replyStream(
+        formatEvent(buildDelta({ content: "x" })) +
+          formatEvent({ choices: [], usage: {} }) +
+          "data: [DONE]\n\n",
       ),
       text("x"),
     ],
-    ["no answer", deltas([], "stop"), text("")],
+    ["no answer", replyDeltas([], "stop"), text("")],
     [
       "a stream that counts tokens behind its reason to end",
-      stream(
-        event({ choices: [{ delta: { content: "x" }, finish_reason: "length" }] }) +
-          event({ choices: [], usage: {} }) +
+      replyStream(
+        formatEvent({ choices: [{ delta: { content: "x" }, finish_reason: "length" }] }) +
+          formatEvent({ choices: [], usage: {} }) +
           "data: [DONE]\n\n",
       ),
       text("x", false),
     ],
     [
       "an answer for which the room was too small",
-      deltas([{ content: "x" }], "length"),
+      replyDeltas([{ content: "x" }], "length"),
       text("x", false),
     ],
-    ["an answer that was filtered", deltas([{ content: "x" }], "content_filter"), text("x", false)],
+    [
+      "an answer that was filtered",
+      replyDeltas([{ content: "x" }], "content_filter"),
+      text("x", false),
+    ],
   ])("is read from %s", async (_, given, expected) => {
     const { answer, seen } = await ask([given]);
     expect(answer).toEqual(expected);
@@ -130,7 +138,7 @@ describe("an answer", () => {
 
   test("has the tool calls in their order, put together from their pieces", async () => {
     const { answer } = await ask([
-      requests({ name: "a", arguments: { text: "hi" } }, { name: "b", arguments: "{oops" }),
+      replyToolCalls({ name: "a", arguments: { text: "hi" } }, { name: "b", arguments: "{oops" }),
     ]);
     expect(answer).toMatchObject({
       value: {
@@ -143,19 +151,19 @@ describe("an answer", () => {
   });
 
   test.each<[string, Reply]>([
-    ["no JSON", stream("data: {oops\n\n")],
-    ["another shape", stream(event({ error: { message: "overloaded" } }))],
+    ["no JSON", replyStream("data: {oops\n\n")],
+    ["another shape", replyStream(formatEvent({ error: { message: "overloaded" } }))],
     ["one piece that is no JSON", (response) => response.end("<html>")],
-    ["one piece of another shape", json({ choices: "none" })],
-    ["tool calls of another shape", deltas([{ tool_calls: [{ index: -1 }] }], "stop")],
+    ["one piece of another shape", replyJson({ choices: "none" })],
+    ["tool calls of another shape", replyDeltas([{ tool_calls: [{ index: -1 }] }], "stop")],
   ])("that is %s is malformed, and not asked for again", async (_, given) => {
-    const { answer, seen } = await ask([given, says("again")]);
+    const { answer, seen } = await ask([given, replyText("again")]);
     expect(answer).toMatchObject({ ok: false, code: "model.malformed" });
     expect(seen).toHaveLength(1);
   });
 
   test("larger than 4 MiB is given up", async () => {
-    const huge = deltas([{ content: "x".repeat(5_000_000) }], "stop");
+    const huge = replyDeltas([{ content: "x".repeat(5_000_000) }], "stop");
     const { answer } = await ask([huge, huge, huge, huge]);
     expect(answer).toMatchObject({ ok: false, code: "model.cut_off" });
   });
@@ -163,14 +171,14 @@ describe("an answer", () => {
 
 describe("what passes is tried again", () => {
   test.each<[string, Reply]>([
-    ["a rate limit", status(429)],
-    ["an overloaded server", status(503)],
-    ["a broken server", status(500)],
-    ["a stream that is cut off in an event", cutOff({ content: "half" })],
-    ["a stream that ends early", stream(event(choice({ content: "half" })))],
+    ["a rate limit", replyStatus(429)],
+    ["an overloaded server", replyStatus(503)],
+    ["a broken server", replyStatus(500)],
+    ["a stream that is cut off in an event", replyCutOff({ content: "half" })],
+    ["a stream that ends early", replyStream(formatEvent(buildDelta({ content: "half" })))],
     ["a connection that is closed", (response) => void response.destroy()],
   ])("%s", async (_, failure) => {
-    const { answer, seen } = await ask([failure, says("whole")]);
+    const { answer, seen } = await ask([failure, replyText("whole")]);
     expect(answer).toEqual(text("whole"));
     expect(seen).toHaveLength(2);
   });
@@ -178,9 +186,9 @@ describe("what passes is tried again", () => {
   test("after the time that Retry-After says, in seconds or as a date", async () => {
     const inTenSeconds = new Date(Date.now() + 10_500).toUTCString();
     const { answer, waits } = await ask([
-      status(429, { "retry-after": "7" }),
-      status(503, { "retry-after": inTenSeconds }),
-      says("x"),
+      replyStatus(429, { "retry-after": "7" }),
+      replyStatus(503, { "retry-after": inTenSeconds }),
+      replyText("x"),
     ]);
     expect(answer).toEqual(text("x"));
     expect(waits[0]).toBe(7_000);
@@ -190,11 +198,11 @@ describe("what passes is tried again", () => {
 
   test("four times in all, then it is given up without the words of the endpoint", async () => {
     const { answer, seen } = await ask([
-      status(429),
-      status(429),
-      status(429),
-      status(429),
-      says("x"),
+      replyStatus(429),
+      replyStatus(429),
+      replyStatus(429),
+      replyStatus(429),
+      replyText("x"),
     ]);
     expect(answer).toEqual({
       ok: false,
@@ -205,13 +213,13 @@ describe("what passes is tried again", () => {
   });
 
   test("but not when it asks for more than a minute", async () => {
-    const { answer, seen } = await ask([status(429, { "retry-after": "61" }), says("x")]);
+    const { answer, seen } = await ask([replyStatus(429, { "retry-after": "61" }), replyText("x")]);
     expect(answer).toMatchObject({ code: "model.busy" });
     expect(seen).toHaveLength(1);
   });
 
   test.each([400, 401, 403, 404, 422])("and never a request that is refused: %i", async (code) => {
-    const { answer, seen } = await ask([status(code), says("x")]);
+    const { answer, seen } = await ask([replyStatus(code), replyText("x")]);
     expect(answer).toMatchObject({ ok: false, code: "model.refused" });
     expect(seen).toHaveLength(1);
   });
@@ -219,10 +227,10 @@ describe("what passes is tried again", () => {
 
 test("the key and the prompt follow no redirect", async () => {
   const { answer, seen } = await ask([
-    status(307, { location: "/v1/elsewhere" }),
-    status(307, { location: "/v1/elsewhere" }),
-    status(307, { location: "/v1/elsewhere" }),
-    status(307, { location: "/v1/elsewhere" }),
+    replyStatus(307, { location: "/v1/elsewhere" }),
+    replyStatus(307, { location: "/v1/elsewhere" }),
+    replyStatus(307, { location: "/v1/elsewhere" }),
+    replyStatus(307, { location: "/v1/elsewhere" }),
   ]);
   expect(answer).toMatchObject({ ok: false, code: "model.unreachable" });
   expect(seen.every(({ path }) => path === "/v1/chat/completions")).toBe(true);
@@ -230,7 +238,7 @@ test("the key and the prompt follow no redirect", async () => {
 
 test("an endpoint that is not there is unreachable", async () => {
   const endpoint = { baseUrl: "http://127.0.0.1:9", model: "m1" };
-  const chat = createChat(createExchange(endpoint, hastyRuntime()));
+  const chat = createChat(createModelCaller(endpoint, createFastRuntime()));
   const answer = await chat({ messages: [user], tools: [] }, new AbortController().signal);
   expect(answer).toMatchObject({ ok: false, code: "model.unreachable" });
 });
@@ -238,26 +246,26 @@ test("an endpoint that is not there is unreachable", async () => {
 describe("aborting", () => {
   test("closes the connection of a silent endpoint", async () => {
     const controller = new AbortController();
-    const closed = new Promise<void>((resolve) => server.script(silence(resolve)));
+    const closed = new Promise<void>((resolve) => server.setReplies(neverReply(resolve)));
     const endpoint = { baseUrl: server.baseUrl, model: "m1" };
-    const chat = createChat(createExchange(endpoint, hastyRuntime()));
+    const chat = createChat(createModelCaller(endpoint, createFastRuntime()));
     const answer = chat({ messages: [user], tools: [] }, controller.signal);
     setTimeout(() => controller.abort(), 50);
     expect(await answer).toMatchObject({ ok: false, code: "model.aborted" });
     await closed;
-    expect(server.seen).toHaveLength(1);
+    expect(server.received).toHaveLength(1);
   });
 
   test("ends the wait for the next try", async () => {
     const controller = new AbortController();
-    server.script(status(429, { "retry-after": "50" }), says("x"));
-    const runtime = hastyRuntime();
+    server.setReplies(replyStatus(429, { "retry-after": "50" }), replyText("x"));
+    const runtime = createFastRuntime();
     const patient = { ...runtime, schedule: () => () => {} };
     const endpoint = { baseUrl: server.baseUrl, model: "m1" };
-    const chat = createChat(createExchange(endpoint, patient));
+    const chat = createChat(createModelCaller(endpoint, patient));
     const answer = chat({ messages: [user], tools: [] }, controller.signal);
     setTimeout(() => controller.abort(), 50);
     expect(await answer).toMatchObject({ ok: false, code: "model.aborted" });
-    expect(server.seen).toHaveLength(1);
+    expect(server.received).toHaveLength(1);
   });
 });

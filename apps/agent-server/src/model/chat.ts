@@ -1,7 +1,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import * as v from "valibot";
 import { boundedBody } from "./bounded-body.ts";
-import { refusal, type Exchange, type Reading } from "./exchange.ts";
+import { buildModelRefusal, type CallModel, type ModelResult } from "./exchange.ts";
 import { parseJson } from "./parse-json.ts";
 
 export interface ToolRequest {
@@ -37,10 +37,10 @@ export interface ChatAnswer {
 export type Chat = (
   request: { readonly messages: readonly ChatMessage[]; readonly tools: readonly ChatTool[] },
   signal: AbortSignal,
-) => Promise<Reading<ChatAnswer>>;
+) => Promise<ModelResult<ChatAnswer>>;
 
-const answerBytes = 4_194_304;
-const done = "[DONE]";
+const MAX_ANSWER_BYTES = 4_194_304;
+const DONE_DATA = "[DONE]";
 
 const ToolCallPart = v.object({
   index: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(127))),
@@ -48,57 +48,57 @@ const ToolCallPart = v.object({
   function: v.nullish(v.object({ name: v.nullish(v.string()), arguments: v.nullish(v.string()) })),
 });
 
-const Part = v.object({
+const MessagePart = v.object({
   content: v.nullish(v.string()),
   tool_calls: v.nullish(v.array(ToolCallPart)),
 });
 
 /** A whole answer has a `message`, an event of a stream a `delta`; the members are the same. */
-const Piece = v.object({
+const AnswerChunk = v.object({
   choices: v.array(
     v.object({
-      message: v.optional(Part),
-      delta: v.optional(Part),
+      message: v.optional(MessagePart),
+      delta: v.optional(MessagePart),
       finish_reason: v.nullish(v.string()),
     }),
   ),
 });
 
 /** Chat completions, asked for as a stream; an endpoint that answers in one piece is understood too. */
-export function createChat(exchange: Exchange): Chat {
+export function createChat(exchange: CallModel): Chat {
   return ({ messages, tools }, signal) => {
     const body = {
-      messages: messages.map(toWire),
+      messages: messages.map(toRequestMessage),
       stream: true,
       ...(tools.length > 0 && {
         tools: tools.map((tool) => ({ type: "function", function: tool })),
       }),
     };
-    return exchange("/chat/completions", body, read, signal);
+    return exchange("/chat/completions", body, readChatAnswer, signal);
   };
 }
 
-async function read(response: Response): Promise<Reading<ChatAnswer>> {
-  const body = boundedBody(response, answerBytes);
-  const answer = collector();
+async function readChatAnswer(response: Response): Promise<ModelResult<ChatAnswer>> {
+  const body = boundedBody(response, MAX_ANSWER_BYTES);
+  const answer = createAnswerCollector();
   if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-    if (!answer.add(await new Response(body).text())) return malformed;
+    if (!answer.add(await new Response(body).text())) return malformedRefusal;
     return { ok: true, value: answer.value() };
   }
   const events = body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream());
   for await (const { data } of events) {
-    if (data === done) return { ok: true, value: answer.value() };
-    if (!answer.add(data)) return malformed;
+    if (data === DONE_DATA) return { ok: true, value: answer.value() };
+    if (!answer.add(data)) return malformedRefusal;
   }
   // Not every server says [DONE]; one that gave its reason to finish had finished.
   if (answer.finished()) return { ok: true, value: answer.value() };
-  return refusal("model.cut_off", "broke off its answer");
+  return buildModelRefusal("model.cut_off", "broke off its answer");
 }
 
 /** Puts an answer together from its pieces. */
-function collector() {
+function createAnswerCollector() {
   let text = "";
   let reason: string | undefined;
   const requests = new Map<number, { id: string; name: string; arguments: string }>();
@@ -116,7 +116,7 @@ function collector() {
     finished: () => reason !== undefined,
     /** False when the piece is not one. */
     add(json: string): boolean {
-      const parsed = v.safeParse(Piece, parseJson(json));
+      const parsed = v.safeParse(AnswerChunk, parseJson(json));
       if (!parsed.success) return false;
       // The last event of some servers counts tokens and has no choice.
       const [choice] = parsed.output.choices;
@@ -138,7 +138,7 @@ function collector() {
   };
 }
 
-function toWire(message: ChatMessage): object {
+function toRequestMessage(message: ChatMessage): object {
   switch (message.role) {
     case "assistant":
       return {
@@ -158,4 +158,4 @@ function toWire(message: ChatMessage): object {
   }
 }
 
-const malformed = refusal("model.malformed", "gave an answer that is none");
+const malformedRefusal = buildModelRefusal("model.malformed", "gave an answer that is none");

@@ -1,6 +1,6 @@
 import { fullJitter } from "@agent/client";
 import type { Runtime } from "../runtime.ts";
-import { retryAfterMs } from "./retry-after.ts";
+import { parseRetryAfter } from "./retry-after.ts";
 
 /** Where a model answers: an OpenAI-compatible API. */
 export interface ModelEndpoint {
@@ -30,30 +30,30 @@ export interface ModelRefusal {
   readonly detail: string;
 }
 
-export type Reading<T> = { readonly ok: true; readonly value: T } | ModelRefusal;
+export type ModelResult<T> = { readonly ok: true; readonly value: T } | ModelRefusal;
 
 /** Posts `body` and has `read` read a 200; what fails for a reason that passes is tried again. */
-export type Exchange = <T>(
+export type CallModel = <T>(
   path: string,
   body: object,
-  read: (response: Response) => Promise<Reading<T>>,
+  read: (response: Response) => Promise<ModelResult<T>>,
   signal: AbortSignal,
-) => Promise<Reading<T>>;
+) => Promise<ModelResult<T>>;
 
-const attempts = 4;
+const MAX_ATTEMPTS = 4;
 const backoff = { baseMs: 500, capMs: 8_000 } as const;
 /** Whoever asks for more patience than this is as good as down. */
-const longestWaitMs = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
-type Failure = ModelRefusal & {
+type ModelFailure = ModelRefusal & {
   readonly retryAfterMs?: number | undefined;
-  readonly passes: boolean;
+  readonly isRetryable: boolean;
 };
 
-export function createExchange(
+export function createModelCaller(
   endpoint: ModelEndpoint,
   runtime: Pick<Runtime, "fetch" | "now" | "randomBytes" | "schedule" | "log">,
-): Exchange {
+): CallModel {
   const headers = {
     "content-type": "application/json",
     ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
@@ -62,54 +62,54 @@ export function createExchange(
   return async (path, body, read, signal) => {
     const text = JSON.stringify({ model: endpoint.model, ...body });
     for (let attempt = 1; ; attempt++) {
-      const answer = await once(path, text, read, signal);
+      const answer = await sendRequest(path, text, read, signal);
       if (answer.ok) return answer;
-      const { ok, code, detail, passes, retryAfterMs: asked = 0 } = answer;
+      const { ok, code, detail, isRetryable: passes, retryAfterMs: requestedMs = 0 } = answer;
       runtime.log("warn", "model.failed", { code, detail, attempt });
       const refusal = { ok, code, detail };
-      if (!passes || attempt === attempts || asked > longestWaitMs) return refusal;
-      await pause(asked + fullJitter(attempt - 1, backoff, runtime.randomBytes), signal);
-      if (signal.aborted) return aborted;
+      if (!passes || attempt === MAX_ATTEMPTS || requestedMs > MAX_RETRY_AFTER_MS) return refusal;
+      await sleep(requestedMs + fullJitter(attempt - 1, backoff, runtime.randomBytes), signal);
+      if (signal.aborted) return abortedRefusal;
     }
   };
 
-  async function once<T>(
+  async function sendRequest<T>(
     path: string,
     body: string,
-    read: (response: Response) => Promise<Reading<T>>,
+    read: (response: Response) => Promise<ModelResult<T>>,
     signal: AbortSignal,
-  ): Promise<{ readonly ok: true; readonly value: T } | Failure> {
+  ): Promise<{ readonly ok: true; readonly value: T } | ModelFailure> {
     let response: Response;
     try {
       // A redirect could carry the key and the prompt to anywhere.
       const request = { method: "POST", headers, body, signal, redirect: "error" } as const;
       response = await runtime.fetch(`${endpoint.baseUrl}${path}`, request);
     } catch {
-      if (signal.aborted) return { ...aborted, passes: false };
-      return { ...refusal("model.unreachable", "cannot be reached"), passes: true };
+      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
+      return { ...buildModelRefusal("model.unreachable", "cannot be reached"), isRetryable: true };
     }
     try {
-      if (response.status !== 200) return await refused(response);
+      if (response.status !== 200) return await toFailure(response);
       const answer = await read(response);
-      return answer.ok ? answer : { ...answer, passes: answer.code === "model.cut_off" };
+      return answer.ok ? answer : { ...answer, isRetryable: answer.code === "model.cut_off" };
     } catch {
-      if (signal.aborted) return { ...aborted, passes: false };
-      return { ...refusal("model.cut_off", "broke off its answer"), passes: true };
+      if (signal.aborted) return { ...abortedRefusal, isRetryable: false };
+      return { ...buildModelRefusal("model.cut_off", "broke off its answer"), isRetryable: true };
     }
   }
 
-  async function refused(response: Response): Promise<Failure> {
+  async function toFailure(response: Response): Promise<ModelFailure> {
     await response.body?.cancel();
     const { status, headers: given } = response;
     const busy = status === 429 || status === 503;
     return {
-      ...refusal(busy ? "model.busy" : "model.refused", `answered with status ${status}`),
-      passes: busy || status >= 500,
-      retryAfterMs: retryAfterMs(given.get("retry-after"), runtime.now()),
+      ...buildModelRefusal(busy ? "model.busy" : "model.refused", `answered with status ${status}`),
+      isRetryable: busy || status >= 500,
+      retryAfterMs: parseRetryAfter(given.get("retry-after"), runtime.now()),
     };
   }
 
-  function pause(ms: number, signal: AbortSignal): Promise<void> {
+  function sleep(ms: number, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const cancel = runtime.schedule(ms, end);
@@ -123,11 +123,11 @@ export function createExchange(
   }
 }
 
-export function refusal(code: ModelCode, what: string): ModelRefusal {
+export function buildModelRefusal(code: ModelCode, what: string): ModelRefusal {
   return { ok: false, code, detail: `The endpoint of the model ${what}` };
 }
 
-const aborted: ModelRefusal = {
+const abortedRefusal: ModelRefusal = {
   ok: false,
   code: "model.aborted",
   detail: "The call of the model was aborted",

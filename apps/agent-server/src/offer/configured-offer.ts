@@ -3,7 +3,7 @@ import { decideOffer, type OfferResult } from "./offer.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
 /** The offer of an agent with this configuration and these tools. */
-export function configuredOffer(
+export function decideConfiguredOffer(
   { offer, listing, llm, direct }: Pick<Config, "offer" | "listing" | "llm" | "direct">,
   tools: readonly RegisteredTool[],
 ): OfferResult {

@@ -7,23 +7,23 @@ import type { Scope } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
 import { connectServers, type ConnectedServers } from "../proxy/connect-servers.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { connectClient } from "../testing/call.ts";
 import { filesystemServer, HARMLESS_TOOL } from "../testing/files.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { startQuietAgent } from "../testing/quiet-agent.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent } from "../testing/start.ts";
 import type { Identity } from "../identity.ts";
 
-const runtime = systemRuntime(silentLog);
+const runtime = createSystemRuntime(silentLog);
 const listing = {
   capabilities: [HARMLESS_TOOL],
   pricing: [{ capability: HARMLESS_TOOL, unit_cost: 0.01 }],
 };
-const payer = newIdentity("payer");
-const quiet = newIdentity("quiet");
+const payer = createTestIdentity("payer");
+const quiet = createTestIdentity("quiet");
 let folder: string;
 let relay: TestRelay;
 let asPayer: RelayClient;
@@ -31,22 +31,22 @@ let deviceId: string;
 let relayDid: string;
 let socketAgent: RunningAgent;
 let servers: ConnectedServers;
-let mcpAgent: Awaited<ReturnType<typeof startQuietAgent>>;
+let mcpAgent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
 
 /** The official file server, wrapped by one agent with a socket and by one that only has an address. */
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "files-"));
   await writeFile(join(folder, "secret.txt"), "the secret");
-  relay = await startRelay();
+  relay = await startTestRelay();
   const { agentId, secretKey } = payer;
   const known = await bootstrapAgent({ ...runtime, baseUrl: relay.url, agentId, secretKey });
   if (!known.ok) throw new Error(known.message);
   asPayer = createRelayClient({ ...runtime, baseUrl: relay.url, identity: known.identity });
   ({ deviceId } = known.identity);
-  const info = await relay.master.relayInfo({});
+  const info = await relay.operator.relayInfo({});
   if (!info.ok) throw new Error(info.message);
   relayDid = info.body.did;
-  await relay.master.deposit({ params: { agentId }, body: { amount: 10 } });
+  await relay.operator.deposit({ params: { agentId }, body: { amount: 10 } });
 
   const files = filesystemServer(folder);
   socketAgent = await startJoinedAgent({
@@ -57,7 +57,7 @@ beforeAll(async () => {
   const connected = await connectServers({ files }, { version: "0.0.0", runtime });
   if (!connected.ok) throw new Error(connected.faults.join("; "));
   servers = connected;
-  mcpAgent = await startQuietAgent({
+  mcpAgent = await startAgentWithoutSocket({
     relayUrl: relay.url,
     identity: quiet,
     tools: connected.tools,

@@ -1,17 +1,17 @@
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent } from "../testing/start.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTextTool } from "../testing/tools.ts";
 
 let relay: TestRelay;
 beforeEach(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterEach(() => relay.stop());
 
 const tools = Array.from({ length: limits.capabilities + 20 }, (_, index) =>
-  textTool(`tool-${index}`, (text) => ({ ok: true, data: text })),
+  createTextTool(`tool-${index}`, (text) => ({ ok: true, data: text })),
 );
 
 test("B7: an agent that offers more tools than a relay takes is hired for what it lists", async () => {
@@ -21,14 +21,14 @@ test("B7: an agent that offers more tools than a relay takes is hired for what i
     file: { offer: "all", listing: { capabilities: ["echo-all"] } },
   });
   const { agentId } = agent.agent.identity;
-  const submitted = await relay.master.submitTask({
+  const submitted = await relay.operator.submitTask({
     params: { agentId },
     body: { prompt: "tool-3 text=x", required_capabilities: ["echo-all"] },
   });
   const taskId = submitted.ok ? submitted.body.task_id : "";
   const query = { wait: 3 };
   const status = async () => {
-    const answer = await relay.master.getTask({ params: { agentId, taskId }, query });
+    const answer = await relay.operator.getTask({ params: { agentId, taskId }, query });
     return answer.ok ? answer.body.task.status : answer.code;
   };
   await expect.poll(status, { timeout: 8_000 }).toBe("completed");

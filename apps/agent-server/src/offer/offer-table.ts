@@ -1,11 +1,11 @@
-import { riskName } from "../policy/gate.ts";
+import { getRiskName } from "../policy/gate.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import type { Offer, OfferedListing } from "./offer.ts";
 
 const HEADINGS = ["tool", "offered", "price", "risk"] as const;
 
 /** Lines that show the owner which tools others can hire, at which price. */
-export function offerTable(
+export function formatOfferTable(
   tools: readonly Pick<RegisteredTool, "definition">[],
   offer: Offer,
   listing: OfferedListing | undefined,
@@ -15,26 +15,26 @@ export function offerTable(
     const capabilities = [...offer.capabilities]
       .filter(([, behind]) => behind.includes(name))
       .map(([capability]) => capability);
-    const risk = `${riskName(definition)}${definition.risk === undefined ? " (not stated)" : ""}`;
-    return [name, offeredAs(name, capabilities), priceOf(capabilities, listing), risk];
+    const risk = `${getRiskName(definition)}${definition.risk === undefined ? " (not stated)" : ""}`;
+    return [name, formatOffered(name, capabilities), formatPrice(capabilities, listing), risk];
   });
   const withoutTool = [...offer.capabilities].filter(([, behind]) => behind.length === 0);
-  const byModel = withoutTool.map(([capability]) => [
+  const modelRows = withoutTool.map(([capability]) => [
     "(the model)",
     `as ${capability}`,
-    priceOf([capability], listing),
+    formatPrice([capability], listing),
     "-",
   ]);
-  return aligned([[...HEADINGS], ...rows, ...byModel]);
+  return formatRows([[...HEADINGS], ...rows, ...modelRows]);
 }
 
-function offeredAs(tool: string, capabilities: readonly string[]): string {
+function formatOffered(tool: string, capabilities: readonly string[]): string {
   if (capabilities.length === 0) return "no";
   const others = capabilities.filter((capability) => capability !== tool);
   return others.length === 0 ? "yes" : `as ${capabilities.join(", ")}`;
 }
 
-function priceOf(capabilities: readonly string[], listing: OfferedListing | undefined): string {
+function formatPrice(capabilities: readonly string[], listing: OfferedListing | undefined): string {
   if (capabilities.length === 0) return "-";
   const prices = capabilities.map((capability) => {
     const entry = listing?.pricing?.find((one) => one.capability === capability);
@@ -45,7 +45,7 @@ function priceOf(capabilities: readonly string[], listing: OfferedListing | unde
   return [...new Set(prices)].join(", ");
 }
 
-function aligned(rows: readonly (readonly string[])[]): string {
+function formatRows(rows: readonly (readonly string[])[]): string {
   const widths = HEADINGS.map((_, column) =>
     Math.max(...rows.map((row) => row[column]?.length ?? 0)),
   );

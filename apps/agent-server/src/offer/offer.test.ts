@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
-import { decideOffer, isOffered, refusalOf, type Offer, type OfferSetting } from "./offer.ts";
-import { offerTable } from "./offer-table.ts";
+import {
+  decideOffer,
+  isOffered,
+  checkRequiredCapabilities,
+  type Offer,
+  type OfferSetting,
+} from "./offer.ts";
+import { formatOfferTable } from "./offer-table.ts";
 
 const own = (name: string) => ({ definition: { name } });
 const wrapped = (name: string) => ({ origin: 'MCP server "files"', definition: { name } });
@@ -95,10 +101,12 @@ describe("E1: the tools on offer", () => {
   test("B1: a required capability that is not offered is refused, but not to the owner", () => {
     const decided = offer(undefined, ["count"]);
     const wanted = { requiredCapabilities: ["count", "made\nup"] };
-    expect(refusalOf(decided, { caller: relay, ...wanted })).toMatch(/"made\?up"/);
-    expect(refusalOf(decided, { caller: friend, ...wanted })).toBeDefined();
-    expect(refusalOf(decided, { caller: owner, ...wanted })).toBeUndefined();
-    expect(refusalOf(decided, { caller: relay, requiredCapabilities: ["count"] })).toBeUndefined();
+    expect(checkRequiredCapabilities(decided, { caller: relay, ...wanted })).toMatch(/"made\?up"/);
+    expect(checkRequiredCapabilities(decided, { caller: friend, ...wanted })).toBeDefined();
+    expect(checkRequiredCapabilities(decided, { caller: owner, ...wanted })).toBeUndefined();
+    expect(
+      checkRequiredCapabilities(decided, { caller: relay, requiredCapabilities: ["count"] }),
+    ).toBeUndefined();
   });
 });
 
@@ -125,7 +133,7 @@ test("E1: the table shows for each tool whether it is offered, its price and its
       ...(definition.name === "count" && { risk: 0 as const }),
     },
   }));
-  expect(offerTable(described, decided.offer, listing)).toBe(
+  expect(formatOfferTable(described, decided.offer, listing)).toBe(
     `tool        offered  price              risk
 count       yes      0.05 USD per task  R0_READ
 report      as text  free               R2_WRITE (not stated)

@@ -48,7 +48,7 @@ export function decideOffer(input: OfferInput): OfferResult {
   const capabilities = new Map<string, readonly string[]>();
   const faults: string[] = [];
 
-  for (const [capability, tools] of offeredBy(input)) {
+  for (const [capability, tools] of listOffered(input)) {
     for (const tool of tools) {
       if (!names.has(tool)) faults.push(`offer: "${tool}" is not a tool of this agent`);
     }
@@ -61,31 +61,31 @@ export function decideOffer(input: OfferInput): OfferResult {
     if (capabilities.has(capability)) continue;
     if (setting === "all") capabilities.set(capability, [...names]);
     else if (names.has(capability) && !isList(setting)) capabilities.set(capability, [capability]);
-    else faults.push(leadsNowhere(capability, names));
+    else faults.push(describeMissingTool(capability, names));
   }
   if (faults.length > 0) return { ok: false, faults: [...new Set(faults)] };
 
   const listed = listing?.capabilities.flatMap((one) => capabilities.get(one) ?? []);
-  const hasSeveralPrices = pricesOf(listing).size > 1;
+  const hasSeveralPrices = listPrices(listing).size > 1;
   return { ok: true, offer: { capabilities, listed: new Set(listed), hasSeveralPrices } };
 }
 
-function offeredBy({ setting, listing, tools }: OfferInput): [string, readonly string[]][] {
-  const itself = (name: string): [string, readonly string[]] => [name, [name]];
+function listOffered({ setting, listing, tools }: OfferInput): [string, readonly string[]][] {
+  const toOwnCapability = (name: string): [string, readonly string[]] => [name, [name]];
   if (setting === undefined) {
     if (listing !== undefined) return [];
     const own = tools.filter(({ origin }) => origin === undefined);
-    return own.map((tool) => itself(tool.definition.name));
+    return own.map((tool) => toOwnCapability(tool.definition.name));
   }
-  if (setting === "all") return tools.map((tool) => itself(tool.definition.name));
-  return isList(setting) ? setting.map(itself) : Object.entries(setting);
+  if (setting === "all") return tools.map((tool) => toOwnCapability(tool.definition.name));
+  return isList(setting) ? setting.map(toOwnCapability) : Object.entries(setting);
 }
 
 function isList(setting: OfferSetting): setting is readonly string[] {
   return Array.isArray(setting);
 }
 
-function leadsNowhere(capability: string, names: ReadonlySet<string>): string {
+function describeMissingTool(capability: string, names: ReadonlySet<string>): string {
   const quoted = JSON.stringify(capability);
   return names.has(capability)
     ? `listing: capability ${quoted} is a tool that "offer" leaves out`
@@ -93,7 +93,7 @@ function leadsNowhere(capability: string, names: ReadonlySet<string>): string {
 }
 
 /** A listed capability without a price costs nothing. */
-function pricesOf(listing: OfferedListing | undefined): ReadonlySet<number> {
+function listPrices(listing: OfferedListing | undefined): ReadonlySet<number> {
   const pricing = listing?.pricing ?? [];
   const unpriced = (listing?.capabilities ?? []).filter(
     (capability) => !pricing.some((one) => one.capability === capability),
@@ -102,7 +102,7 @@ function pricesOf(listing: OfferedListing | undefined): ReadonlySet<number> {
 }
 
 /** As many offered capabilities as a relay takes of one agent, those of the listing before all others. */
-export function announcedCapabilities(
+export function listPublishedCapabilities(
   { capabilities }: Pick<Offer, "capabilities">,
   listing: OfferedListing | undefined,
 ): readonly string[] {
@@ -110,7 +110,7 @@ export function announcedCapabilities(
   return [...ordered].slice(0, limits.capabilities);
 }
 
-interface Wanted {
+interface OfferQuery {
   readonly caller: Caller;
   /** Of the task for which the tool runs; none: any offered capability will do. */
   readonly requiredCapabilities: readonly string[];
@@ -123,28 +123,28 @@ interface Wanted {
 export function isOffered(
   { capabilities }: Offer,
   tool: string,
-  { caller, requiredCapabilities }: Wanted,
+  { caller, requiredCapabilities }: OfferQuery,
 ): boolean {
   if (caller.kind === "owner") return true;
-  const asked =
+  const toolLists =
     requiredCapabilities.length === 0
       ? [...capabilities.values()]
       : requiredCapabilities.map((capability) => capabilities.get(capability) ?? []);
-  return asked.some((tools) => tools.includes(tool));
+  return toolLists.some((tools) => tools.includes(tool));
 }
 
 /** Why nothing of a task may run; undefined: it may. */
-export function refusalOf(
+export function checkRequiredCapabilities(
   offer: Offer,
-  { caller, requiredCapabilities }: Wanted,
+  { caller, requiredCapabilities }: OfferQuery,
 ): string | undefined {
   if (caller.kind === "owner") return undefined;
   const missing = requiredCapabilities.find((capability) => !offer.capabilities.has(capability));
   return missing === undefined
     ? undefined
-    : `This agent does not offer the required capability "${printable(missing)}"`;
+    : `This agent does not offer the required capability "${toPrintable(missing)}"`;
 }
 
-function printable(capability: string): string {
+function toPrintable(capability: string): string {
   return capability.replace(/[^\p{L}\p{N} _.:/-]/gu, "?").slice(0, 64);
 }

@@ -1,10 +1,10 @@
 import { delegate } from "@agent/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent } from "../testing/start.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTextTool } from "../testing/tools.ts";
 import { compileTool } from "../tools/compile-tool.ts";
 
 const number = { type: "number" };
@@ -17,14 +17,14 @@ const sum = compileTool({
   },
   handler: ({ a, b }) => ({ ok: true, data: String(Number(a) + Number(b)) }),
 });
-const echo = textTool("echo", (text) => ({ ok: true, data: text }));
+const echo = createTextTool("echo", (text) => ({ ok: true, data: text }));
 
-const payer = newIdentity().agentId;
+const payer = createTestIdentity().agentId;
 let relay: TestRelay;
 let running: RunningAgent;
 beforeAll(async () => {
-  relay = await startRelay();
-  await relay.master.deposit({ params: { agentId: payer }, body: { amount: 1_000 } });
+  relay = await startTestRelay();
+  await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 1_000 } });
   const pricing = [
     { capability: "echo", unit_cost: 5 },
     { capability: "get-sum", unit_cost: 1 },
@@ -39,7 +39,7 @@ afterAll(async () => {
 
 async function ask(prompt: string, requiredCapabilities: string[] = []) {
   const { agentId } = running.agent.identity;
-  const done = await delegate(relay.master, {
+  const done = await delegate(relay.operator, {
     agentId,
     prompt,
     requiredCapabilities,
@@ -51,7 +51,7 @@ async function ask(prompt: string, requiredCapabilities: string[] = []) {
 }
 
 async function balance(): Promise<number> {
-  const answer = await relay.master.getBalance({ params: { agentId: payer } });
+  const answer = await relay.operator.getBalance({ params: { agentId: payer } });
   if (!answer.ok) throw new Error(answer.message);
   return answer.body.balance;
 }

@@ -1,12 +1,12 @@
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
-import { createApprovals, type ApprovalBook, type Noted } from "./approvals.ts";
+import { createApprovals, type InMemoryApprovals, type ApprovalResult } from "./approvals.ts";
 
 const stranger = (agentId: string): Caller => ({ kind: "agent", agentId, trust: "unknown" });
 
 function newApprovals() {
-  const clock = manualClock();
+  const clock = createManualClock();
   let count = 0;
   const randomBytes = (length: number) => {
     count += 1;
@@ -15,11 +15,16 @@ function newApprovals() {
   return { clock, approvals: createApprovals({ now: clock.now, randomBytes }) };
 }
 
-function take(approvals: ApprovalBook, argsHash = "h", caller: Caller = owner, tool = "t"): Noted {
-  return approvals.take({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
+function take(
+  approvals: InMemoryApprovals,
+  argsHash = "h",
+  caller: Caller = owner,
+  tool = "t",
+): ApprovalResult {
+  return approvals.redeem({ tool, risk: 3, caller, args: { text: argsHash }, argsHash });
 }
 
-function idOf(taken: Noted): string {
+function idOf(taken: ApprovalResult): string {
   return taken.status === "full" ? "" : taken.approvalId;
 }
 

@@ -20,7 +20,7 @@ export interface Approval {
   readonly status: "pending" | "approved" | "denied";
 }
 
-export interface WantedCall {
+export interface ApprovalRequest {
   readonly tool: string;
   readonly risk: number;
   readonly caller: Caller;
@@ -28,20 +28,20 @@ export interface WantedCall {
   readonly argsHash: string;
 }
 
-export type Noted =
+export type ApprovalResult =
   | { readonly status: "approved" | "denied" | "pending"; readonly approvalId: string }
   /** So many calls wait already that this one is not noted. */
   | { readonly status: "full" };
 
-export type Taken =
-  | Noted
+export type RedeemResult =
+  | ApprovalResult
   /** Nobody can say yes to it now; `reason` ends with a code. */
   | { readonly status: "refused"; readonly reason: string; readonly approvalId?: string };
 
 /** Whose word it is that a call waits for: the owner's, or that of a quorum at the relay. */
 export interface Approver {
   /** Uses up an approval that was given for exactly this call; without one it is noted as wanted. */
-  take(call: WantedCall, signal?: AbortSignal): Taken | Promise<Taken>;
+  redeem(call: ApprovalRequest, signal?: AbortSignal): RedeemResult | Promise<RedeemResult>;
 }
 
 export type DecideResult =
@@ -56,8 +56,8 @@ export interface Approvals extends Approver {
 }
 
 /** Approvals in memory, by the names of their calls. */
-export interface ApprovalBook extends Approvals {
-  take(call: WantedCall): Noted;
+export interface InMemoryApprovals extends Approvals {
+  redeem(call: ApprovalRequest): ApprovalResult;
   decide(approvalId: string, status: "approved" | "denied"): DecideResult;
   entries(): readonly (readonly [string, Approval])[];
 }
@@ -68,38 +68,41 @@ export const approvalLimits = {
   /** Nobody can fill the list alone. */
   callsPerCaller: 50,
 } as const;
-const keptArguments = 16_384;
+const MAX_ARGUMENT_CHARACTERS = 16_384;
 
 /** An approval is for one caller, tool and arguments. */
-export function callName({ caller, tool, argsHash }: WantedCall): string {
+export function buildApprovalKey({ caller, tool, argsHash }: ApprovalRequest): string {
   return `${callerKey(caller)} ${tool} ${argsHash}`;
 }
 
-/** In the memory of this process; `keepApprovals` keeps them beyond it. */
+/** In the memory of this process; `createPersistentApprovals` keeps them beyond it. */
 export function createApprovals(
   runtime: Pick<Runtime, "now" | "randomBytes">,
   initial: readonly (readonly [string, Approval])[] = [],
-): ApprovalBook {
-  const byCall = new Map<string, Approval>(initial);
+): InMemoryApprovals {
+  const byKey = new Map<string, Approval>(initial);
 
-  function forgetOld(): void {
-    for (const [name, { expiresAt }] of byCall) if (expiresAt <= runtime.now()) byCall.delete(name);
+  function purgeExpired(): void {
+    for (const [name, { expiresAt }] of byKey) if (expiresAt <= runtime.now()) byKey.delete(name);
   }
 
-  function note(name: string, { tool, risk, caller, args, argsHash }: WantedCall): Noted {
+  function addPending(
+    name: string,
+    { tool, risk, caller, args, argsHash }: ApprovalRequest,
+  ): ApprovalResult {
     const key = callerKey(caller);
-    const own = [...byCall.values()].filter((one) => one.caller === key);
+    const own = [...byKey.values()].filter((one) => one.caller === key);
     const { calls, callsPerCaller, lifetimeMs } = approvalLimits;
-    if (byCall.size >= calls || own.length >= callsPerCaller) return { status: "full" };
+    if (byKey.size >= calls || own.length >= callsPerCaller) return { status: "full" };
     const now = runtime.now();
     const approvalId = uuidV7(now, runtime.randomBytes(10));
-    byCall.set(name, {
+    byKey.set(name, {
       approvalId,
       tool,
       risk,
       caller: key,
       argsHash,
-      args: JSON.stringify(args).length <= keptArguments ? args : null,
+      args: JSON.stringify(args).length <= MAX_ARGUMENT_CHARACTERS ? args : null,
       requestedAt: now,
       expiresAt: now + lifetimeMs,
       status: "pending",
@@ -108,28 +111,28 @@ export function createApprovals(
   }
 
   return {
-    take(call) {
-      forgetOld();
-      const name = callName(call);
-      const known = byCall.get(name);
-      if (known === undefined) return note(name, call);
+    redeem(call) {
+      purgeExpired();
+      const name = buildApprovalKey(call);
+      const known = byKey.get(name);
+      if (known === undefined) return addPending(name, call);
       const { status, approvalId } = known;
-      if (status === "approved") byCall.delete(name);
+      if (status === "approved") byKey.delete(name);
       return { status, approvalId };
     },
     list() {
-      forgetOld();
-      return [...byCall.values()];
+      purgeExpired();
+      return [...byKey.values()];
     },
-    entries: () => [...byCall],
+    entries: () => [...byKey],
     decide(approvalId, status) {
-      forgetOld();
-      const entry = [...byCall].find(([, one]) => one.approvalId === approvalId);
+      purgeExpired();
+      const entry = [...byKey].find(([, one]) => one.approvalId === approvalId);
       if (entry === undefined) return { ok: false, code: "approval.not_found" };
       const [name, approval] = entry;
       if (approval.status !== "pending") return { ok: false, code: "approval.resolved" };
       const decided = { ...approval, status };
-      byCall.set(name, decided);
+      byKey.set(name, decided);
       return { ok: true, approval: decided };
     },
   };

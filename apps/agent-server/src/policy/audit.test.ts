@@ -3,11 +3,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime, type Runtime } from "../runtime.ts";
-import { openAudit, type Audit, type DecidedLine, type FinishedLine } from "./audit.ts";
+import { createSystemRuntime, type Runtime } from "../runtime.ts";
+import {
+  openAuditLog,
+  type AuditLog,
+  type DecisionRecord,
+  type CompletionRecord,
+} from "./audit.ts";
 
 const run = promisify(execFile);
 
@@ -15,13 +20,13 @@ let folder: string;
 beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), "agent-audit-"))));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-function open(path: string, time: Partial<Pick<Runtime, "now" | "schedule">> = {}): Audit {
-  const opened = openAudit(path, { ...systemRuntime(silentLog), ...time });
+function open(path: string, time: Partial<Pick<Runtime, "now" | "schedule">> = {}): AuditLog {
+  const opened = openAuditLog(path, { ...createSystemRuntime(silentLog), ...time });
   if (!opened.ok) throw new Error(opened.faults.join("; "));
   return opened.audit;
 }
 
-const decided = (call_id: string): DecidedLine => ({
+const decided = (call_id: string): DecisionRecord => ({
   call_id,
   tool: "x",
   risk: 0,
@@ -30,7 +35,7 @@ const decided = (call_id: string): DecidedLine => ({
   args_hash: "",
   decision: "allowed",
 });
-const finished = (call_id: string): FinishedLine => ({
+const finished = (call_id: string): CompletionRecord => ({
   call_id,
   tool: "x",
   ok: true,
@@ -45,22 +50,24 @@ describe("the audit log", () => {
       [...readFileSync(path, "utf8").matchAll(/"(tool\.\w+)","call_id":"(\w+)"/g)].map(
         ([, event, id]) => `${event} ${id}`,
       );
-    const seen = await Promise.all(["1", "2"].map((id) => audit.decided(decided(id)).then(ids)));
+    const seen = await Promise.all(
+      ["1", "2"].map((id) => audit.recordDecision(decided(id)).then(ids)),
+    );
     expect(seen).toEqual(Array(2).fill(["tool.decided 1", "tool.decided 2"]));
-    audit.finished(finished("1"));
-    await audit.decided(decided("3"));
-    audit.finished(finished("3"));
+    audit.recordCompletion(finished("1"));
+    await audit.recordDecision(decided("3"));
+    audit.recordCompletion(finished("3"));
     audit.close();
     expect(ids().slice(2)).toEqual(["tool.finished 1", "tool.decided 3", "tool.finished 3"]);
   });
 
   test("keeps an end back for a second, unless a decision takes it along before", async () => {
     const path = join(folder, "kept.jsonl");
-    const clock = manualClock();
+    const clock = createManualClock();
     const audit = open(path, clock);
     const count = () => readFileSync(path, "utf8").split("\n").length - 1;
-    await audit.decided(decided("1"));
-    audit.finished(finished("1"));
+    await audit.recordDecision(decided("1"));
+    audit.recordCompletion(finished("1"));
     await clock.advance(999);
     expect(count()).toBe(1);
     await clock.advance(1);
@@ -72,7 +79,7 @@ describe("the audit log", () => {
     const path = join(folder, "torn.jsonl");
     writeFileSync(path, '{"whole":1}\n{"event":"tool.dec');
     const audit = open(path);
-    await audit.decided(decided("1"));
+    await audit.recordDecision(decided("1"));
     audit.close();
     const lines = readFileSync(path, "utf8").split("\n");
     expect(lines.slice(0, 2)).toEqual(['{"whole":1}', '{"event":"tool.dec']);
@@ -98,7 +105,7 @@ describe("the audit log", () => {
     const [heard, code] = stdout.trim().split(" ");
     const lines = readFileSync(path, "utf8").split("\n");
     expect([Number(heard), code]).toEqual([lines.length - 1, "EFBIG"]);
-    expect(lines.slice(0, -1).map((line) => (JSON.parse(line) as DecidedLine).call_id)).toEqual(
+    expect(lines.slice(0, -1).map((line) => (JSON.parse(line) as DecisionRecord).call_id)).toEqual(
       Array.from({ length: lines.length - 1 }, (_, id) => String(id)),
     );
     expect(lines.at(-1)).not.toBe("");
@@ -106,9 +113,11 @@ describe("the audit log", () => {
 
   test("that cannot be written says so to each decision", async () => {
     const audit = open("/dev/full");
-    const written = await Promise.allSettled(["1", "2"].map((id) => audit.decided(decided(id))));
+    const written = await Promise.allSettled(
+      ["1", "2"].map((id) => audit.recordDecision(decided(id))),
+    );
     expect(written.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
-    await expect(audit.decided(decided("3"))).rejects.toThrow("ENOSPC");
+    await expect(audit.recordDecision(decided("3"))).rejects.toThrow("ENOSPC");
     audit.close();
   });
 });

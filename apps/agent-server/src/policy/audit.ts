@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { Runtime } from "../runtime.ts";
 
 /** What is written down before a call runs, if it runs; of the arguments their hash only. */
-export interface DecidedLine {
+export interface DecisionRecord {
   readonly call_id: string;
   readonly tool: string;
   readonly risk: number;
@@ -17,76 +17,76 @@ export interface DecidedLine {
 }
 
 /** What is written down when it has run. */
-export interface FinishedLine {
+export interface CompletionRecord {
   readonly call_id: string;
   readonly tool: string;
   readonly ok: boolean;
   readonly duration_ms: number;
 }
 
-export interface Audit {
+export interface AuditLog {
   /** Done when the line is kept; rejects when it cannot be, and no tool runs then. */
-  decided(line: DecidedLine): Promise<void>;
+  recordDecision(line: DecisionRecord): Promise<void>;
   /** What ran cannot be undone, so a line that is lost here only shows in the log. */
-  finished(line: FinishedLine): void;
+  recordCompletion(line: CompletionRecord): void;
   close(): void;
 }
 
-type OpenResult =
-  | { readonly ok: true; readonly audit: Audit }
+type OpenAuditLogResult =
+  | { readonly ok: true; readonly audit: AuditLog }
   | { readonly ok: false; readonly faults: readonly string[] };
 
 /** Opens the audit log; without a path it goes into the ordinary one. */
-export function openAudit(
+export function openAuditLog(
   path: string | undefined,
   runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
-): OpenResult {
-  if (path === undefined) return { ok: true, audit: auditToLog(runtime) };
+): OpenAuditLogResult {
+  if (path === undefined) return { ok: true, audit: createLoggerAudit(runtime) };
   try {
-    return { ok: true, audit: auditToFile(path, runtime) };
+    return { ok: true, audit: createFileAudit(path, runtime) };
   } catch (cause) {
     return { ok: false, faults: [`auditLog: ${path} cannot be written: ${String(cause)}`] };
   }
 }
 
 /** Into the ordinary log, for whoever collects that anyway. */
-export function auditToLog({ log }: Pick<Runtime, "log">): Audit {
+export function createLoggerAudit({ log }: Pick<Runtime, "log">): AuditLog {
   return {
-    decided: async (line) => log("info", "tool.decided", { ...line }),
-    finished: (line) => log("info", "tool.finished", { ...line }),
+    recordDecision: async (line) => log("info", "tool.decided", { ...line }),
+    recordCompletion: (line) => log("info", "tool.finished", { ...line }),
     close() {},
   };
 }
 
-const flushMs = 1_000;
-const newline = 0x0a;
+const FLUSH_DELAY_MS = 1_000;
+const NEWLINE = 0x0a;
 
 /**
  * JSON lines behind what the file already holds; it is readable for its owner only. What is decided in one
  * turn of the event loop is written at once, and is in the file before any of it runs; how a call ended is
  * kept back for the next decision, or a second.
  */
-function auditToFile(
+function createFileAudit(
   path: string,
   runtime: Pick<Runtime, "now" | "log" | "schedule" | "afterTurn">,
-): Audit {
+): AuditLog {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = openSync(path, "a+", 0o600);
-  let kept = "";
-  let lastByte = lastByteOf(file);
+  let buffered = "";
+  let lastByte = readLastByte(file);
   let cancelFlush = () => {};
-  let deciding: Promise<void> | undefined;
+  let pendingAppend: Promise<void> | undefined;
 
   function append(): void {
-    if (kept === "") return;
+    if (buffered === "") return;
     // What a crash or a full disk has cut short is a line of its own.
-    let rest = Buffer.from(lastByte === newline ? kept : `\n${kept}`);
-    kept = "";
+    let remaining = Buffer.from(lastByte === NEWLINE ? buffered : `\n${buffered}`);
+    buffered = "";
     // A disk that is about to be full takes a part, and says so only when it is given the rest.
-    while (rest.length > 0) {
-      const written = writeSync(file, rest);
-      lastByte = rest[written - 1];
-      rest = rest.subarray(written);
+    while (remaining.length > 0) {
+      const written = writeSync(file, remaining);
+      lastByte = remaining[written - 1];
+      remaining = remaining.subarray(written);
     }
   }
 
@@ -98,12 +98,12 @@ function auditToFile(
     }
   }
 
-  function appendSoon(): Promise<void> {
+  function appendAfterTurn(): Promise<void> {
     // Or it would write the decision, and fail to, behind the back of those who wait for it.
     cancelFlush();
     return new Promise((resolve, reject) => {
       runtime.afterTurn(() => {
-        deciding = undefined;
+        pendingAppend = undefined;
         try {
           append();
           resolve();
@@ -114,19 +114,19 @@ function auditToFile(
     });
   }
 
-  function add(event: string, line: DecidedLine | FinishedLine): void {
+  function bufferLine(event: string, line: DecisionRecord | CompletionRecord): void {
     const ts = new Date(runtime.now()).toISOString();
-    kept += `${JSON.stringify({ ts, event, ...line })}\n`;
+    buffered += `${JSON.stringify({ ts, event, ...line })}\n`;
   }
 
   return {
-    decided(line) {
-      add("tool.decided", line);
-      return (deciding ??= appendSoon());
+    recordDecision(line) {
+      bufferLine("tool.decided", line);
+      return (pendingAppend ??= appendAfterTurn());
     },
-    finished(line) {
-      if (kept === "") cancelFlush = runtime.schedule(flushMs, flush);
-      add("tool.finished", line);
+    recordCompletion(line) {
+      if (buffered === "") cancelFlush = runtime.schedule(FLUSH_DELAY_MS, flush);
+      bufferLine("tool.finished", line);
     },
     close() {
       cancelFlush();
@@ -137,9 +137,9 @@ function auditToFile(
 }
 
 /** An empty file counts as one that ends with its line. */
-function lastByteOf(file: number): number | undefined {
+function readLastByte(file: number): number | undefined {
   const { size } = fstatSync(file);
-  if (size === 0) return newline;
+  if (size === 0) return NEWLINE;
   const byte = new Uint8Array(1);
   readSync(file, byte, 0, 1, size - 1);
   return byte[0];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import type { WorkTask } from "../execution/task.ts";
 import type { Risk } from "../tools/definition.ts";
-import { createGate, defaultPolicy, type Policy } from "./gate.ts";
+import { createPolicyCheck, defaultPolicy, type Policy } from "./gate.ts";
 
 const relay: Caller = { kind: "relay", relayId: "r" };
 const agent = (trust: Extract<Caller, { kind: "agent" }>["trust"]): Caller => ({
@@ -28,7 +28,7 @@ function decide(
   options: { name?: string; listed?: string[]; policy?: Partial<Policy>; task?: WorkTask } = {},
 ): string {
   const { name = "tool", listed = [], policy = {} } = options;
-  const gate = createGate({ ...defaultPolicy, ...policy }, offering(listed));
+  const gate = createPolicyCheck({ ...defaultPolicy, ...policy }, offering(listed));
   const tool = risk === undefined ? { name } : { name, risk };
   const decision = gate({ tool, caller, task: options.task });
   return decision.ok ? "run" : decision.kind;
@@ -107,7 +107,7 @@ describe("the owner's word on single tools", () => {
 });
 
 test("the texts are those of the specification", () => {
-  const gate = createGate(defaultPolicy, offering([]));
+  const gate = createPolicyCheck(defaultPolicy, offering([]));
   const textFor = (risk: Risk) => {
     const decision = gate({ tool: { name: "run", risk }, caller: owner });
     return decision.ok ? "" : decision.message;

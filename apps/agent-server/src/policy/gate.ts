@@ -1,5 +1,5 @@
 import type { Caller } from "../caller.ts";
-import { trustOf } from "../caller.ts";
+import { getTrustLevel } from "../caller.ts";
 import type { WorkTask } from "../execution/task.ts";
 import type { Risk, ToolDefinition } from "../tools/definition.ts";
 
@@ -32,18 +32,18 @@ export type Decision =
   | { readonly ok: true }
   | { readonly ok: false; readonly kind: "denied" | "approval"; readonly message: string };
 
-export type Gate = (call: ToolCall) => Decision;
+export type PolicyCheck = (call: ToolCall) => Decision;
 
 const riskNames = ["R0_READ", "R1_DRAFT", "R2_WRITE", "R3_EXECUTE", "R4_MONEY"] as const;
-const unknownRisk: Risk = 2;
-const execute = 3;
+const DEFAULT_RISK: Risk = 2;
+const RISK_EXECUTE = 3;
 
-export function riskOf(tool: Pick<ToolDefinition, "risk">): Risk {
-  return tool.risk ?? unknownRisk;
+export function getRisk(tool: Pick<ToolDefinition, "risk">): Risk {
+  return tool.risk ?? DEFAULT_RISK;
 }
 
-export function riskName(tool: Pick<ToolDefinition, "risk">): string {
-  return riskNames[riskOf(tool)];
+export function getRiskName(tool: Pick<ToolDefinition, "risk">): string {
+  return riskNames[getRisk(tool)];
 }
 
 /** What the agent's offer says of a call. */
@@ -58,32 +58,33 @@ export interface OfferRules {
  * Decides by the offer, by risk and by the caller's trust. Who pays for a listed tool through the home
  * relay need not be approved again. Money never moves by itself.
  */
-export function createGate(policy: Policy, { listed, isOffered }: OfferRules): Gate {
-  const allowed = new Set(policy.allow);
-  const refused = new Set(policy.deny);
+export function createPolicyCheck(policy: Policy, { listed, isOffered }: OfferRules): PolicyCheck {
+  const allowedTools = new Set(policy.allow);
+  const deniedTools = new Set(policy.deny);
   return (call) => {
     const { tool, caller, task } = call;
-    const risk = riskOf(tool);
-    const trust = trustOf(caller);
+    const risk = getRisk(tool);
+    const trust = getTrustLevel(caller);
 
     if (trust === "blocked") return denied("the caller is blocked");
     if (!isOffered(call)) return denied(`this agent does not offer the tool "${tool.name}"`);
-    if (refused.has(tool.name)) return denied("the owner has turned this tool off");
+    if (deniedTools.has(tool.name)) return denied("the owner has turned this tool off");
     if (risk > policy.denyAbove)
       return denied(`risk ${riskNames[risk]} is above what this agent does`);
-    const preApproved = allowed.has(tool.name) || isPreApproved(tool.name, caller, task, listed);
-    if (risk <= execute && preApproved) return { ok: true };
+    const hasPreApproval =
+      allowedTools.has(tool.name) || isPreApproved(tool.name, caller, task, listed);
+    if (risk <= RISK_EXECUTE && hasPreApproval) return { ok: true };
 
-    const stranger = trust === "unknown" || trust === "first_contact";
-    const automatic =
-      risk <= Math.min(policy.maxRiskAuto, policy.requireApprovalAbove, execute) &&
-      !(stranger && risk >= unknownRisk);
-    return automatic ? { ok: true } : needsApproval(tool.name, risk);
+    const isUntrusted = trust === "unknown" || trust === "first_contact";
+    const isAutomatic =
+      risk <= Math.min(policy.maxRiskAuto, policy.requireApprovalAbove, RISK_EXECUTE) &&
+      !(isUntrusted && risk >= DEFAULT_RISK);
+    return isAutomatic ? { ok: true } : approvalDecision(tool.name, risk);
   };
 }
 
 /** What the policy names and the agent does not have: a slip in `deny` would turn nothing off. */
-export function unknownNames(
+export function findUnknownTools(
   policy: Policy,
   known: readonly Pick<ToolDefinition, "name">[],
 ): string[] {
@@ -106,7 +107,7 @@ function denied(reason: string): Decision {
   return { ok: false, kind: "denied", message: `Policy denied: ${reason}` };
 }
 
-function needsApproval(name: string, risk: Risk): Decision {
+function approvalDecision(name: string, risk: Risk): Decision {
   const message = `Governance: tool "${name}" requires approval (${riskNames[risk]})`;
   return { ok: false, kind: "approval", message };
 }

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 import { callText, connectClient } from "../testing/call.ts";
-import { startAlone } from "../testing/start.ts";
-import { failing, shout, textTool } from "../testing/tools.ts";
+import { startStandaloneAgent } from "../testing/start.ts";
+import { failingTool, shoutTool, createTextTool } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import { createApprovals } from "./approvals.ts";
 import { createGuard } from "./guard.ts";
 
 const secret = "my prompt is nobody's business";
-const deploy = textTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
-const look = textTool("look", async () => ({ ok: true, data: await readFile(path, "utf8") }));
-const pay = textTool("pay", () => ({ ok: true, data: "paid" }), 4);
+const deploy = createTextTool("deploy", (text) => ({ ok: true, data: `deployed ${text}` }), 3);
+const look = createTextTool("look", async () => ({ ok: true, data: await readFile(path, "utf8") }));
+const pay = createTextTool("pay", () => ({ ok: true, data: "paid" }), 4);
 
 let folder: string;
 let path: string;
@@ -25,8 +25,8 @@ let running: RunningAgent;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-audit-"));
   path = join(folder, "new", "audit.jsonl");
-  const started = await startAlone({
-    tools: [shout, failing, look, deploy, pay],
+  const started = await startStandaloneAgent({
+    tools: [shoutTool, failingTool, look, deploy, pay],
     file: { auditLog: path },
   });
   if (!started.ok) throw new Error(started.faults.join("; "));
@@ -112,10 +112,13 @@ describe("the audit log", () => {
   });
 
   test("that cannot be written stops the start", async () => {
-    const started = await startAlone({ file: { auditLog: path, mcpServers: {} }, tools: [] });
+    const started = await startStandaloneAgent({
+      file: { auditLog: path, mcpServers: {} },
+      tools: [],
+    });
     if (!started.ok) throw new Error("a second agent may append to the same file");
     await started.running.stop();
-    const refused = await startAlone({ file: { auditLog: join(path, "x") } });
+    const refused = await startStandaloneAgent({ file: { auditLog: join(path, "x") } });
     expect(refused.ok ? [] : refused.faults).toEqual([
       expect.stringMatching(/^auditLog: .* cannot be written: /),
     ]);
@@ -164,18 +167,18 @@ describe("a call that needs an approval", () => {
 });
 
 test("no tool runs without its line in the audit log", async () => {
-  const runtime = systemRuntime(silentLog);
+  const runtime = createSystemRuntime(silentLog);
   const guard = createGuard({
     gate: () => ({ ok: true }),
     approver: createApprovals(runtime),
     audit: {
-      decided: () => Promise.reject(new Error("no space left on device")),
-      finished() {},
+      recordDecision: () => Promise.reject(new Error("no space left on device")),
+      recordCompletion() {},
       close() {},
     },
     runtime,
   });
-  const given = { tool: shout.definition, caller: owner, args: {}, argsHash: "" };
+  const given = { tool: shoutTool.definition, caller: owner, args: {}, argsHash: "" };
   expect(await guard(given)).toEqual({
     ok: false,
     message: "Policy denied: the audit log cannot be written",

@@ -1,10 +1,10 @@
 import { bytesToHex } from "@agent/crypto";
-import { callerKey, trustOf } from "../caller.ts";
+import { callerKey, getTrustLevel } from "../caller.ts";
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject } from "../tools/definition.ts";
 import type { Approver } from "./approvals.ts";
-import type { Audit } from "./audit.ts";
-import { riskOf, type Decision, type Gate, type ToolCall } from "./gate.ts";
+import type { AuditLog } from "./audit.ts";
+import { getRisk, type Decision, type PolicyCheck, type ToolCall } from "./gate.ts";
 
 export interface GuardedCall extends ToolCall {
   readonly args: JsonObject;
@@ -16,86 +16,86 @@ export interface GuardedCall extends ToolCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-export type Verdict =
+export type GuardResult =
   /** `finished` notes how the call ended. */
-  | { readonly ok: true; readonly finished: (ok: boolean) => void }
+  | { readonly ok: true; readonly recordCompletion: (ok: boolean) => void }
   | { readonly ok: false; readonly message: string };
 
 /** Asked before every tool call. */
-export type Guard = (call: GuardedCall) => Promise<Verdict>;
+export type Guard = (call: GuardedCall) => Promise<GuardResult>;
 
 /**
  * The gate decides, the approver settles what it leaves open, and the audit log has it before anything
  * runs.
  */
 export function createGuard(parts: {
-  gate: Gate;
+  gate: PolicyCheck;
   approver: Approver;
-  audit: Audit;
+  audit: AuditLog;
   runtime: Runtime;
 }): Guard {
-  const { gate, approver, audit, runtime } = parts;
+  const { gate: checkPolicy, approver, audit, runtime } = parts;
   // Several runs, and several agents, may write into one file.
-  const run = bytesToHex(runtime.randomBytes(8));
+  const runId = bytesToHex(runtime.randomBytes(8));
   let calls = 0;
 
   return async (call) => {
-    const settled =
+    const resolved =
       call.refusal === undefined
-        ? await settle(call, gate(call))
+        ? await resolveDecision(call, checkPolicy(call))
         : { decision: "denied" as const, message: call.refusal };
     calls += 1;
-    const callId = `${run}-${calls}`;
+    const callId = `${runId}-${calls}`;
     const { tool, caller, task, argsHash } = call;
     try {
-      await audit.decided({
+      await audit.recordDecision({
         call_id: callId,
         tool: tool.name,
-        risk: riskOf(tool),
+        risk: getRisk(tool),
         caller: callerKey(caller),
-        trust: trustOf(caller),
+        trust: getTrustLevel(caller),
         ...(task !== undefined && { task_id: task.taskId }),
         args_hash: argsHash,
-        decision: settled.decision,
-        ...(settled.message !== undefined && { reason: settled.message }),
-        ...(settled.approvalId !== undefined && { approval_id: settled.approvalId }),
+        decision: resolved.decision,
+        ...(resolved.message !== undefined && { reason: resolved.message }),
+        ...(resolved.approvalId !== undefined && { approval_id: resolved.approvalId }),
       });
     } catch (cause) {
       runtime.log("error", "audit.failed", { cause: String(cause) });
       return { ok: false, message: "Policy denied: the audit log cannot be written" };
     }
-    if (settled.message !== undefined) return { ok: false, message: settled.message };
+    if (resolved.message !== undefined) return { ok: false, message: resolved.message };
     const startedAt = runtime.now();
     return {
       ok: true,
-      finished(ok) {
+      recordCompletion(ok) {
         const duration = runtime.now() - startedAt;
-        audit.finished({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
+        audit.recordCompletion({ call_id: callId, tool: tool.name, ok, duration_ms: duration });
       },
     };
   };
 
-  async function settle(call: GuardedCall, decision: Decision): Promise<Settled> {
+  async function resolveDecision(call: GuardedCall, decision: Decision): Promise<ResolvedDecision> {
     if (decision.ok) return { decision: "allowed" };
     const { kind, message } = decision;
     if (kind === "denied") return { decision: "denied", message };
     const { tool, caller, args, argsHash, signal } = call;
-    const wanted = { tool: tool.name, risk: riskOf(tool), caller, args, argsHash };
-    const taken = await approver.take(wanted, signal);
-    switch (taken.status) {
+    const request = { tool: tool.name, risk: getRisk(tool), caller, args, argsHash };
+    const redeemed = await approver.redeem(request, signal);
+    switch (redeemed.status) {
       case "approved":
-        return { decision: "allowed", approvalId: taken.approvalId };
+        return { decision: "allowed", approvalId: redeemed.approvalId };
       case "denied": {
         const refused = "Policy denied: the owner refused this call";
-        return { decision: "denied", message: refused, approvalId: taken.approvalId };
+        return { decision: "denied", message: refused, approvalId: redeemed.approvalId };
       }
       case "pending": {
-        const { approvalId } = taken;
+        const { approvalId } = redeemed;
         const named = `${message}, approval_id ${approvalId}`;
         return { decision: "approval_required", message: named, approvalId };
       }
       case "refused": {
-        const { approvalId, reason } = taken;
+        const { approvalId, reason } = redeemed;
         const refused = `Policy denied: ${reason}`;
         return {
           decision: "denied",
@@ -109,7 +109,7 @@ export function createGuard(parts: {
   }
 }
 
-interface Settled {
+interface ResolvedDecision {
   readonly decision: "allowed" | "denied" | "approval_required";
   /** Why not; absent when it may run. */
   readonly message?: string;

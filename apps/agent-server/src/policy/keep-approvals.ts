@@ -1,12 +1,12 @@
 import * as v from "valibot";
 import type { ApprovalsFile } from "./approvals-file.ts";
-import { createApprovals, type Approval, type Approvals, type Taken } from "./approvals.ts";
+import { createApprovals, type Approval, type Approvals, type RedeemResult } from "./approvals.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What JSON reads as infinite could not be written again. */
 const Time = v.pipe(v.number(), v.safeInteger());
 
-const Kept = v.array(
+const StoredApprovals = v.array(
   v.tuple([
     v.string(),
     v.object({
@@ -27,34 +27,34 @@ const Kept = v.array(
  * The owner's approvals, which outlive the process. What was used up is written down before the call runs,
  * so that no approval counts twice, even after a crash.
  */
-export function keepApprovals(
+export function createPersistentApprovals(
   file: ApprovalsFile,
   runtime: Pick<Runtime, "now" | "randomBytes">,
 ): Approvals {
-  const book = createApprovals(runtime, keptIn(file));
+  const approvals = createApprovals(runtime, parseStoredApprovals(file));
   /** Approvals that the disk holds, so that they would be there again after a crash. */
-  const onDisk = new Set(book.list().map(({ approvalId }) => approvalId));
+  const savedIds = new Set(approvals.list().map(({ approvalId }) => approvalId));
 
-  const save = () => file.write({ owner: book.entries() });
+  const save = () => file.write({ owner: approvals.entries() });
 
   return {
-    list: () => book.list(),
+    list: () => approvals.list(),
     async decide(approvalId, status) {
-      const decided = book.decide(approvalId, status);
-      if (decided.ok && (await save())) onDisk.add(approvalId);
+      const decided = approvals.decide(approvalId, status);
+      if (decided.ok && (await save())) savedIds.add(approvalId);
       return decided;
     },
-    async take(call): Promise<Taken> {
-      const taken = book.take(call);
+    async redeem(call): Promise<RedeemResult> {
+      const redeemed = approvals.redeem(call);
       // The caller is told an id, which the owner must find after a crash as well.
-      if (taken.status === "pending" && !onDisk.has(taken.approvalId) && (await save())) {
-        onDisk.add(taken.approvalId);
+      if (redeemed.status === "pending" && !savedIds.has(redeemed.approvalId) && (await save())) {
+        savedIds.add(redeemed.approvalId);
       }
-      if (taken.status !== "approved") return taken;
-      const { approvalId } = taken;
-      if ((await save()) || !onDisk.has(approvalId)) {
-        onDisk.delete(approvalId);
-        return taken;
+      if (redeemed.status !== "approved") return redeemed;
+      const { approvalId } = redeemed;
+      if ((await save()) || !savedIds.has(approvalId)) {
+        savedIds.delete(approvalId);
+        return redeemed;
       }
       const reason = "the use of its approval cannot be written down (approval.not_kept)";
       return { status: "refused", reason, approvalId };
@@ -62,9 +62,9 @@ export function keepApprovals(
   };
 }
 
-function keptIn(file: ApprovalsFile): readonly (readonly [string, Approval])[] {
-  const kept = v.safeParse(Kept, file.read["owner"] ?? []);
-  if (kept.success) return kept.output;
-  file.unreadable("the owner's approvals are not what was written");
+function parseStoredApprovals(file: ApprovalsFile): readonly (readonly [string, Approval])[] {
+  const parsed = v.safeParse(StoredApprovals, file.initialContent["owner"] ?? []);
+  if (parsed.success) return parsed.output;
+  file.logUnreadable("the owner's approvals are not what was written");
   return [];
 }

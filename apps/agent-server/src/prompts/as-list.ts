@@ -1,5 +1,5 @@
 /** Memories as the text of a prompt. */
-export function asList(items: readonly { readonly content: string }[]): string {
+export function formatList(items: readonly { readonly content: string }[]): string {
   if (items.length === 0) return "(none)";
   return items.map(({ content }) => `- ${content}`).join("\n");
 }

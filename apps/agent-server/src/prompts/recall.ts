@@ -3,7 +3,7 @@ import { callerKey } from "../caller.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
 import { memoryText } from "../tools/memory-text.ts";
-import { asList } from "./as-list.ts";
+import { formatList } from "./as-list.ts";
 
 /** Puts what the agent remembers of a subject in front of a model. */
 export function recallPrompt(memory: Memory) {
@@ -15,10 +15,12 @@ export function recallPrompt(memory: Memory) {
     async run({ query }, { caller, signal }) {
       const recalled = await memory.recall(query, { caller: callerKey(caller) }, signal);
       if (!recalled.ok) return { ok: false, error: recalled.detail };
-      const items = recalled.items.filter(({ similarity }) => similarity >= memory.related);
+      const items = recalled.items.filter(
+        ({ similarity }) => similarity >= memory.relatedThreshold,
+      );
       return {
         ok: true,
-        data: `Say what is known about the subject below, only from these memories.\n\nSubject: ${query}\n\nMemories:\n${asList(items)}`,
+        data: `Say what is known about the subject below, only from these memories.\n\nSubject: ${query}\n\nMemories:\n${formatList(items)}`,
       };
     },
   });

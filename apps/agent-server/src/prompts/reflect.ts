@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { callerKey } from "../caller.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
-import { asList } from "./as-list.ts";
+import { formatList } from "./as-list.ts";
 
 /** Has a model look over what the agent remembers. */
 export function reflectPrompt(memory: Memory) {
@@ -13,7 +13,7 @@ export function reflectPrompt(memory: Memory) {
     input: v.object({}),
     run: (_args, { caller }) => ({
       ok: true,
-      data: `Reflect on these memories: which patterns, contradictions and gaps do you see?\n\n${asList(memory.snapshot(callerKey(caller)))}`,
+      data: `Reflect on these memories: which patterns, contradictions and gaps do you see?\n\n${formatList(memory.listNewest(callerKey(caller)))}`,
     }),
   });
 }

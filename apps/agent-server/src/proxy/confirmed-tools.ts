@@ -3,9 +3,9 @@ import type { Tool } from "@modelcontextprotocol/client";
 import { readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import * as v from "valibot";
-import { freshFile } from "../fresh-file.ts";
+import { createReloadingFile } from "../fresh-file.ts";
 import { parseJson } from "../model/parse-json.ts";
-import { prepareFolder, writePrivately } from "../private-file.ts";
+import { createPrivateFolder, writePrivateFile } from "../private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** What a model and a caller go by: the schemas, and the texts that tell them when to use the tool. */
@@ -22,48 +22,55 @@ export interface ConfirmedTools {
   confirm(tools: readonly (readonly [server: string, tool: Tool])[]): Promise<void>;
 }
 
-const Shape = v.looseObject({ inputSchema: v.looseObject({ type: v.literal("object") }) });
-const File = v.object({ tools: v.array(v.tuple([v.string(), v.string(), Shape])) });
+const ToolShapeSchema = v.looseObject({
+  inputSchema: v.looseObject({ type: v.literal("object") }),
+});
+const ConfirmedToolsFile = v.object({
+  tools: v.array(v.tuple([v.string(), v.string(), ToolShapeSchema])),
+});
 
-type Shapes = ReadonlyMap<string, ToolShape>;
+type ToolShapes = ReadonlyMap<string, ToolShape>;
 
 /** Without a path they are those of this process only. */
 export function openConfirmedTools(
   path: string | undefined,
   runtime: Pick<Runtime, "log">,
 ): ConfirmedTools {
-  let known: Shapes = new Map();
-  const fresh =
-    path !== undefined && freshFile({ path, initial: known, parse: parseShapes, runtime: quiet });
-  const current = (): Shapes => (fresh === false ? known : fresh());
+  let known: ToolShapes = new Map();
+  const readFromFile =
+    path !== undefined &&
+    createReloadingFile({ path, initial: known, parse: parseShapes, runtime: silentRuntime });
+  const current = (): ToolShapes => (readFromFile === false ? known : readFromFile());
 
-  async function keep(shapes: Shapes): Promise<void> {
+  async function saveShapes(shapes: ToolShapes): Promise<void> {
     known = shapes;
     if (path === undefined) return;
     try {
-      await prepareFolder(dirname(path));
-      const tools = [...shapes].map(([name, shape]) => [...namesOf(name), shape]);
-      await writePrivately(path, { tools });
+      await createPrivateFolder(dirname(path));
+      const tools = [...shapes].map(([name, shape]) => [...parseToolKey(name), shape]);
+      await writePrivateFile(path, { tools });
     } catch (cause) {
       runtime.log("warn", "tools.not_kept", { cause: String(cause) });
     }
   }
 
   return {
-    get: (server, tool) => current().get(nameOf(server, tool)) ?? known.get(nameOf(server, tool)),
+    get: (server, tool) =>
+      current().get(buildToolKey(server, tool)) ?? known.get(buildToolKey(server, tool)),
     async confirm(tools) {
-      const added = tools.map(
-        ([server, tool]) => [nameOf(server, tool.name), shapeOf(tool)] as const,
+      const confirmedShapes = tools.map(
+        ([server, tool]) => [buildToolKey(server, tool.name), getToolShape(tool)] as const,
       );
-      if (added.length > 0) await keep(new Map([...known, ...current(), ...added]));
+      if (confirmedShapes.length > 0)
+        await saveShapes(new Map([...known, ...current(), ...confirmedShapes]));
     },
   };
 }
 
 /** The first start has no file, which is nothing to warn of. */
-const quiet = { log: () => {} };
+const silentRuntime = { log: () => {} };
 
-export function shapeOf(tool: Tool): ToolShape {
+export function getToolShape(tool: Tool): ToolShape {
   const { title, description, inputSchema, outputSchema, annotations } = tool;
   return {
     inputSchema,
@@ -75,16 +82,16 @@ export function shapeOf(tool: Tool): ToolShape {
 }
 
 /** The members in which two shapes differ, as `name: before -> after`. */
-export function differencesOf(before: ToolShape, after: ToolShape): string[] {
+export function listDifferences(before: ToolShape, after: ToolShape): string[] {
   const members = ["title", "description", "inputSchema", "outputSchema", "annotations"] as const;
   return members.flatMap((member) => {
-    const [was, is] = [textOf(before[member]), textOf(after[member])];
+    const [was, is] = [formatValue(before[member]), formatValue(after[member])];
     return was === is ? [] : [`${member}: ${was} -> ${is}`];
   });
 }
 
 /** Schemas of a server may hold what has no canonical form. */
-function textOf(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return "(none)";
   try {
     return canonicalize(value);
@@ -93,26 +100,29 @@ function textOf(value: unknown): string {
   }
 }
 
-function parseShapes(text: string): Shapes | undefined {
-  const parsed = v.safeParse(File, parseJson(text));
+function parseShapes(text: string): ToolShapes | undefined {
+  const parsed = v.safeParse(ConfirmedToolsFile, parseJson(text));
   if (!parsed.success) return undefined;
   return new Map(
-    parsed.output.tools.map(([server, tool, shape]) => [nameOf(server, tool), shape as ToolShape]),
+    parsed.output.tools.map(([server, tool, shape]) => [
+      buildToolKey(server, tool),
+      shape as ToolShape,
+    ]),
   );
 }
 
 /** No tool's name has a blank, so the last one parts the two. */
-function nameOf(server: string, tool: string): string {
+function buildToolKey(server: string, tool: string): string {
   return `${server} ${tool}`;
 }
 
-function namesOf(name: string): [string, string] {
+function parseToolKey(name: string): [string, string] {
   const at = name.lastIndexOf(" ");
   return [name.slice(0, at), name.slice(at + 1)];
 }
 
 /** Whether the file is there and cannot be used; a start must not take changed tools for new ones then. */
-export function faultOfConfirmed(path: string): string | undefined {
+export function checkConfirmedTools(path: string): string | undefined {
   let text: string;
   try {
     text = readFileSync(path, "utf8");

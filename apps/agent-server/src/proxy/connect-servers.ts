@@ -1,15 +1,15 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
-import { isToolName, toolNameRule } from "../tools/tool-name.ts";
+import { isToolName, TOOL_NAME_RULE } from "../tools/tool-name.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { openConfirmedTools, type ConfirmedTools } from "./confirmed-tools.ts";
 import { createConnection, type Connection } from "./connection.ts";
-import { proxiedTool } from "./proxied-tool.ts";
+import { createProxiedTool } from "./proxied-tool.ts";
 import { createServerTools, type ServerTools, type ToolChange } from "./server-tools.ts";
 import type { ServerAddress } from "./transport.ts";
 
 /** As much of a name that no tool may have as a line can show. */
-const SHOWN_NAME = 64;
+const MAX_SHOWN_NAME_CHARACTERS = 64;
 
 export interface ConnectedServers {
   readonly tools: readonly RegisteredTool[];
@@ -22,7 +22,7 @@ export type ConnectResult =
   | ({ readonly ok: true } & ConnectedServers)
   | { readonly ok: false; readonly faults: readonly string[] };
 
-type OneResult =
+type ConnectServerResult =
   | { readonly ok: true; readonly tools: readonly RegisteredTool[] }
   | { readonly ok: false; readonly fault: string };
 
@@ -46,7 +46,7 @@ export async function connectServers(
     await Promise.allSettled(connections.map(({ connection }) => connection.close()));
   };
   const results = await Promise.all(
-    connections.map(({ name, ...parts }) => openOne(name, { ...parts, confirmed, runtime })),
+    connections.map(({ name, ...parts }) => connectServer(name, { ...parts, confirmed, runtime })),
   );
   const faults = results.flatMap((result) => (result.ok ? [] : [result.fault]));
   if (faults.length > 0) {
@@ -58,7 +58,7 @@ export async function connectServers(
   return { ok: true, tools, changes, close };
 }
 
-async function openOne(
+async function connectServer(
   server: string,
   parts: {
     connection: Connection;
@@ -66,22 +66,22 @@ async function openOne(
     confirmed: ConfirmedTools;
     runtime: Runtime;
   },
-): Promise<OneResult> {
+): Promise<ConnectServerResult> {
   const { connection, listed, confirmed, runtime } = parts;
   const fault = (text: string) => ({ ok: false, fault: `mcpServers.${server}: ${text}` }) as const;
   try {
     const tools = await connection.open();
-    const unfit = tools.find(({ name }) => !isToolName(name));
-    if (unfit !== undefined) {
-      const name = JSON.stringify(unfit.name.slice(0, SHOWN_NAME));
-      return fault(`the name of each of its tools ${toolNameRule}, which ${name} is not`);
+    const misnamed = tools.find(({ name }) => !isToolName(name));
+    if (misnamed !== undefined) {
+      const name = JSON.stringify(misnamed.name.slice(0, MAX_SHOWN_NAME_CHARACTERS));
+      return fault(`the name of each of its tools ${TOOL_NAME_RULE}, which ${name} is not`);
     }
-    const unseen = tools.filter(({ name }) => confirmed.get(server, name) === undefined);
-    await confirmed.confirm(unseen.map((tool) => [server, tool]));
+    const newTools = tools.filter(({ name }) => confirmed.get(server, name) === undefined);
+    await confirmed.confirm(newTools.map((tool) => [server, tool]));
     listed.update(tools);
     return {
       ok: true,
-      tools: tools.map((tool) => proxiedTool(tool, { server, connection, listed, runtime })),
+      tools: tools.map((tool) => createProxiedTool(tool, { server, connection, listed, runtime })),
     };
   } catch (cause) {
     return fault(cause instanceof Error ? cause.message : String(cause));

@@ -9,18 +9,18 @@ import {
 import type { Runtime } from "../runtime.ts";
 import type { JsonObject, ToolAnswer, ToolContext, ToolDefinition } from "../tools/definition.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
-import { shapeOf, type ToolShape } from "./confirmed-tools.ts";
+import { getToolShape, type ToolShape } from "./confirmed-tools.ts";
 import type { Connection } from "./connection.ts";
 import type { ServerTools } from "./server-tools.ts";
 
 /** A call ends by its signal; the library's own limit only has to be longer than any task. */
-const noLimitMs = 86_400_000;
+const MAX_CALL_MS = 86_400_000;
 
 /**
  * A tool of another MCP server under its own name. Its server judges the arguments, because it may use
  * schema features that nobody here knows.
  */
-export function proxiedTool(
+export function createProxiedTool(
   tool: Tool,
   parts: { server: string; connection: Connection; listed: ServerTools; runtime: Runtime },
 ): RegisteredTool {
@@ -28,14 +28,14 @@ export function proxiedTool(
   const { name } = tool;
 
   async function handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> {
-    const client = await connection.client(context.signal);
-    if (client === undefined) return noAnswer(name);
+    const client = await connection.getClient(context.signal);
+    if (client === undefined) return buildNoAnswer(name);
     try {
       return toAnswer(await call(client, args, context));
     } catch (cause) {
       if (cause instanceof ProtocolError) return { ok: false, error: cause.message };
       runtime.log("warn", "proxy.call_failed", { server, tool: name, cause: String(cause) });
-      return noAnswer(name);
+      return buildNoAnswer(name);
     }
   }
 
@@ -47,11 +47,11 @@ export function proxiedTool(
     try {
       return await send(client, args, context);
     } catch (cause) {
-      if (!isForgottenSession(client, cause)) throw cause;
-      connection.renew(client);
-      const fresh = await connection.client(context.signal);
-      if (fresh === undefined) throw cause;
-      return send(fresh, args, context);
+      if (!isLostSession(client, cause)) throw cause;
+      connection.reconnect(client);
+      const reconnected = await connection.getClient(context.signal);
+      if (reconnected === undefined) throw cause;
+      return send(reconnected, args, context);
     }
   }
 
@@ -64,7 +64,7 @@ export function proxiedTool(
       { name, arguments: { ...args } },
       {
         signal,
-        timeout: noLimitMs,
+        timeout: MAX_CALL_MS,
         ...(progress !== undefined && { onprogress: progress }),
       },
     );
@@ -73,10 +73,10 @@ export function proxiedTool(
   return {
     origin: `MCP server "${server}"`,
     get definition() {
-      return toDefinition(name, listed.shown(name) ?? shapeOf(tool));
+      return toDefinition(name, listed.getConfirmedShape(name) ?? getToolShape(tool));
     },
-    refusal() {
-      const refusal = listed.refusalOf(name);
+    getRefusal() {
+      const refusal = listed.getRefusal(name);
       return refusal === undefined ? undefined : `Policy denied: ${refusal}`;
     },
     check: (args) =>
@@ -98,18 +98,18 @@ function toDefinition(name: string, shape: ToolShape): ToolDefinition {
 }
 
 /** After a restart: the call was refused before it began, so it may be sent again. */
-function isForgottenSession(client: Client, cause: unknown): boolean {
+function isLostSession(client: Client, cause: unknown): boolean {
   if (client.transport?.sessionId === undefined || !(cause instanceof SdkHttpError)) return false;
   // 404 by the specification, 400 by the servers that were made after its first examples.
   return cause.status === 404 || cause.status === 400;
 }
 
-function noAnswer(name: string): ToolAnswer {
+function buildNoAnswer(name: string): ToolAnswer {
   return { ok: false, error: `The server behind tool "${name}" gave no answer` };
 }
 
 function toAnswer({ content, structuredContent, isError }: CallToolResult): ToolAnswer {
-  const text = content.map(textOf).join("\n");
+  const text = content.map(formatBlock).join("\n");
   const rich = {
     content,
     ...(isObject(structuredContent) && { structuredContent }),
@@ -118,7 +118,7 @@ function toAnswer({ content, structuredContent, isError }: CallToolResult): Tool
 }
 
 /** For receipts and executors, which take text only. */
-function textOf(block: ContentBlock): string {
+function formatBlock(block: ContentBlock): string {
   switch (block.type) {
     case "text":
       return block.text;

@@ -7,23 +7,23 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { owner } from "../caller.ts";
-import { listen } from "../http/listen.ts";
+import { startListener } from "../http/listen.ts";
 import { checkConfig } from "../check-config.ts";
-import { readFlags } from "../command-line.ts";
+import { parseFlags } from "../command-line.ts";
 import { readConfig } from "../config.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime, type Runtime } from "../runtime.ts";
+import { createSystemRuntime, type Runtime } from "../runtime.ts";
 import type { RunningAgent } from "../start-agent.ts";
 import {
   everythingOverStdio,
-  everythingThatWritesItsPid,
+  everythingWithPidFile,
   startEverything,
 } from "../testing/everything.ts";
-import { startAlone } from "../testing/start.ts";
+import { startStandaloneAgent } from "../testing/start.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 import { connectServers } from "./connect-servers.ts";
 import { createConnection } from "./connection.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTextTool } from "../testing/tools.ts";
 
 const patience = { timeout: 20_000 };
 const info = { name: "test", version: "1" };
@@ -36,7 +36,7 @@ async function connect({ url }: RunningAgent): Promise<Client> {
 }
 
 async function agentWith(mcpServers: unknown, file: object = {}): Promise<RunningAgent> {
-  const started = await startAlone({ file: { mcpServers, ...file } });
+  const started = await startStandaloneAgent({ file: { mcpServers, ...file } });
   if (!started.ok) throw new Error(started.faults.join("; "));
   return started.running;
 }
@@ -45,7 +45,7 @@ async function faultsOf(
   mcpServers: unknown,
   tools: readonly RegisteredTool[] = [],
 ): Promise<readonly string[]> {
-  const started = await startAlone({ file: { mcpServers }, tools });
+  const started = await startStandaloneAgent({ file: { mcpServers }, tools });
   if (!started.ok) return started.faults;
   await started.running.stop();
   return [];
@@ -143,7 +143,7 @@ describe("the tools of the official example server, over stdio", () => {
 
 test("no progress is lost, not even what comes together with the answer", async () => {
   const script = fileURLToPath(new URL("../testing/conformance-tools.ts", import.meta.url));
-  const runtime = systemRuntime(silentLog);
+  const runtime = createSystemRuntime(silentLog);
   const servers = await connectServers(
     { fixtures: { command: process.execPath, args: [script], env: {} } },
     { version: "1", runtime },
@@ -183,9 +183,9 @@ describe("a call that runs out of time", () => {
       });
       return server;
     });
-    const runtime = systemRuntime(silentLog);
+    const runtime = createSystemRuntime(silentLog);
     const app = { fetch: (request: Request) => behind.fetch(request), close: () => behind.close() };
-    const listener = await listen(app, { host: "127.0.0.1", port: 0 }, runtime);
+    const listener = await startListener(app, { host: "127.0.0.1", port: 0 }, runtime);
     const running = await agentWith({ behind: { url: listener.url } }, { taskTimeoutMs: 200 });
     const client = await connect(running);
     expect(await client.callTool({ name: "wait", arguments: {} })).toMatchObject({
@@ -204,7 +204,7 @@ describe("a server that is lost", () => {
   test("over stdio is started again", async () => {
     const folder = await mkdtemp(join(tmpdir(), "agent-proxy-"));
     const pidFile = join(folder, "pid");
-    const running = await agentWith({ everything: everythingThatWritesItsPid(pidFile) });
+    const running = await agentWith({ everything: everythingWithPidFile(pidFile) });
     const client = await connect(running);
     const pid = Number(await readFile(pidFile, "utf8"));
     process.kill(pid, "SIGKILL");
@@ -249,7 +249,7 @@ describe("what stops the start", () => {
   });
 
   test("two tools of one name", async () => {
-    const echo = textTool("echo", () => ({ ok: true, data: "" }));
+    const echo = createTextTool("echo", () => ({ ok: true, data: "" }));
     expect(await faultsOf({ everything: everythingOverStdio }, [echo])).toEqual([
       'tool "echo" is defined twice (MCP server "everything")',
     ]);
@@ -286,11 +286,11 @@ test("E1: a wrapped server's tool that is named like one of the agent's own is a
       }),
     },
     env: {},
-    flags: readFlags([]).flags,
+    flags: parseFlags([]).flags,
     workingDirectory: "/",
   });
   if (!read.ok) throw new Error(read.faults.join("; "));
-  const edge = { version: "0", runtime: systemRuntime(silentLog) };
+  const edge = { version: "0", runtime: createSystemRuntime(silentLog) };
   expect(await checkConfig({ config: read.config, tools: [] }, edge)).toEqual({
     ok: false,
     faults: ['tool "agent_task" is defined twice (MCP server "made")'],
@@ -315,7 +315,7 @@ describe("E3: the first start of a wrapped server", () => {
     const log: Runtime["log"] = (_level, event, fields) => {
       if (event === "proxy.waiting") lines.push(fields);
     };
-    const runtime = { ...systemRuntime(silentLog), log };
+    const runtime = { ...createSystemRuntime(silentLog), log };
     const connected = await connectServers({ files: server }, { version: "0", runtime });
     if (connected.ok) await connected.close();
     return { connected, lines };
@@ -375,7 +375,7 @@ describe("E3: the first start of a wrapped server", () => {
       name: "files",
       address: failing(""),
       version: "0",
-      runtime: systemRuntime(silentLog),
+      runtime: createSystemRuntime(silentLog),
     });
     await expect(connection.open()).rejects.toThrow("not reached");
     connectTo.mockRestore();

@@ -1,6 +1,11 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import type { Runtime } from "../runtime.ts";
-import { differencesOf, shapeOf, type ConfirmedTools, type ToolShape } from "./confirmed-tools.ts";
+import {
+  listDifferences,
+  getToolShape,
+  type ConfirmedTools,
+  type ToolShape,
+} from "./confirmed-tools.ts";
 
 /** A tool that is not what its owner knows. */
 export interface ToolChange {
@@ -14,9 +19,9 @@ export interface ServerTools {
   /** Takes the server's list; a change is logged once. */
   update(tools: readonly Tool[]): void;
   /** The confirmed shape, which others are shown while another one waits for its confirmation. */
-  shown(name: string): ToolShape | undefined;
+  getConfirmedShape(name: string): ToolShape | undefined;
   /** Why a call is refused; undefined: the tool is as confirmed. */
-  refusalOf(name: string): string | undefined;
+  getRefusal(name: string): string | undefined;
   changes(): readonly ToolChange[];
 }
 
@@ -26,16 +31,16 @@ export function createServerTools(
   { log }: Pick<Runtime, "log">,
 ): ServerTools {
   let listed = new Map<string, Tool>();
-  const told = new Map<string, string>();
+  const loggedChanges = new Map<string, string>();
 
-  function changeOf(tool: Tool): ToolChange | undefined {
+  function findChange(tool: Tool): ToolChange | undefined {
     const known = confirmed.get(server, tool.name);
-    const differences = known === undefined ? [] : differencesOf(known, shapeOf(tool));
+    const differences = known === undefined ? [] : listDifferences(known, getToolShape(tool));
     return differences.length === 0 ? undefined : { server, tool, differences };
   }
 
   function changes(): readonly ToolChange[] {
-    return [...listed.values()].flatMap((tool) => changeOf(tool) ?? []);
+    return [...listed.values()].flatMap((tool) => findChange(tool) ?? []);
   }
 
   return {
@@ -44,16 +49,16 @@ export function createServerTools(
       listed = new Map(tools.map((tool) => [tool.name, tool]));
       for (const { tool, differences } of changes()) {
         const text = differences.join("; ");
-        if (told.get(tool.name) === text) continue;
-        told.set(tool.name, text);
+        if (loggedChanges.get(tool.name) === text) continue;
+        loggedChanges.set(tool.name, text);
         log("warn", "proxy.tool_changed", { server, tool: tool.name, differences: text });
       }
     },
-    shown: (name) => confirmed.get(server, name),
-    refusalOf(name) {
+    getConfirmedShape: (name) => confirmed.get(server, name),
+    getRefusal(name) {
       const tool = listed.get(name);
       if (tool === undefined) return `MCP server "${server}" no longer lists the tool "${name}"`;
-      return changeOf(tool) === undefined
+      return findChange(tool) === undefined
         ? undefined
         : `the tool "${name}" has changed at its server; the owner must confirm it (confirm-tools)`;
     },

@@ -16,7 +16,7 @@ export type ServerAddress =
  * A fresh transport to the server; what a process writes to standard error goes to the debug log and to
  * `onStderr`.
  */
-export function newTransport(
+export function createTransport(
   name: string,
   address: ServerAddress,
   runtime: Runtime,

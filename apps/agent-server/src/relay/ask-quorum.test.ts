@@ -13,15 +13,15 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import { silentLog } from "../log.ts";
-import { identityTag } from "../identity-tag.ts";
+import { formatIdentityTag } from "../identity-tag.ts";
 import { connectClient } from "../testing/call.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTextTool } from "../testing/tools.ts";
 import type { RunningAgent } from "../start-agent.ts";
-import { askQuorum } from "./ask-quorum.ts";
+import { createQuorumApprover } from "./ask-quorum.ts";
 import { openApprovalsFile } from "../policy/approvals-file.ts";
-import { openAskedCalls } from "./asked-calls.ts";
+import { openQuorumRequests } from "./asked-calls.ts";
 
 interface Member {
   readonly agentId: string;
@@ -37,8 +37,8 @@ let voters: Member[];
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "agent-quorum-"));
-  relay = await startRelay();
-  const info = await relay.master.relayInfo();
+  relay = await startTestRelay();
+  const info = await relay.operator.relayInfo();
   if (!info.ok) throw new Error(info.message);
   relayKey = info.body.public_key;
   did = publicKeyToDidKey(hexToBytes(relayKey));
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const openAsked = async (name: string) => {
   const file = await openApprovalsFile(join(folder, name), { log: silentLog });
-  return openAskedCalls({ file, asker: "" });
+  return openQuorumRequests({ file, asker: "" });
 };
 
 async function newMember(fetchOf: typeof fetch = fetch): Promise<Member> {
@@ -88,7 +88,11 @@ const approvers = () =>
 describe("an agent whose calls a quorum approves", () => {
   let running: RunningAgent;
   let deployed: string[];
-  const deploy = textTool("deploy", (text) => ({ ok: true, data: String(deployed.push(text)) }), 3);
+  const deploy = createTextTool(
+    "deploy",
+    (text) => ({ ok: true, data: String(deployed.push(text)) }),
+    3,
+  );
   const given = () => ({
     relayUrl: relay.url,
     tools: [deploy],
@@ -114,7 +118,7 @@ describe("an agent whose calls a quorum approves", () => {
 
   async function asked() {
     const { agentId } = running.agent.identity;
-    const answer = await relay.master.listApprovals({ params: { agentId }, query: {} });
+    const answer = await relay.operator.listApprovals({ params: { agentId }, query: {} });
     return answer.ok ? answer.body.approvals : [];
   }
 
@@ -130,7 +134,7 @@ describe("an agent whose calls a quorum approves", () => {
     expect(first).toMatch(
       /^Governance: tool "deploy" requires approval \(R3_EXECUTE\), approval_id/,
     );
-    expect(tag).toBe(identityTag(running.agent.identity));
+    expect(tag).toBe(formatIdentityTag(running.agent.identity));
     expect(await Promise.all([firstOf("site"), firstOf("site")])).toEqual([first, first]);
     expect(await asked()).toMatchObject([
       {
@@ -187,11 +191,11 @@ describe("an agent whose calls a quorum approves", () => {
 });
 
 test("without its relay such an agent makes no call that needs an approval", async () => {
-  const lost = await startRelay();
+  const lost = await startTestRelay();
   const ran: string[] = [];
   const running = await startTestAgent({
     relayUrl: lost.url,
-    tools: [textTool("deploy", (text) => ({ ok: true, data: String(ran.push(text)) }), 3)],
+    tools: [createTextTool("deploy", (text) => ({ ok: true, data: String(ran.push(text)) }), 3)],
     env: { AGENT_AUTH_TOKEN: secret },
     file: { policy: { quorum: { approvers: approvers() } } },
   });
@@ -211,7 +215,7 @@ test("without its relay such an agent makes no call that needs an approval", asy
 });
 
 test("nor does one that has not joined yet, and the call takes nobody's place", async () => {
-  const approver = askQuorum({
+  const approver = createQuorumApprover({
     agentId: "a",
     quorum: { required: 1, approvers: approvers() },
     asked: await openAsked("none"),
@@ -221,7 +225,7 @@ test("nor does one that has not joined yet, and the call takes nobody's place", 
   });
   const wanted = { tool: "deploy", risk: 3, caller: owner, args: {} };
   for (let index = 0; index < 60; index += 1) {
-    expect(await approver.take({ ...wanted, argsHash: String(index) })).toEqual({
+    expect(await approver.redeem({ ...wanted, argsHash: String(index) })).toEqual({
       status: "refused",
       reason: "the relay gave no approval (network.unreachable)",
     });
@@ -245,7 +249,7 @@ describe("an approval of a quorum", () => {
     const { agentId, client } = member;
     let shift = 0;
     const start = async () =>
-      askQuorum({
+      createQuorumApprover({
         agentId,
         quorum: { required: 1, approvers: named(approvers()) },
         asked: await openAsked(agentId),
@@ -260,7 +264,7 @@ describe("an approval of a quorum", () => {
     const take = (caller: Caller = owner, text = "site") => {
       const args = { text };
       const argsHash = sha256Hex(JSON.stringify(args));
-      return Promise.resolve(approver.take({ tool: "deploy", risk: 3, caller, args, argsHash }));
+      return Promise.resolve(approver.redeem({ tool: "deploy", risk: 3, caller, args, argsHash }));
     };
     const takeId = async (caller?: Caller) => {
       const taken = await take(caller);
@@ -329,7 +333,7 @@ describe("an approval of a quorum", () => {
     );
     const approvalId = await takeId();
     await approve(approvalId);
-    const given = await relay.master.getApproval({ params: { agentId, approvalId } });
+    const given = await relay.operator.getApproval({ params: { agentId, approvalId } });
     if (!given.ok) throw new Error(given.message);
     shown = given.body.votes as Approval["votes"];
     expect(await take(owner, "another")).toMatchObject(missing);

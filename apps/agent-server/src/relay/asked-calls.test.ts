@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openApprovalsFile } from "../policy/approvals-file.ts";
-import { openAskedCalls } from "./asked-calls.ts";
+import { openQuorumRequests } from "./asked-calls.ts";
 
 let folder: string;
 let path: string;
@@ -17,7 +17,7 @@ afterEach(() => rm(folder, { recursive: true }));
 
 const open = async (asker = "me") => {
   const file = await openApprovalsFile(path, { log: (_, event) => void logged.push(event) });
-  return openAskedCalls({ file, asker });
+  return openQuorumRequests({ file, asker });
 };
 const call = { approvalId: "id", caller: "owner", expiresAt: 1 };
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { ApprovalsFile } from "../policy/approvals-file.ts";
 
-export interface AskedCall {
+export interface QuorumRequest {
   readonly approvalId: string;
   readonly caller: string;
   /** Milliseconds since the Unix epoch. */
@@ -9,18 +9,18 @@ export interface AskedCall {
 }
 
 /** The calls that a quorum was asked about, by their names. */
-export interface AskedCalls extends Iterable<[string, AskedCall]> {
+export interface QuorumRequests extends Iterable<[string, QuorumRequest]> {
   readonly size: number;
-  get(name: string): AskedCall | undefined;
+  get(name: string): QuorumRequest | undefined;
   /** Done when it outlives the process, as far as the disk allows. */
-  add(name: string, call: AskedCall): Promise<void>;
+  add(name: string, call: QuorumRequest): Promise<void>;
   delete(name: string): void;
 }
 
 /** What JSON reads as infinite could not be written again, and the other calls with it. */
 const Time = v.pipe(v.number(), v.safeInteger());
 
-const Asked = v.object({
+const StoredRequests = v.object({
   asker: v.string(),
   calls: v.array(
     v.tuple([
@@ -34,15 +34,15 @@ const Asked = v.object({
  * Keeps them in a file: votes that were given before a restart count after it. `asker` says who asks whom;
  * what another one asked about is forgotten.
  */
-export function openAskedCalls({
+export function openQuorumRequests({
   file,
   asker,
 }: {
   readonly file: ApprovalsFile;
   readonly asker: string;
-}): AskedCalls {
-  const calls = new Map(keptIn(file, asker));
-  const keep = () => file.write({ asker, calls: [...calls] });
+}): QuorumRequests {
+  const calls = new Map(parseStoredRequests(file, asker));
+  const saveRequests = () => file.write({ asker, calls: [...calls] });
 
   return {
     [Symbol.iterator]: () => calls.entries(),
@@ -52,21 +52,22 @@ export function openAskedCalls({
     get: (name) => calls.get(name),
     async add(name, call) {
       calls.set(name, call);
-      await keep();
+      await saveRequests();
     },
     delete(name) {
-      if (calls.delete(name)) void keep();
+      if (calls.delete(name)) void saveRequests();
     },
   };
 }
 
-function keptIn(file: ApprovalsFile, asker: string): [string, AskedCall][] {
+function parseStoredRequests(file: ApprovalsFile, asker: string): [string, QuorumRequest][] {
   // The owner alone may have been asked so far.
-  if (file.read["asker"] === undefined && file.read["calls"] === undefined) return [];
-  const asked = v.safeParse(Asked, file.read);
-  if (!asked.success) {
-    file.unreadable("the calls that a quorum was asked about are not what was written");
+  if (file.initialContent["asker"] === undefined && file.initialContent["calls"] === undefined)
+    return [];
+  const parsed = v.safeParse(StoredRequests, file.initialContent);
+  if (!parsed.success) {
+    file.logUnreadable("the calls that a quorum was asked about are not what was written");
     return [];
   }
-  return asked.output.asker === asker ? asked.output.calls : [];
+  return parsed.output.asker === asker ? parsed.output.calls : [];
 }

@@ -1,7 +1,7 @@
 import { fullJitter, type CallRefusal } from "@agent/client";
 import type { Runtime } from "../runtime.ts";
 
-const baseMs = 500;
+const BASE_DELAY_MS = 500;
 
 /** How long to wait after failed try `attempt` (from 0): what the relay asked for, and a jitter on top. */
 export function retryDelayMs(
@@ -10,5 +10,5 @@ export function retryDelayMs(
   { runtime, capMs }: { runtime: Pick<Runtime, "randomBytes">; capMs: number },
 ): number {
   const floorMs = (refusal.retryAfterSeconds ?? 0) * 1_000;
-  return floorMs + fullJitter(attempt, { baseMs, capMs }, runtime.randomBytes);
+  return floorMs + fullJitter(attempt, { baseMs: BASE_DELAY_MS, capMs }, runtime.randomBytes);
 }

@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
-import { startQuietAgent } from "../testing/quiet-agent.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
-import { hanging } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
+import { createHangingTool } from "../testing/tools.ts";
 
 let relay: TestRelay;
-let agent: Awaited<ReturnType<typeof startQuietAgent>>;
+let agent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
 let stopped: string[];
 beforeEach(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterEach(async () => {
   await agent.stop();
@@ -16,15 +16,15 @@ afterEach(async () => {
 });
 
 async function statusAt(agentId: string, taskId: string) {
-  const answer = await relay.master.getTask({ params: { agentId, taskId }, query: {} });
+  const answer = await relay.operator.getTask({ params: { agentId, taskId }, query: {} });
   return answer.ok ? answer.body.task : undefined;
 }
 
 async function startHanging(listing: object) {
   stopped = [];
-  agent = await startQuietAgent({
+  agent = await startAgentWithoutSocket({
     relayUrl: relay.url,
-    tools: [hanging(() => void stopped.push("stopped"))],
+    tools: [createHangingTool(() => void stopped.push("stopped"))],
     file: { listing },
   });
 }
@@ -34,11 +34,11 @@ const quickly = { timeout: 5_000 };
 test("B2: the cancel of a task that was brought over MCP takes effect as soon as the agent has stopped", async () => {
   await startHanging({ capabilities: ["hanging"] });
   const { agentId } = agent.identity;
-  const task = await relay.master.submitTask({ params: { agentId }, body: { prompt: "p" } });
+  const task = await relay.operator.submitTask({ params: { agentId }, body: { prompt: "p" } });
   const taskId = task.ok ? task.body.task_id : "";
   await expect.poll(async () => (await statusAt(agentId, taskId))?.status).toBe("claimed");
   await new Promise((resolve) => setTimeout(resolve, 300));
-  const cancelled = await relay.master.cancelTask({ params: { agentId, taskId } });
+  const cancelled = await relay.operator.cancelTask({ params: { agentId, taskId } });
   expect(cancelled).toMatchObject({ ok: true, status: 202 });
   await expect.poll(() => stopped, quickly).toEqual(["stopped"]);
   await expect
@@ -49,8 +49,8 @@ test("B2: the cancel of a task that was brought over MCP takes effect as soon as
 test("B2: so does that of a task that routing brought to an agent that was not its target", async () => {
   await startHanging({ capabilities: ["hanging"] });
   const { agentId } = agent.identity;
-  const { agentId: target } = newIdentity();
-  const task = await relay.master.submitTask({
+  const { agentId: target } = createTestIdentity();
+  const task = await relay.operator.submitTask({
     params: { agentId: target },
     body: { prompt: "p", required_capabilities: ["hanging"] },
   });
@@ -58,7 +58,7 @@ test("B2: so does that of a task that routing brought to an agent that was not i
   await expect.poll(async () => (await statusAt(target, taskId))?.status).toBe("claimed");
   expect((await statusAt(target, taskId))?.assigned_to).toBe(agentId);
   await new Promise((resolve) => setTimeout(resolve, 300));
-  const cancelled = await relay.master.cancelTask({ params: { agentId: target, taskId } });
+  const cancelled = await relay.operator.cancelTask({ params: { agentId: target, taskId } });
   expect(cancelled).toMatchObject({ ok: true, status: 202 });
   await expect.poll(() => stopped, quickly).toEqual(["stopped"]);
   await expect

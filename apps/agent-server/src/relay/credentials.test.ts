@@ -6,22 +6,22 @@ import {
 } from "@agent/credentials";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { startQuietAgent } from "../testing/quiet-agent.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
-import { textTool } from "../testing/tools.ts";
-import { newIdentity } from "../testing/identity.ts";
+import { createTextTool } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/identity.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+  relay = await startTestRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
 });
 afterAll(() => relay.stop());
 
 const signal = new AbortController().signal;
 
 /** What `agent_credentials` answers, and what is wrong with it. */
-async function shownBy({ home }: RunningAgent) {
+async function shownBy({ relayLink: home }: RunningAgent) {
   const answer = await home?.credentials?.present(signal);
   if (answer?.ok !== true) throw new Error(answer?.error ?? "no credentials");
   const verdict = verifyPresentation(answer.presentation, { now: Date.now() });
@@ -35,7 +35,7 @@ function kindsOf({ verifiableCredential: shown }: VerifiablePresentation): strin
 
 async function hire(running: RunningAgent, by?: string) {
   const { agentId } = running.agent.identity;
-  const done = await delegate(relay.master, {
+  const done = await delegate(relay.operator, {
     agentId,
     prompt: "p",
     timeoutMs: 10_000,
@@ -52,7 +52,7 @@ describe("an agent presents", () => {
   test("its own gradient and what others say of it, under its own key", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { did } = running.agent.identity;
-    const payer = newIdentity();
+    const payer = createTestIdentity();
     await hire(running, payer.agentId);
     const shown = await shownBy(running);
     expect(shown.holder).toBe(did);
@@ -76,11 +76,11 @@ describe("an agent presents", () => {
   });
 
   test("what the relay said last, as long as it cannot be asked", async () => {
-    const early = await startRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
+    const early = await startTestRelay(0, { AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
     const running = await startJoinedAgent({ relayUrl: early.url });
     const { agentId } = running.agent.identity;
-    const submittedBy = newIdentity().agentId;
-    const done = await delegate(early.master, {
+    const submittedBy = createTestIdentity().agentId;
+    const done = await delegate(early.operator, {
       agentId,
       prompt: "p",
       submittedBy,
@@ -116,7 +116,7 @@ describe("a gradient credential", () => {
     });
     const later = gradientIn(await shownBy(running))?.credentialSubject;
     expect(later).toMatchObject({ tool_efficiency: 1, curiosity_pressure: 0 });
-    expect(later?.["gradient"]).toBe(running.home?.gradient?.());
+    expect(later?.["gradient"]).toBe(running.relayLink?.gradient?.());
     await running.stop();
   });
 
@@ -124,7 +124,7 @@ describe("a gradient credential", () => {
     const running = await startJoinedAgent({ relayUrl: relay.url });
     const { agentId, did } = running.agent.identity;
     const list = () =>
-      relay.master.listCredentials({
+      relay.operator.listCredentials({
         params: { agentId },
         query: { type: "AgentGradientCredential" },
       });
@@ -136,12 +136,12 @@ describe("a gradient credential", () => {
 });
 
 test("an agent that hired another says of it, under its own key, how it did", async () => {
-  const worker = await startQuietAgent({ relayUrl: relay.url });
+  const worker = await startAgentWithoutSocket({ relayUrl: relay.url });
   const { agentId } = worker.identity;
   const boss = await startJoinedAgent({
     relayUrl: relay.url,
     tools: [
-      textTool("ask", async (prompt, { delegate: ask }) => {
+      createTextTool("ask", async (prompt, { delegate: ask }) => {
         const answer = await ask?.({ agent_id: agentId, prompt });
         return answer ?? { ok: false, error: "no relay" };
       }),
@@ -149,7 +149,7 @@ test("an agent that hired another says of it, under its own key, how it did", as
   });
   await hire(boss);
   const byBoss = async () => {
-    const listed = await relay.master.listCredentials({ params: { agentId }, query: {} });
+    const listed = await relay.operator.listCredentials({ params: { agentId }, query: {} });
     const all = listed.ok ? listed.body.credentials : [];
     return all.filter(({ credential }) => credential["issuer"] === boss.agent.identity.did);
   };

@@ -6,74 +6,75 @@ import {
   verifyCredentialAsync,
   type VerifiableCredential,
 } from "@agent/credentials";
-import { gradientOf } from "../gradient/gradient.ts";
+import { calculateGradient } from "../gradient/gradient.ts";
 import type { Counts } from "../gradient/counts.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import type { CredentialSource } from "../tools/agent-credentials.ts";
 import type { Membership } from "./join.ts";
 
-export interface CredentialKeeper extends CredentialSource {
+export interface AgentCredentials extends CredentialSource {
   /** Issues the gradient credential of a housekeeping cycle, which outlasts the cycle. */
   issueGradient(counts: Counts, cycleMs: number): void;
   /** Gives the newest one to the relay, which shows it to those who ask there. */
-  handIn(): Promise<void>;
+  submitCredentials(): Promise<void>;
   /** As in the newest gradient credential; null before the first one. */
   gradient(): number | null;
 }
 
-interface Shown {
+interface TimedCredential {
   readonly credential: VerifiableCredential;
   /** Milliseconds since the Unix epoch. */
-  readonly endsAt: number;
+  readonly expiresAt: number;
 }
 
 /** A tool that anybody may call does not make the agent ask its relay each time. */
-const rememberedMs = 60_000;
+const CACHE_TTL_MS = 60_000;
 
 /** What is said of an agent: its own word, made here, and that of others, which its relay keeps. */
-export function createCredentialKeeper(parts: {
+export function createAgentCredentials(parts: {
   identity: Identity;
   membership: () => Membership | undefined;
   runtime: Runtime;
-}): CredentialKeeper {
+}): AgentCredentials {
   const { identity, membership, runtime } = parts;
   const { agentId, did, secretKey } = identity;
-  let own: (Shown & { readonly gradient: number }) | undefined;
-  let asked: { readonly until: number; readonly answer: Promise<void> } | undefined;
+  let ownCredential: (TimedCredential & { readonly gradient: number }) | undefined;
+  let lastFetch: { readonly until: number; readonly answer: Promise<void> } | undefined;
   // The last that the relay gave, for as long as it cannot be asked.
-  let others: readonly Shown[] = [];
+  let receivedCredentials: readonly TimedCredential[] = [];
 
   /** At its relay: the newest of each issuer and type, those that the relay issued renewed. */
-  async function ask({ client }: Membership): Promise<void> {
+  async function fetchCredentials({ client }: Membership): Promise<void> {
     const answer = await client.presentCredentials({ params: { agentId }, query: {}, body: {} });
-    if (answer.ok) others = await held(shownIn(answer.body.presentation));
-    else if (answer.code === "credential.not_found") others = [];
+    if (answer.ok)
+      receivedCredentials = await filterValid(parsePresented(answer.body.presentation));
+    else if (answer.code === "credential.not_found") receivedCredentials = [];
     else runtime.log("warn", "credentials.not_fetched", { code: answer.code });
   }
 
   async function refresh(): Promise<void> {
-    const home = membership();
-    if (home === undefined) return;
+    const current = membership();
+    if (current === undefined) return;
     const now = runtime.now();
-    if (asked === undefined || asked.until <= now) {
-      asked = { until: now + rememberedMs, answer: ask(home) };
+    if (lastFetch === undefined || lastFetch.until <= now) {
+      lastFetch = { until: now + CACHE_TTL_MS, answer: fetchCredentials(current) };
     }
-    await asked.answer;
+    await lastFetch.answer;
   }
 
   /** Those that hold now and are about this agent; who is shown them looks again. */
-  async function held(shown: readonly VerifiableCredential[]): Promise<Shown[]> {
+  async function filterValid(shown: readonly VerifiableCredential[]): Promise<TimedCredential[]> {
     const now = runtime.now();
     const about = shown.filter(({ credentialSubject }) => credentialSubject.id === did);
     const verdicts = await Promise.all(about.map((one) => verifyCredentialAsync(one, { now })));
-    return about.filter((_, index) => verdicts[index]?.valid).map(withEnd);
+    return about.filter((_, index) => verdicts[index]?.valid).map(withExpiry);
   }
 
   return {
     issueGradient(counts, cycleMs) {
       const now = runtime.now();
-      const figures = gradientOf(counts);
+      const figures = calculateGradient(counts);
       const credential = issueCredential({
         type: "AgentGradientCredential",
         subject: { id: did, ...figures, measured_at: now },
@@ -82,39 +83,41 @@ export function createCredentialKeeper(parts: {
         validForMs: Math.max(CREDENTIAL_LIMITS.defaultValidityMs, 2 * cycleMs),
         randomBytes: runtime.randomBytes(10),
       });
-      own = { ...withEnd(credential), gradient: figures.gradient };
+      ownCredential = { ...withExpiry(credential), gradient: figures.gradient };
     },
-    async handIn() {
+    async submitCredentials() {
       const client = membership()?.client;
-      if (client === undefined || own === undefined) return;
-      const body = { credentials: [{ ...own.credential }] };
+      if (client === undefined || ownCredential === undefined) return;
+      const body = { credentials: [{ ...ownCredential.credential }] };
       const answer = await client.submitCredentials({ params: { agentId }, body });
       if (!answer.ok) runtime.log("warn", "credentials.not_taken", { code: answer.code });
     },
-    gradient: () => own?.gradient ?? null,
+    gradient: () => ownCredential?.gradient ?? null,
     async present() {
       await refresh();
       const now = runtime.now();
-      const credentials = (own === undefined ? others : [own, ...others])
-        .filter(({ endsAt }) => now < endsAt)
+      const credentials = (
+        ownCredential === undefined ? receivedCredentials : [ownCredential, ...receivedCredentials]
+      )
+        .filter(({ expiresAt }) => now < expiresAt)
         .map(({ credential }) => credential)
-        .slice(0, CREDENTIAL_LIMITS.maxPresented);
+        .slice(0, CREDENTIAL_LIMITS.maxCredentials);
       if (credentials.length === 0) return { ok: false, error: "This agent has no credentials" };
       return { ok: true, presentation: { ...createPresentation({ credentials, secretKey, now }) } };
     },
   };
 }
 
-function withEnd(credential: VerifiableCredential): Shown {
+function withExpiry(credential: VerifiableCredential): TimedCredential {
   const { validUntil } = credential;
-  return { credential, endsAt: validUntil === undefined ? Infinity : Date.parse(validUntil) };
+  return { credential, expiresAt: validUntil === undefined ? Infinity : Date.parse(validUntil) };
 }
 
 /** The gradient is left to the agent itself: the relay may have an older one. */
-function shownIn(presentation: Readonly<Record<string, unknown>>): VerifiableCredential[] {
-  const { verifiableCredential: shown } = presentation;
-  if (!Array.isArray(shown)) return [];
-  return shown.flatMap((value: unknown) => {
+function parsePresented(presentation: Readonly<Record<string, unknown>>): VerifiableCredential[] {
+  const { verifiableCredential: presented } = presentation;
+  if (!Array.isArray(presented)) return [];
+  return presented.flatMap((value: unknown) => {
     const parsed = parseCredential(value);
     if (!parsed.ok || parsed.credential.type.includes("AgentGradientCredential")) return [];
     return [parsed.credential];

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endpointUrl } from "./endpoint.ts";
+import { buildEndpointUrl } from "./endpoint.ts";
 
 test.each([
   ["https://agent.example", "http://127.0.0.1:1/mcp", "https://agent.example/mcp"],
@@ -11,5 +11,5 @@ test.each([
   [undefined, "http://[::]:1/mcp", "http://[::1]:1/mcp"],
   [undefined, undefined, undefined],
 ])("public %s, listening on %s: %s", (publicUrl, listening, expected) => {
-  expect(endpointUrl(publicUrl, listening)).toBe(expected);
+  expect(buildEndpointUrl(publicUrl, listening)).toBe(expected);
 });

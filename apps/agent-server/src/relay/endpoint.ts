@@ -2,7 +2,7 @@
  * The MCP address under which others reach this agent: below the public URL where there is one, else
  * where it listens, which other programs on this machine can use.
  */
-export function endpointUrl(
+export function buildEndpointUrl(
   publicUrl: string | undefined,
   listening: string | undefined,
 ): string | undefined {

@@ -4,8 +4,8 @@ import type { FindSigner, Signer } from "../http/signed-token.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Membership } from "./join.ts";
 
-const rememberedMs = 60_000;
-const remembered = 1_000;
+const CACHE_TTL_MS = 60_000;
+const CACHE_SIZE = 1_000;
 
 /**
  * The relay's own key as it was pinned when this agent joined, and everybody else's as the relay knows it,
@@ -20,20 +20,20 @@ export function createFindSigner(parts: {
   const lookups = new Map<string, { readonly until: number; readonly signer: Lookup }>();
 
   return async (agentId, deviceId) => {
-    const home = membership();
-    if (home === undefined) return null;
-    const { relayId, publicKey } = home.relay;
+    const current = membership();
+    if (current === undefined) return null;
+    const { relayId, publicKey } = current.relay;
     if (agentId === relayId) return { publicKey, caller: { kind: "relay", relayId } };
 
     const name = `${agentId} ${deviceId}`;
     const known = lookups.get(name);
     if (known !== undefined && known.until > runtime.now()) return (await known.signer) ?? null;
 
-    const signer = lookUp(home, { agentId, deviceId, self: parts.agentId });
+    const signer = lookUpSigner(current, { agentId, deviceId, self: parts.agentId });
     lookups.delete(name);
-    lookups.set(name, { until: runtime.now() + rememberedMs, signer });
+    lookups.set(name, { until: runtime.now() + CACHE_TTL_MS, signer });
     const oldest = lookups.keys().next();
-    if (lookups.size > remembered && oldest.done !== true) lookups.delete(oldest.value);
+    if (lookups.size > CACHE_SIZE && oldest.done !== true) lookups.delete(oldest.value);
     const found = await signer;
     // A relay that did not answer is asked again at the next try.
     if (found === undefined) lookups.delete(name);
@@ -44,7 +44,7 @@ export function createFindSigner(parts: {
 /** Null: the relay knows nobody by these ids; undefined: it could not be asked. */
 type Lookup = Promise<Signer | null | undefined>;
 
-async function lookUp(
+async function lookUpSigner(
   { client }: Membership,
   { agentId, deviceId, self }: { agentId: string; deviceId: string; self: string },
 ): Lookup {

@@ -6,39 +6,43 @@ import {
   type RelayClient,
 } from "@agent/client";
 import { uuidV7 } from "@agent/crypto";
-import type { DelegateAnswer, DelegateRequest, Hire } from "../execution/delegation.ts";
+import type { DelegateAnswer, DelegateRequest, DelegateTask } from "../execution/delegation.ts";
 import type { Identity } from "../identity.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Membership } from "./join.ts";
-import { passOn } from "./pass-on.ts";
+import { attenuateToken } from "./pass-on.ts";
 
 /** Hires another agent through the relay, for a tool that calls `context.delegate`. */
-export function createHire(parts: {
+export function createDelegateTask(parts: {
   identity: Identity;
   membership: () => Membership | undefined;
   timeoutMs: number;
   /** Told of each delegation that was tried whether the work was completed. */
   count: (isGood: boolean) => void;
   runtime: Runtime;
-}): Hire {
+}): DelegateTask {
   const { identity, runtime, timeoutMs, count } = parts;
   const { agentId: ownId, secretKey } = identity;
   const recommenders = new WeakMap<RelayClient, Recommender>();
   return async (request, { task, signal }): Promise<DelegateAnswer> => {
     const client = parts.membership()?.client;
-    if (client === undefined) return failed("This agent is not connected to its relay");
+    if (client === undefined) return buildFailure("This agent is not connected to its relay");
     const target = await findTarget(client, request, identity.agentId);
     if (!target.ok) return target;
     const now = runtime.now();
     const tokenId = uuidV7(now, runtime.randomBytes(10));
     // Nobody waits for the answer any longer than that.
-    const until = now + timeoutMs;
-    const passed = passOn(task.delegationToken, request, { identity, tokenId, until });
-    if (!passed.ok) return passed;
+    const expiresAt = now + timeoutMs;
+    const attenuated = attenuateToken(task.delegationToken, request, {
+      identity,
+      tokenId,
+      until: expiresAt,
+    });
+    if (!attenuated.ok) return attenuated;
 
     const { capability, prompt } = request;
-    const { maxBudget = target.dearest, token } = passed;
-    const done = await delegate(client, {
+    const { maxBudget = target.maxPrice, token } = attenuated;
+    const delegated = await delegate(client, {
       ...runtime,
       agentId: target.agentId,
       prompt,
@@ -50,16 +54,17 @@ export function createHire(parts: {
       timeoutMs,
       signal,
     });
-    count(done.ok && done.receipt.status === "completed");
-    if (done.ok) {
-      const { receipt } = done;
-      recommend(client, done);
+    count(delegated.ok && delegated.receipt.status === "completed");
+    if (delegated.ok) {
+      const { receipt } = delegated;
+      recommend(client, delegated);
       return receipt.status === "completed"
         ? { ok: true, data: receipt.result, receipt }
         : { ok: false, error: receipt.result, receipt };
     }
-    if (done.taskId !== undefined) withdraw(client, target.agentId, done.taskId);
-    return failed(`${done.message} (${done.code})`);
+    if (delegated.taskId !== undefined)
+      cancelDelegatedTask(client, target.agentId, delegated.taskId);
+    return buildFailure(`${delegated.message} (${delegated.code})`);
   };
 
   /** What is said of the other agent, under this agent's key, keeps nobody waiting. */
@@ -74,7 +79,7 @@ export function createHire(parts: {
   }
 
   /** A task that nobody waits for any more gives its hold back, unless somebody has begun it. */
-  function withdraw(client: RelayClient, agentId: string, taskId: string): void {
+  function cancelDelegatedTask(client: RelayClient, agentId: string, taskId: string): void {
     void client.cancelTask({ params: { agentId, taskId } }).then((answer) => {
       if (!answer.ok) runtime.log("debug", "delegation.not_cancelled", { code: answer.code });
     });
@@ -86,24 +91,24 @@ async function findTarget(
   client: RelayClient,
   { agent_id: agentId, capability }: DelegateRequest,
   self: string,
-): Promise<{ ok: true; agentId: string; dearest?: number } | { ok: false; error: string }> {
+): Promise<{ ok: true; agentId: string; maxPrice?: number } | { ok: false; error: string }> {
   if ((agentId === undefined) === (capability === undefined)) {
-    return failed("A delegation names either an agent_id or a capability");
+    return buildFailure("A delegation names either an agent_id or a capability");
   }
   if (agentId !== undefined) return { ok: true, agentId };
   const found = await client.discover({ query: { capability } });
-  if (!found.ok) return failed(`${found.message} (${found.code})`);
+  if (!found.ok) return buildFailure(`${found.message} (${found.code})`);
   const others = found.body.agents.filter((agent) => agent.agent_id !== self);
   const [other] = others;
-  if (other === undefined) return failed("No other agent offers this capability");
+  if (other === undefined) return buildFailure("No other agent offers this capability");
   // The price of one of them must not keep the relay from choosing another one that was shown.
   return {
     ok: true,
     agentId: other.agent_id,
-    dearest: Math.max(...others.map(({ cost }) => cost ?? 0)),
+    maxPrice: Math.max(...others.map(({ cost }) => cost ?? 0)),
   };
 }
 
-function failed(error: string): { ok: false; error: string } {
+function buildFailure(error: string): { ok: false; error: string } {
   return { ok: false, error };
 }

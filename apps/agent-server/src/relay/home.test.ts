@@ -4,14 +4,14 @@ import { join } from "node:path";
 import { delegate } from "@agent/client";
 import { verifyReceipt } from "@agent/receipts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
-import { masterToken, startRelay, type TestRelay } from "../testing/relay.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { MASTER_TOKEN, startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startJoinedAgent, startTestAgent } from "../testing/start.ts";
-import { hanging, shout, textTool } from "../testing/tools.ts";
+import { createHangingTool, shoutTool, createTextTool } from "../testing/tools.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterAll(() => relay.stop());
 
@@ -22,7 +22,7 @@ const priced = (capability: string, unitCost: number) => ({
 });
 
 async function balanceOf(agentId: string): Promise<number> {
-  const answer = await relay.master.getBalance({ params: { agentId } });
+  const answer = await relay.operator.getBalance({ params: { agentId } });
   if (!answer.ok) throw new Error(answer.message);
   return answer.body.balance;
 }
@@ -34,7 +34,7 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 describe("an agent that joins a relay", () => {
   test("is found there with its endpoint, its tools and its name", async () => {
     const running = await startJoinedAgent({ relayUrl: relay.url, file: { name: "Shouter" } });
-    const found = await relay.master.discover({ query: { capability: "shout" } });
+    const found = await relay.operator.discover({ query: { capability: "shout" } });
     expect(found).toMatchObject({
       ok: true,
       body: {
@@ -55,13 +55,13 @@ describe("an agent that joins a relay", () => {
     const listing = priced("shout", 2);
     const running = await startJoinedAgent({ relayUrl: relay.url, file: { listing } });
     const { agentId } = running.agent.identity;
-    const shown = await relay.master.getListing({ params: { agentId } });
+    const shown = await relay.operator.getListing({ params: { agentId } });
     expect(shown).toMatchObject({ ok: true, body: { pricing: [{ unit_cost: 2, per: "task" }] } });
     await running.stop();
   });
 
   test("registers with AGENT_SYNC_TOKEN where it has one; a wrong one is refused", async () => {
-    const env = { AGENT_SYNC_TOKEN: masterToken };
+    const env = { AGENT_SYNC_TOKEN: MASTER_TOKEN };
     const running = await startJoinedAgent({ relayUrl: relay.url, env });
     await running.stop();
     const wrong = await startTestAgent({ relayUrl: relay.url, env: { AGENT_SYNC_TOKEN: "wrong" } });
@@ -74,13 +74,13 @@ describe("work from the relay", () => {
   test("is done, proven and paid", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
-      tools: [textTool("count", (text) => ({ ok: true, data: String(text.length) }))],
+      tools: [createTextTool("count", (text) => ({ ok: true, data: String(text.length) }))],
       file: { listing: priced("count", 2) },
     });
     const { agentId, publicKey } = running.agent.identity;
-    const payer = newIdentity().agentId;
-    await relay.master.deposit({ params: { agentId: payer }, body: { amount: 10 } });
-    const done = await delegate(relay.master, {
+    const payer = createTestIdentity().agentId;
+    await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 10 } });
+    const done = await delegate(relay.operator, {
       agentId,
       prompt: "hello",
       requiredCapabilities: ["count"],
@@ -95,11 +95,11 @@ describe("work from the relay", () => {
   });
 
   test("above R2 runs for a listed tool only", async () => {
-    const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
+    const risky = createTextTool("risky", () => ({ ok: true, data: "done" }), 3);
     const statusWith = async (file: Record<string, unknown>) => {
       const running = await startJoinedAgent({ relayUrl: relay.url, tools: [risky], file });
       const { agentId } = running.agent.identity;
-      const done = await delegate(relay.master, { agentId, prompt: "p", timeoutMs: 10_000 });
+      const done = await delegate(relay.operator, { agentId, prompt: "p", timeoutMs: 10_000 });
       await running.stop();
       return done.ok ? done.receipt.status : done.message;
     };
@@ -108,13 +108,19 @@ describe("work from the relay", () => {
   });
 
   test("that was submitted while the agent was away is done when it comes", async () => {
-    const identity = newIdentity();
+    const identity = createTestIdentity();
     const { agentId } = identity;
-    const submitted = await relay.master.submitTask({ params: { agentId }, body: { prompt: "p" } });
+    const submitted = await relay.operator.submitTask({
+      params: { agentId },
+      body: { prompt: "p" },
+    });
     if (!submitted.ok) throw new Error(submitted.message);
     const taskId = submitted.body.task_id;
     const running = await startJoinedAgent({ relayUrl: relay.url, identity });
-    const answer = await relay.master.getTask({ params: { agentId, taskId }, query: { wait: 10 } });
+    const answer = await relay.operator.getTask({
+      params: { agentId, taskId },
+      query: { wait: 10 },
+    });
     expect(answer).toMatchObject({ ok: true, body: { receipt: { result: "P" } } });
     await running.stop();
   });
@@ -122,13 +128,13 @@ describe("work from the relay", () => {
   test("past its time is answered with a failed receipt, and costs nothing", async () => {
     const running = await startJoinedAgent({
       relayUrl: relay.url,
-      tools: [hanging()],
+      tools: [createHangingTool()],
       file: { taskTimeoutMs: 50, listing: priced("hanging", 1) },
     });
     const { agentId } = running.agent.identity;
-    const payer = newIdentity().agentId;
-    await relay.master.deposit({ params: { agentId: payer }, body: { amount: 5 } });
-    const done = await delegate(relay.master, {
+    const payer = createTestIdentity().agentId;
+    await relay.operator.deposit({ params: { agentId: payer }, body: { amount: 5 } });
+    const done = await delegate(relay.operator, {
       agentId,
       prompt: "p",
       submittedBy: payer,
@@ -141,7 +147,7 @@ describe("work from the relay", () => {
 
   test("many tasks at once are each done once", async () => {
     let runs = 0;
-    const counting = textTool("counting", (text) => {
+    const counting = createTextTool("counting", (text) => {
       runs += 1;
       return { ok: true, data: text };
     });
@@ -150,7 +156,7 @@ describe("work from the relay", () => {
     const prompts = Array.from({ length: 30 }, (_, index) => `task ${index}`);
     const results = await Promise.all(
       prompts.map(async (prompt) => {
-        const done = await delegate(relay.master, { agentId, prompt, timeoutMs: 20_000 });
+        const done = await delegate(relay.operator, { agentId, prompt, timeoutMs: 20_000 });
         return done.ok ? done.receipt.result : done.message;
       }),
     );
@@ -162,13 +168,13 @@ describe("work from the relay", () => {
 
 describe("a relay that comes and goes", () => {
   test("is joined when it is there at last; until then the agent answers over MCP", async () => {
-    const early = await startRelay();
+    const early = await startTestRelay();
     await early.stop();
     const running = await startTestAgent({ relayUrl: early.url });
     expect(await running.joined).toMatchObject({ ok: false, code: "network.unreachable" });
     expect((await fetch(running.url?.replace("/mcp", "/health") ?? "")).status).toBe(200);
-    const late = await startRelay(early.port);
-    await until(() => running.home?.membership() !== undefined);
+    const late = await startTestRelay(early.port);
+    await until(() => running.relayLink?.membership() !== undefined);
     await running.stop();
     await late.stop();
   });
@@ -177,26 +183,26 @@ describe("a relay that comes and goes", () => {
     ["at the next heartbeat", 100],
     ["when it refuses the socket, long before the next heartbeat", 60_000],
   ])("is joined again after it lost its memory, %s", async (_, syncIntervalMs) => {
-    const first = await startRelay();
+    const first = await startTestRelay();
     const running = await startJoinedAgent({
       relayUrl: first.url,
       file: { syncIntervalMs, listing: priced("shout", 0) },
     });
-    const before = running.home?.membership()?.relay.relayId;
+    const before = running.relayLink?.membership()?.relay.relayId;
     await first.stop();
-    const second = await startRelay(first.port);
+    const second = await startTestRelay(first.port);
     await until(() => {
-      const relayId = running.home?.membership()?.relay.relayId;
+      const relayId = running.relayLink?.membership()?.relay.relayId;
       return relayId !== undefined && relayId !== before;
     });
     const { agentId } = running.agent.identity;
     const params = { agentId };
-    expect(await second.master.getAgent({ params })).toMatchObject({
+    expect(await second.operator.getAgent({ params })).toMatchObject({
       ok: true,
       body: { endpoint_url: running.url, capabilities: ["shout"] },
     });
-    expect(await second.master.getListing({ params })).toMatchObject({ ok: true });
-    const done = await delegate(second.master, { agentId, prompt: "again", timeoutMs: 10_000 });
+    expect(await second.operator.getListing({ params })).toMatchObject({ ok: true });
+    const done = await delegate(second.operator, { agentId, prompt: "again", timeoutMs: 10_000 });
     expect(done).toMatchObject({ ok: true, receipt: { result: "AGAIN" } });
     await running.stop();
     await second.stop();
@@ -205,19 +211,19 @@ describe("a relay that comes and goes", () => {
   test("learns again what the agent offers when it comes back without that", async () => {
     const folder = await mkdtemp(join(tmpdir(), "agent-backup-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
-    const before = await startRelay(0, env);
+    const before = await startTestRelay(0, env);
     const running = await startJoinedAgent({
       relayUrl: before.url,
       file: { syncIntervalMs: 60_000, listing: priced("shout", 3) },
     });
     const params = { agentId: running.agent.identity.agentId };
     // What a backup from between the agent's first key and its registration would hold.
-    await before.master.deregisterAgent({ params });
+    await before.operator.deregisterAgent({ params });
     await before.stop();
-    const after = await startRelay(before.port, env);
-    const listing = () => after.master.getListing({ params });
+    const after = await startTestRelay(before.port, env);
+    const listing = () => after.operator.getListing({ params });
     await until(async () => (await listing()).ok);
-    const found = await after.master.discover({ query: { capability: "shout" } });
+    const found = await after.operator.discover({ query: { capability: "shout" } });
     expect(found).toMatchObject({ ok: true, body: { agents: [{ agent_id: params.agentId }] } });
     await running.stop();
     await after.stop();
@@ -230,7 +236,7 @@ describe("a tool that hires another agent", () => {
     request: (prompt: string) => { agent_id?: string; capability?: string },
     budget: { max_budget?: number } = { max_budget: 1.2 },
   ) =>
-    textTool("asking", async (prompt, { delegate: hire }) => {
+    createTextTool("asking", async (prompt, { delegate: hire }) => {
       const answer = await hire?.({ ...request(prompt), prompt, ...budget });
       if (answer === undefined) return { ok: false, error: "no relay" };
       return answer.ok ? { ok: true, data: `${answer.data}!` } : answer;
@@ -239,7 +245,7 @@ describe("a tool that hires another agent", () => {
   test("pays it from its own account and nests its receipt", async () => {
     const worker = await startJoinedAgent({
       relayUrl: relay.url,
-      tools: [textTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }))],
+      tools: [createTextTool("whisper", (text) => ({ ok: true, data: text.toLowerCase() }))],
       file: { listing: priced("whisper", 1) },
     });
     const boss = await startJoinedAgent({
@@ -248,8 +254,8 @@ describe("a tool that hires another agent", () => {
     });
     const bossId = boss.agent.identity.agentId;
     const workerId = worker.agent.identity.agentId;
-    await relay.master.deposit({ params: { agentId: bossId }, body: { amount: 5 } });
-    const done = await delegate(relay.master, {
+    await relay.operator.deposit({ params: { agentId: bossId }, body: { amount: 5 } });
+    const done = await delegate(relay.operator, {
       agentId: bossId,
       prompt: "LOUD",
       timeoutMs: 10_000,
@@ -269,7 +275,7 @@ describe("a tool that hires another agent", () => {
     const offers = [0.5, 0.75].map((price) =>
       startJoinedAgent({
         relayUrl: relay.url,
-        tools: [textTool("hum", (text) => ({ ok: true, data: text }))],
+        tools: [createTextTool("hum", (text) => ({ ok: true, data: text }))],
         file: { listing: priced("hum", price) },
       }),
     );
@@ -279,15 +285,17 @@ describe("a tool that hires another agent", () => {
       tools: [asking(() => ({ capability: "hum" }), {})],
     });
     const { agentId } = boss.agent.identity;
-    await relay.master.deposit({ params: { agentId }, body: { amount: 5 } });
-    const done = await delegate(relay.master, { agentId, prompt: "p", timeoutMs: 10_000 });
+    await relay.operator.deposit({ params: { agentId }, body: { amount: 5 } });
+    const done = await delegate(relay.operator, { agentId, prompt: "p", timeoutMs: 10_000 });
     expect(done).toMatchObject({ ok: true, receipt: { status: "completed" } });
     const query = { submitted_by: "me" } as const;
-    const listed = await relay.master.listTasks({ params: { agentId }, query });
+    const listed = await relay.operator.listTasks({ params: { agentId }, query });
     const [task] = listed.ok ? listed.body.tasks : [];
     if (task === undefined) throw new Error("nothing was submitted");
     const params = { agentId: task.agent_id, taskId: task.task_id };
-    expect(await relay.master.getRouting({ params })).toMatchObject({ body: { price_cap: 0.75 } });
+    expect(await relay.operator.getRouting({ params })).toMatchObject({
+      body: { price_cap: 0.75 },
+    });
     for (const each of [boss, ...workers]) await each.stop();
   });
 
@@ -298,7 +306,7 @@ describe("a tool that hires another agent", () => {
   ])("is told when %s", async (_, request, error) => {
     const boss = await startJoinedAgent({ relayUrl: relay.url, tools: [asking(() => request)] });
     const { agentId } = boss.agent.identity;
-    const done = await delegate(relay.master, { agentId, prompt: "p", timeoutMs: 10_000 });
+    const done = await delegate(relay.operator, { agentId, prompt: "p", timeoutMs: 10_000 });
     expect(done.ok && done.receipt.result).toContain(error);
     expect(done.ok && done.receipt.status).toBe("failed");
     await boss.stop();
@@ -307,7 +315,7 @@ describe("a tool that hires another agent", () => {
   test("that costs more than it may is not hired", async () => {
     const worker = await startJoinedAgent({
       relayUrl: relay.url,
-      tools: [shout],
+      tools: [shoutTool],
       file: { listing: priced("shout", 100) },
     });
     const agent_id = worker.agent.identity.agentId;
@@ -316,8 +324,12 @@ describe("a tool that hires another agent", () => {
       tools: [asking(() => ({ agent_id }))],
     });
     const bossId = boss.agent.identity.agentId;
-    await relay.master.deposit({ params: { agentId: bossId }, body: { amount: 1_000 } });
-    const done = await delegate(relay.master, { agentId: bossId, prompt: "p", timeoutMs: 10_000 });
+    await relay.operator.deposit({ params: { agentId: bossId }, body: { amount: 1_000 } });
+    const done = await delegate(relay.operator, {
+      agentId: bossId,
+      prompt: "p",
+      timeoutMs: 10_000,
+    });
     expect(done.ok && done.receipt.result).toContain("budget.max_exceeded");
     expect(await balanceOf(bossId)).toBe(1_000);
     await boss.stop();

@@ -1,30 +1,30 @@
 import { connectSocket, type AgentSocket } from "@agent/client";
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import type { Quorum } from "@agent/wire";
-import type { HomeLink } from "../agent.ts";
+import type { RelayFeatures } from "../agent.ts";
 import type { Work } from "../execution/work.ts";
-import { countTries, type OwnCounts } from "../gradient/counts.ts";
+import { createAttemptCounter, type LocalCounts } from "../gradient/counts.ts";
 import type { FindSigner } from "../http/signed-token.ts";
 import type { Identity } from "../identity.ts";
 import type { ApprovalsFile } from "../policy/approvals-file.ts";
 import type { Runtime } from "../runtime.ts";
-import { askQuorum } from "./ask-quorum.ts";
-import { openAskedCalls } from "./asked-calls.ts";
-import { createCredentialKeeper } from "./credentials.ts";
+import { createQuorumApprover } from "./ask-quorum.ts";
+import { openQuorumRequests } from "./asked-calls.ts";
+import { createAgentCredentials } from "./credentials.ts";
 import { createFindSigner } from "./find-signer.ts";
-import { createHire } from "./hire.ts";
-import { createIntake, type Intake } from "./intake.ts";
+import { createDelegateTask } from "./hire.ts";
+import { createTaskReceiver, type TaskReceiver } from "./intake.ts";
 import { createIsWanted } from "./is-wanted.ts";
-import { createIssuerKeys } from "./issuer-keys.ts";
+import { createGetIssuerKeys } from "./issuer-keys.ts";
 import type { JoinResult, Membership, Profile } from "./join.ts";
 import { createOutbox } from "./outbox.ts";
-import { pacedSend } from "./paced-send.ts";
-import { createReceiptPost } from "./post-receipt.ts";
-import { receiptFolder, type Parcel, type ReceiptStore } from "./receipt-store.ts";
+import { createPacedSend } from "./paced-send.ts";
+import { createReceiptSender } from "./post-receipt.ts";
+import { createReceiptStore, type PendingReceipt, type ReceiptStore } from "./receipt-store.ts";
 import { createReleaseClaim } from "./release-claim.ts";
-import { notJoined, stayJoined } from "./stay-joined.ts";
+import { notJoinedRefusal, maintainMembership } from "./stay-joined.ts";
 
-export interface HomeOptions {
+export interface RelayLinkOptions {
   readonly url: string;
   /** The relay's own key as the owner named it, or an earlier one of its chain. */
   readonly relayKey?: string | undefined;
@@ -45,59 +45,64 @@ export interface HomeOptions {
 }
 
 /** An agent's life with its home relay. */
-export interface Home extends HomeLink {
+export interface RelayLink extends RelayFeatures {
   readonly findSigner: FindSigner;
   readonly membership: () => Membership | undefined;
   /** Joins and takes work; resolves after the first attempt and goes on trying if that failed. */
   start(agent: {
     work: Work;
-    counts: () => OwnCounts;
+    counts: () => LocalCounts;
     endpointUrl: string | undefined;
   }): Promise<JoinResult>;
   stop(graceMs: number): Promise<void>;
 }
 
 /** Reads what the last run left to be delivered; nothing is sent before `start`. */
-export async function openHome(options: HomeOptions): Promise<Home> {
+export async function connectToRelay(options: RelayLinkOptions): Promise<RelayLink> {
   const { identity, quorum, runtime, url } = options;
   const { agentId } = identity;
   let socket: AgentSocket | undefined;
-  let intake: Intake | undefined;
+  let intake: TaskReceiver | undefined;
   let stopped = false;
   let cancelHousekeeping = () => {};
 
-  const delegations = countTries();
-  const heartbeats = countTries();
-  const member = stayJoined(options, {
+  const delegations = createAttemptCounter();
+  const heartbeats = createAttemptCounter();
+  const maintained = maintainMembership(options, {
     heartbeats,
     joined() {
-      connect();
-      void credentials.handIn();
+      openSocket();
+      void credentials.submitCredentials();
     },
     /** A look for work that the socket did not bring. */
     async synced({ client }) {
       const open = await client.listTasks({ params: { agentId }, query: { status: "pending" } });
-      if (open.ok) for (const task of open.body.tasks) intake?.take(task);
+      if (open.ok) for (const task of open.body.tasks) intake?.receiveTask(task);
     },
   });
-  const { membership } = member;
-  const credentials = createCredentialKeeper({ identity, membership, runtime });
-  const send = pacedSend((message) => socket?.send(message) ?? notReady, runtime);
-  const receipts = createReceiptPost({
+  const { membership } = maintained;
+  const credentials = createAgentCredentials({ identity, membership, runtime });
+  const send = createPacedSend((message) => socket?.send(message) ?? notReadyRefusal, runtime);
+  const receiptSender = createReceiptSender({
     agentId,
     send,
     client: () => membership()?.client,
     runtime,
   });
-  const store = receiptFolder({ path: options.outboxPath, relayUrl: url, agentId, runtime });
-  const outbox = createOutbox({ post: receipts.post, store, runtime });
-  const left = await loadLeft(store, runtime);
+  const receiptStore = createReceiptStore({
+    path: options.outboxPath,
+    relayUrl: url,
+    agentId,
+    runtime,
+  });
+  const outbox = createOutbox({ post: receiptSender.post, store: receiptStore, runtime });
+  const unsentReceipts = await loadUnsentReceipts(receiptStore, runtime);
   const approver =
     quorum &&
-    askQuorum({
+    createQuorumApprover({
       agentId,
       quorum,
-      asked: openAskedCalls({
+      asked: openQuorumRequests({
         file: options.approvalsFile,
         asker: sha256Hex(canonicalize([url, agentId, quorum.required, [...quorum.approvers]])),
       }),
@@ -106,71 +111,71 @@ export async function openHome(options: HomeOptions): Promise<Home> {
       runtime,
     });
 
-  function connect(): void {
+  function openSocket(): void {
     socket?.close();
     if (stopped) return;
-    let wasDown = false;
+    let isReconnect = false;
     socket = connectSocket({
       ...runtime,
       baseUrl: url,
       agentId,
-      bearer: async () => membership()?.client.bearerFor("socket") ?? notJoined,
+      bearer: async () => membership()?.client.getBearer("socket") ?? notJoinedRefusal,
       onMessage(message) {
         if (message.type === "ready") {
-          outbox.hurry();
-          member.accepted(wasDown);
-          wasDown = false;
+          outbox.flush();
+          maintained.handleAccepted(isReconnect);
+          isReconnect = false;
         }
-        receipts.onMessage(message);
+        receiptSender.onMessage(message);
         intake?.onMessage(message);
       },
-      onDown: ({ code, retryInMs }) => {
-        wasDown = true;
-        receipts.onDown();
+      onDisconnect: ({ code, retryInMs }) => {
+        isReconnect = true;
+        receiptSender.onDown();
         runtime.log("info", "socket.down", { code, retry_in_ms: Math.round(retryInMs) });
       },
       onRefused: ({ code, status }) => {
         runtime.log("warn", "socket.refused", { code, status });
-        member.refused();
+        maintained.handleRefused();
       },
     });
   }
 
-  function housekeep(counts: () => OwnCounts): void {
+  function issueCredentials(counts: () => LocalCounts): void {
     const { housekeepingIntervalMs } = options;
     const all = {
       ...counts(),
-      delegations: delegations.tries(),
-      heartbeats: heartbeats.tries(),
+      delegations: delegations.attempts(),
+      heartbeats: heartbeats.attempts(),
     };
     credentials.issueGradient(all, housekeepingIntervalMs);
-    void credentials.handIn();
-    cancelHousekeeping = runtime.schedule(housekeepingIntervalMs, () => housekeep(counts));
+    void credentials.submitCredentials();
+    cancelHousekeeping = runtime.schedule(housekeepingIntervalMs, () => issueCredentials(counts));
   }
 
   return {
     membership,
     deviceId: () => membership()?.deviceId,
-    hire: createHire({
+    delegateTask: createDelegateTask({
       identity,
       membership,
       timeoutMs: options.taskTimeoutMs,
-      count: (isGood) => delegations.count(isGood),
+      count: (isGood) => delegations.record(isGood),
       runtime,
     }),
     credentials,
     ...(approver !== undefined && { approver }),
     gradient: () => credentials.gradient(),
-    keysOf: createIssuerKeys({ membership, runtime }),
-    deliver: outbox.deliver,
-    undelivered: outbox.find,
+    getIssuerKeys: createGetIssuerKeys({ membership, runtime }),
+    deliverReceipt: outbox.deliver,
+    findUndelivered: outbox.findReceipt,
     isWanted: createIsWanted({ agentId, client: () => membership()?.client, runtime }),
-    release: createReleaseClaim({ agentId, client: () => membership()?.client, runtime }),
+    releaseClaim: createReleaseClaim({ agentId, client: () => membership()?.client, runtime }),
     findSigner: createFindSigner({ agentId, membership, runtime }),
     start({ work, counts, endpointUrl }) {
-      housekeep(counts);
-      outbox.resume(left);
-      intake = createIntake({
+      issueCredentials(counts);
+      outbox.resume(unsentReceipts);
+      intake = createTaskReceiver({
         agentId,
         relayId: () => membership()?.relay.relayId ?? "",
         capabilities: options.profile.capabilities,
@@ -178,11 +183,11 @@ export async function openHome(options: HomeOptions): Promise<Home> {
         send,
         runtime,
       });
-      return member.start(endpointUrl);
+      return maintained.start(endpointUrl);
     },
     async stop(graceMs) {
       stopped = true;
-      member.stop();
+      maintained.stop();
       cancelHousekeeping();
       intake?.stop();
       await outbox.stop(graceMs);
@@ -191,7 +196,10 @@ export async function openHome(options: HomeOptions): Promise<Home> {
   };
 }
 
-async function loadLeft(store: ReceiptStore, { log }: Runtime): Promise<readonly Parcel[]> {
+async function loadUnsentReceipts(
+  store: ReceiptStore,
+  { log }: Runtime,
+): Promise<readonly PendingReceipt[]> {
   try {
     return await store.load();
   } catch (cause) {
@@ -200,4 +208,4 @@ async function loadLeft(store: ReceiptStore, { log }: Runtime): Promise<readonly
   }
 }
 
-const notReady = { ok: false, code: "socket.not_ready" } as const;
+const notReadyRefusal = { ok: false, code: "socket.not_ready" } as const;

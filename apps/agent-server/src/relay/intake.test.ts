@@ -1,12 +1,12 @@
 import type { SendResult } from "@agent/client";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import type { ClientMessage, Task } from "@agent/wire";
 import { describe, expect, test } from "vitest";
 import type { WorkAnswer } from "../execution/work.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { receiptFor } from "../testing/receipt.ts";
-import { createIntake } from "./intake.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { buildTestReceipt } from "../testing/receipt.ts";
+import { createTaskReceiver } from "./intake.ts";
 
 const me = "me";
 
@@ -32,7 +32,7 @@ function task(id: string, change: Partial<Task> = {}): Task {
 
 function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
   const messages: ClientMessage[] = [];
-  const clock = manualClock();
+  const clock = createManualClock();
   const sent: string[] = [];
   const started: string[] = [];
   const tokens: unknown[] = [];
@@ -41,7 +41,7 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
   const signed = new Set<string>();
   const targets: unknown[] = [];
   const finish = new Map<string, (answer: WorkAnswer) => void>();
-  const intake = createIntake({
+  const intake = createTaskReceiver({
     agentId: me,
     relayId: () => "relay",
     capabilities: ["shout"],
@@ -66,7 +66,7 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
       if (result.ok) messages.push(message);
       return result;
     },
-    runtime: { ...systemRuntime(silentLog), ...clock },
+    runtime: { ...createSystemRuntime(silentLog), ...clock },
   });
   return {
     messages,
@@ -80,7 +80,7 @@ function newIntake(socket: SendResult | (() => SendResult) = { ok: true }) {
     targets,
     tokens,
     claimed: (id: string) => intake.onMessage({ type: "claimed", task_id: id, lease_until: 0 }),
-    end: async (id: string, answer: WorkAnswer = { ok: true, receipt: receiptFor(id) }) => {
+    end: async (id: string, answer: WorkAnswer = { ok: true, receipt: buildTestReceipt(id) }) => {
       finish.get(id)?.(answer);
       await clock.advance(0);
     },
@@ -103,7 +103,7 @@ describe("a task that the relay assigns", () => {
     const { intake, tokens, claimed } = newIntake();
     const withToken = { ...task("t"), delegation_token: { token_id: "d" } };
     for (const one of [withToken, task("u")]) {
-      intake.take(one);
+      intake.receiveTask(one);
       claimed(one.task_id);
     }
     expect(tokens[0]).toEqual({ token_id: "d" });
@@ -112,7 +112,7 @@ describe("a task that the relay assigns", () => {
 
   test("is not run when another device was faster", () => {
     const { intake, started } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     intake.onMessage({ type: "error", code: "task.not_pending", message: "", task_id: "t" });
     intake.onMessage({ type: "claimed", task_id: "t", lease_until: 0 });
     expect(started).toEqual([]);
@@ -120,16 +120,16 @@ describe("a task that the relay assigns", () => {
 
   test("is left alone when it is assigned to another agent", () => {
     const { intake, sent } = newIntake();
-    intake.take(task("t", { assigned_to: "other" }));
+    intake.receiveTask(task("t", { assigned_to: "other" }));
     expect(sent).toEqual([]);
   });
 
   test("is claimed once, however often it is offered, and again after a lost connection", () => {
     const { intake, sent, started, claimed } = newIntake();
-    intake.take(task("t"));
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     expect(sent).toEqual(["claim t", "claim t"]);
     expect(started).toEqual(["t"]);
@@ -137,13 +137,13 @@ describe("a task that the relay assigns", () => {
 
   test("is run at once where there is no socket to claim it on", () => {
     const { intake, started } = newIntake({ ok: false, code: "socket.not_ready" });
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     expect(started).toEqual(["t"]);
   });
 
   test("waits where the socket takes no more for now", async () => {
     const { clock, intake, started } = newIntake({ ok: false, code: "socket.backlogged" });
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     await clock.advance(5_000);
     expect(started).toEqual([]);
     expect(clock.pending()).toHaveLength(1);
@@ -151,15 +151,15 @@ describe("a task that the relay assigns", () => {
 
   test("is given up when the relay never answers the claim, and taken when it is offered again", async () => {
     const { clock, intake, sent } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     await clock.advance(10_000);
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     expect(sent).toEqual(["claim t", "claim t"]);
   });
 
   test("that this agent will not do is refused, for the next one to get it", async () => {
     const { claimed, end, intake, sent } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     await end("t", { ok: false, error: "no" });
     expect(sent).toEqual(["claim t", "refuse t"]);
@@ -167,8 +167,8 @@ describe("a task that the relay assigns", () => {
 
   test("is stopped when its submitter cancels it, running or not", () => {
     const { cancelled, claimed, intake, started } = newIntake();
-    intake.take(task("t"));
-    intake.take(task("u"));
+    intake.receiveTask(task("t"));
+    intake.receiveTask(task("u"));
     claimed("t");
     intake.onMessage({ type: "task_cancelled", task_id: "t" });
     intake.onMessage({ type: "task_cancelled", task_id: "u" });
@@ -183,7 +183,7 @@ describe("B2: a claimed task that its submitter wants back", () => {
 
   test("B2: is stopped, and released when it has stopped", async () => {
     const { claimed, end, intake, sent, withdrawn } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     intake.onMessage(asked("t"));
     expect([withdrawn, sent]).toEqual([["t"], ["claim t"]]);
@@ -199,7 +199,7 @@ describe("B2: a claimed task that its submitter wants back", () => {
 
   test("B2: is not released once its receipt is signed", async () => {
     const { claimed, intake, sent, signed } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     signed.add("t");
     intake.onMessage(asked("t"));
@@ -217,7 +217,7 @@ describe("B2: a claimed task that its submitter wants back", () => {
 
   test("B2: shows signs of work at least every 20 seconds while it runs", async () => {
     const { claimed, clock, intake, sent } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     for (let seen = 1; seen <= 4; seen++) {
       await clock.advance(19_000);
@@ -235,7 +235,7 @@ test("B7: the agent announces its offered capabilities on each connection, befor
 describe("many tasks", () => {
   test("are taken eight at a time", async () => {
     const { claimed, end, intake, sent } = newIntake();
-    for (let i = 0; i < 10; i++) intake.take(task(`t${i}`));
+    for (let i = 0; i < 10; i++) intake.receiveTask(task(`t${i}`));
     expect(sent).toHaveLength(8);
     claimed("t0");
     await end("t0");
@@ -245,7 +245,7 @@ describe("many tasks", () => {
 
   test("keep their leases while they run", async () => {
     const { claimed, clock, end, intake, sent } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     claimed("t");
     await clock.advance(40_000);
     expect(sent).toEqual(["claim t", "progress t", "progress t"]);
@@ -258,10 +258,10 @@ describe("many tasks", () => {
 
   test("are not begun any more by an agent that stops", () => {
     const { claimed, intake, sent, started } = newIntake();
-    intake.take(task("t"));
+    intake.receiveTask(task("t"));
     intake.stop();
     claimed("t");
-    intake.take(task("u"));
+    intake.receiveTask(task("u"));
     expect([sent, started]).toEqual([["claim t"], []]);
   });
 });

@@ -1,34 +1,34 @@
 import type { ListedTask as ListedTaskAnswer, Received, ServerMessage } from "@agent/wire";
 import type { Work } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
-import type { Send } from "./paced-send.ts";
+import type { SendMessage } from "./paced-send.ts";
 
 type ListedTask = Received<typeof ListedTaskAnswer>;
 
-export interface Intake {
+export interface TaskReceiver {
   /** Takes a task that the relay has for this agent; one that is already taken is not taken twice. */
-  take(task: ListedTask): void;
+  receiveTask(task: ListedTask): void;
   onMessage(message: ServerMessage): void;
   stop(): void;
 }
 
-const maxRunning = 8;
+const MAX_RUNNING = 8;
 /** A claim that was not answered by then is given up; the relay offers the task again. */
-const claimAnswerMs = 10_000;
+const CLAIM_TIMEOUT_MS = 10_000;
 /** Within the 20 s after which the relay misses a sign of work; it renews only what this socket claimed. */
-const progressMs = 15_000;
-const laterMs = 1_000;
+const PROGRESS_INTERVAL_MS = 15_000;
+const RETRY_DELAY_MS = 1_000;
 
 /** Work that the relay hands over, claimed one by one and run a few at a time. */
-export function createIntake(parts: {
+export function createTaskReceiver(parts: {
   agentId: string;
   relayId: () => string;
   /** Announced on each connection, so that the relay knows what this device may be given. */
   capabilities: readonly string[];
   work: Work;
-  send: Send;
+  send: SendMessage;
   runtime: Runtime;
-}): Intake {
+}): TaskReceiver {
   const { agentId, work, send, runtime } = parts;
   const queued = new Map<string, ListedTask>();
   const claiming = new Map<string, { task: ListedTask; cancel: () => void }>();
@@ -38,7 +38,7 @@ export function createIntake(parts: {
 
   function startNext(): void {
     for (const [id, task] of queued) {
-      if (stopped || claiming.size + running.size >= maxRunning) return;
+      if (stopped || claiming.size + running.size >= MAX_RUNNING) return;
       queued.delete(id);
       claim(task);
     }
@@ -49,10 +49,10 @@ export function createIntake(parts: {
     const { task_id: id } = task;
     const sent = send({ type: "claim", task_id: id });
     if (!sent.ok && sent.code === "socket.not_ready") {
-      void run(task);
+      void runClaimedTask(task);
       return;
     }
-    const cancel = runtime.schedule(sent.ok ? claimAnswerMs : laterMs, () => {
+    const cancel = runtime.schedule(sent.ok ? CLAIM_TIMEOUT_MS : RETRY_DELAY_MS, () => {
       claiming.delete(id);
       if (!sent.ok) queued.set(id, task);
       startNext();
@@ -67,10 +67,10 @@ export function createIntake(parts: {
     return claim?.task;
   }
 
-  async function run(task: ListedTask): Promise<void> {
+  async function runClaimedTask(task: ListedTask): Promise<void> {
     const { task_id: id, delegation_token: delegationToken } = task;
     running.add(id);
-    if (running.size === 1) keepLeases();
+    if (running.size === 1) renewLeases();
     try {
       const answer = await work.accept(
         {
@@ -96,11 +96,11 @@ export function createIntake(parts: {
     }
   }
 
-  function keepLeases(): void {
+  function renewLeases(): void {
     cancelProgress();
-    cancelProgress = runtime.schedule(progressMs, () => {
+    cancelProgress = runtime.schedule(PROGRESS_INTERVAL_MS, () => {
       for (const id of running) send({ type: "progress", task_id: id });
-      if (running.size > 0) keepLeases();
+      if (running.size > 0) renewLeases();
     });
   }
 
@@ -108,7 +108,7 @@ export function createIntake(parts: {
   function release(id: string): void {
     const sent = send({ type: "release", task_id: id });
     if (!sent.ok && sent.code !== "socket.not_ready" && !stopped) {
-      runtime.schedule(laterMs, () => release(id));
+      runtime.schedule(RETRY_DELAY_MS, () => release(id));
     }
   }
 
@@ -116,7 +116,7 @@ export function createIntake(parts: {
     send({ type: "refuse", task_id: id, reason });
   }
 
-  function take(task: ListedTask): void {
+  function receiveTask(task: ListedTask): void {
     const { task_id: id, assigned_to: assignee } = task;
     if (stopped || (assignee !== null && assignee !== agentId)) return;
     if (queued.has(id) || claiming.has(id)) return;
@@ -130,15 +130,15 @@ export function createIntake(parts: {
   }
 
   return {
-    take,
+    receiveTask,
     onMessage(message) {
       switch (message.type) {
         case "task_assigned":
-          take(message.task);
+          receiveTask(message.task);
           return;
         case "claimed": {
           const task = endClaim(message.task_id);
-          if (task !== undefined) void run(task);
+          if (task !== undefined) void runClaimedTask(task);
           return;
         }
         case "task_cancelled":

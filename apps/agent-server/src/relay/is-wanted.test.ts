@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { startQuietAgent } from "../testing/quiet-agent.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
-import { hanging } from "../testing/tools.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
+import { createHangingTool } from "../testing/tools.ts";
 import { createIsWanted } from "./is-wanted.ts";
 
 let relay: TestRelay;
-let agent: Awaited<ReturnType<typeof startQuietAgent>>;
+let agent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
 beforeAll(async () => {
-  relay = await startRelay();
-  agent = await startQuietAgent({ relayUrl: relay.url, tools: [hanging()] });
+  relay = await startTestRelay();
+  agent = await startAgentWithoutSocket({ relayUrl: relay.url, tools: [createHangingTool()] });
 });
 afterAll(async () => {
   await agent.stop();
@@ -18,13 +18,13 @@ afterAll(async () => {
 });
 
 const runtime = {
-  ...systemRuntime(silentLog),
-  schedule: (_ms: number, task: () => void) => systemRuntime(silentLog).schedule(10, task),
+  ...createSystemRuntime(silentLog),
+  schedule: (_ms: number, task: () => void) => createSystemRuntime(silentLog).schedule(10, task),
 };
 
 async function submitted(): Promise<string> {
   const params = { agentId: agent.identity.agentId };
-  const answer = await relay.master.submitTask({ params, body: { prompt: "p" } });
+  const answer = await relay.operator.submitTask({ params, body: { prompt: "p" } });
   if (!answer.ok) throw new Error(answer.message);
   return answer.body.task_id;
 }
@@ -40,13 +40,13 @@ test("B2: a task that the relay waits for is wanted, also while the relay cannot
 test("B2: a task that is over at the relay is not wanted", async () => {
   const { agentId } = agent.identity;
   const { client } = agent.membership;
-  const other = await relay.master.submitTask({
+  const other = await relay.operator.submitTask({
     params: { agentId },
     body: { prompt: "p", required_capabilities: ["made-up"] },
   });
   const taskId = other.ok ? other.body.task_id : "";
   const over = async () => {
-    const answer = await relay.master.getTask({ params: { agentId, taskId }, query: {} });
+    const answer = await relay.operator.getTask({ params: { agentId, taskId }, query: {} });
     return answer.ok && answer.body.task.status;
   };
   await expect.poll(over).toBe("denied");

@@ -3,7 +3,7 @@ import type { Runtime } from "../runtime.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
 /** When the relay is asked, after the call was closed: a cancel may take a moment to be written down. */
-const ASKED_AFTER_MS = [500, 2_000, 10_000] as const;
+const QUERY_DELAYS_MS = [500, 2_000, 10_000] as const;
 
 export type IsWanted = (relayTaskId: string) => Promise<boolean>;
 
@@ -18,14 +18,15 @@ export function createIsWanted(parts: {
 }): IsWanted {
   const { agentId, client, runtime } = parts;
   return async (taskId) => {
-    for (const ms of ASKED_AFTER_MS) {
+    for (const ms of QUERY_DELAYS_MS) {
       await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
-      const asked = client();
-      const task = asked && (await findOwnTask(asked, { agentId, taskId }));
+      const currentClient = client();
+      const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
       if (task === undefined) continue;
       // The relays that can cancel a claimed task say since when its cancel is asked for.
-      const isAskedBack = typeof task.cancel_requested_at === "number";
-      if (isAskedBack || (task.status !== "pending" && task.status !== "claimed")) return false;
+      const isCancelRequested = typeof task.cancel_requested_at === "number";
+      if (isCancelRequested || (task.status !== "pending" && task.status !== "claimed"))
+        return false;
     }
     return true;
   };

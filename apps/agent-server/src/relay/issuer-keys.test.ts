@@ -5,14 +5,14 @@ import { DatabaseSync } from "node:sqlite";
 import { bootstrapAgent, createRelayClient } from "@agent/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { masterToken, startRelay, type TestRelay } from "../testing/relay.ts";
-import { createIssuerKeys } from "./issuer-keys.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { MASTER_TOKEN, startTestRelay, type TestRelay } from "../testing/relay.ts";
+import { createGetIssuerKeys } from "./issuer-keys.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterAll(() => relay.stop());
 
@@ -21,22 +21,22 @@ function lookups(baseUrl = relay.url) {
   let now = 0;
   const client = createRelayClient({
     baseUrl,
-    identity: { masterToken },
+    identity: { masterToken: MASTER_TOKEN },
     fetch(input, init) {
       asked++;
       return fetch(input, init);
     },
   });
   const membership = { client, deviceId: "d", relay: { relayId: "r", publicKey: "" } };
-  const keysOf = createIssuerKeys({ membership: () => membership, runtime: { now: () => now } });
+  const keysOf = createGetIssuerKeys({ membership: () => membership, runtime: { now: () => now } });
   return { asked: () => asked, keysOf, pass: (ms: number) => (now += ms) };
 }
 
 test("an issuer's key is asked of the relay once a minute", async () => {
-  const issuer = newIdentity();
+  const issuer = createTestIdentity();
   const { asked, keysOf, pass } = lookups();
   expect(await keysOf(issuer.agentId)).toEqual([]);
-  const runtime = systemRuntime(silentLog);
+  const runtime = createSystemRuntime(silentLog);
   await bootstrapAgent({ ...runtime, ...issuer, baseUrl: relay.url });
   expect(await keysOf(issuer.agentId)).toEqual([issuer.publicKey]);
   expect(await keysOf(issuer.agentId)).toEqual([issuer.publicKey]);
@@ -49,20 +49,20 @@ test("an issuer's key is asked of the relay once a minute", async () => {
 test("of an issuer that was revoked no key is taken", async () => {
   const folder = mkdtempSync(join(tmpdir(), "agent-issuers-"));
   const env = { AGENT_DB_PATH: join(folder, "relay.db") };
-  const before = await startRelay(0, env);
-  const issuer = newIdentity();
-  await bootstrapAgent({ ...systemRuntime(silentLog), ...issuer, baseUrl: before.url });
+  const before = await startTestRelay(0, env);
+  const issuer = createTestIdentity();
+  await bootstrapAgent({ ...createSystemRuntime(silentLog), ...issuer, baseUrl: before.url });
   await before.stop();
   const db = new DatabaseSync(env.AGENT_DB_PATH);
   db.exec("UPDATE agents SET revoked_at = 1");
   db.close();
-  const after = await startRelay(0, env);
+  const after = await startTestRelay(0, env);
   expect(await lookups(after.url).keysOf(issuer.agentId)).toEqual([]);
   await after.stop();
   rmSync(folder, { recursive: true });
 });
 
 test("no issuer is known without a relay", async () => {
-  const keysOf = createIssuerKeys({ membership: () => undefined, runtime: { now: Date.now } });
-  expect(await keysOf(newIdentity().agentId)).toEqual([]);
+  const keysOf = createGetIssuerKeys({ membership: () => undefined, runtime: { now: Date.now } });
+  expect(await keysOf(createTestIdentity().agentId)).toEqual([]);
 });

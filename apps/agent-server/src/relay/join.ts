@@ -42,7 +42,7 @@ export interface JoinOptions {
 export type JoinResult = { readonly ok: true; readonly membership: Membership } | CallRefusal;
 
 /** Makes the agent known at its relay: key, endpoint, listing. All of it can be repeated. */
-export async function join(options: JoinOptions): Promise<JoinResult> {
+export async function joinRelay(options: JoinOptions): Promise<JoinResult> {
   const { url: baseUrl, identity, runtime } = options;
   const { agentId, secretKey } = identity;
   const info = await call(operations.relayInfo, {}, { baseUrl, fetch: runtime.fetch });
@@ -55,19 +55,19 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
   const bootstrapped = await bootstrapAgent({ ...runtime, baseUrl, agentId, secretKey });
   if (!bootstrapped.ok) return bootstrapped;
   const relayDid = info.body.did;
-  const own = createRelayClient({
+  const agentClient = createRelayClient({
     ...runtime,
     baseUrl,
     relayDid,
     identity: bootstrapped.identity,
   });
 
-  const announced = await announce(own, options);
-  if (!announced.ok) return announced;
+  const published = await publishProfile(agentClient, options);
+  if (!published.ok) return published;
   return {
     ok: true,
     membership: {
-      client: own,
+      client: agentClient,
       deviceId: bootstrapped.identity.deviceId,
       relay: { relayId: info.body.relay_id, publicKey: info.body.public_key },
     },
@@ -75,28 +75,28 @@ export async function join(options: JoinOptions): Promise<JoinResult> {
 }
 
 /** Says what the agent offers, then where it is, so that it cannot be found free of charge in between. */
-export async function announce(
-  own: RelayClient,
+export async function publishProfile(
+  agentClient: RelayClient,
   options: JoinOptions,
 ): Promise<{ readonly ok: true } | CallRefusal> {
   const { identity, profile } = options;
   if (profile.listing !== undefined) {
     const params = { agentId: identity.agentId };
-    const listed = await own.putListing({ params, body: profile.listing });
+    const listed = await agentClient.putListing({ params, body: profile.listing });
     if (!listed.ok) return listed;
   }
-  return register(own, options);
+  return registerEndpoint(agentClient, options);
 }
 
-async function register(
-  own: RelayClient,
+async function registerEndpoint(
+  agentClient: RelayClient,
   options: JoinOptions,
 ): Promise<{ readonly ok: true } | CallRefusal> {
   const { endpointUrl, identity, profile, registrationToken, runtime, url } = options;
   if (endpointUrl === undefined) return { ok: true };
   const client =
     registrationToken === undefined
-      ? own
+      ? agentClient
       : createRelayClient({
           ...runtime,
           baseUrl: url,

@@ -1,21 +1,21 @@
 import { delegate, mintToken } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newIdentity } from "../testing/identity.ts";
-import { startQuietAgent } from "../testing/quiet-agent.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
-import { textTool } from "../testing/tools.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startAgentWithoutSocket } from "../testing/quiet-agent.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
+import { createTextTool } from "../testing/tools.ts";
 
-const identity = newIdentity();
+const identity = createTestIdentity();
 let relay: TestRelay;
-let agent: Awaited<ReturnType<typeof startQuietAgent>>;
+let agent: Awaited<ReturnType<typeof startAgentWithoutSocket>>;
 
 beforeAll(async () => {
-  relay = await startRelay();
-  agent = await startQuietAgent({
+  relay = await startTestRelay();
+  agent = await startAgentWithoutSocket({
     relayUrl: relay.url,
     identity,
-    tools: [textTool("risky", (text) => ({ ok: true, data: `did ${text}` }), 3)],
+    tools: [createTextTool("risky", (text) => ({ ok: true, data: `did ${text}` }), 3)],
     file: { listing: { capabilities: ["risky"] } },
   });
 });
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 test("work that the home relay brings over MCP, with its own token, is done as trusted", async () => {
   const { agentId } = identity;
-  const done = await delegate(relay.master, { agentId, prompt: "it", timeoutMs: 10_000 });
+  const done = await delegate(relay.operator, { agentId, prompt: "it", timeoutMs: 10_000 });
   expect(done).toMatchObject({ ok: true, receipt: { status: "completed", result: "did it" } });
 });
 

@@ -1,34 +1,34 @@
 import type { CallRefusal } from "@agent/client";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { systemRuntime } from "../runtime.ts";
-import { receiptFor } from "../testing/receipt.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { buildTestReceipt } from "../testing/receipt.ts";
 import { createOutbox } from "./outbox.ts";
-import type { Posted } from "./post-receipt.ts";
-import type { Parcel } from "./receipt-store.ts";
+import type { SendReceiptResult } from "./post-receipt.ts";
+import type { PendingReceipt } from "./receipt-store.ts";
 
 function refusal(status: number, code: string, retryAfterSeconds?: number): CallRefusal {
   const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
   return { ok: false, code, status, message: code, ...wait };
 }
 
-const accepted: Posted = { ok: true, status: "completed" };
+const accepted: SendReceiptResult = { ok: true, status: "completed" };
 const lost = refusal(0, "network.unreachable");
 
 function memoryStore() {
-  const kept = new Map<string, Parcel>();
+  const kept = new Map<string, PendingReceipt>();
   const store = {
     load: async () => [...kept.values()],
-    keep: async (parcel: Parcel) => void kept.set(parcel.receipt.task_id, parcel),
-    forget: async (taskId: string) => void kept.delete(taskId),
+    save: async (parcel: PendingReceipt) => void kept.set(parcel.receipt.task_id, parcel),
+    delete: async (taskId: string) => void kept.delete(taskId),
   };
   return { kept, store };
 }
 
 /** Answers one after the other; the last one for ever. */
-function outboxWith(...answers: Posted[]) {
+function outboxWith(...answers: SendReceiptResult[]) {
   const { kept, store } = memoryStore();
-  const clock = manualClock();
+  const clock = createManualClock();
   const start = clock.now();
   const tries: number[] = [];
   const events: string[] = [];
@@ -39,7 +39,7 @@ function outboxWith(...answers: Posted[]) {
     },
     store,
     runtime: {
-      ...systemRuntime((_, event) => events.push(event)),
+      ...createSystemRuntime((_, event) => events.push(event)),
       now: clock.now,
       schedule: clock.schedule,
       // The whole of each bound, so that the waits are the longest possible.
@@ -48,7 +48,7 @@ function outboxWith(...answers: Posted[]) {
   });
   /** Hands a receipt over and lets the first try end. */
   const deliver = async (taskId: string) => {
-    outbox.deliver(receiptFor(taskId), "target");
+    outbox.deliver(buildTestReceipt(taskId), "target");
     await clock.advance(0);
   };
   return { clock, deliver, events, kept, outbox, store, tries };
@@ -89,7 +89,7 @@ describe("a receipt is posted", () => {
 
   test("once at a time for one task", async () => {
     const { deliver, outbox, tries } = outboxWith(accepted);
-    outbox.deliver(receiptFor("t"), "target");
+    outbox.deliver(buildTestReceipt("t"), "target");
     await deliver("t");
     await deliver("u");
     expect(tries).toHaveLength(2);
@@ -141,10 +141,10 @@ describe("a receipt is kept", () => {
     const { clock, deliver, kept, outbox } = outboxWith(lost, accepted);
     await deliver("t");
     expect([...kept.keys()]).toEqual(["t"]);
-    expect(outbox.find("t")).toMatchObject({ task_id: "t" });
+    expect(outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
     await clock.advance(10_000);
     expect(kept.size).toBe(0);
-    expect(outbox.find("t")).toBeUndefined();
+    expect(outbox.findReceipt("t")).toBeUndefined();
   });
 
   test("no longer once the relay refuses it for good", async () => {
@@ -161,7 +161,7 @@ describe("a receipt is kept", () => {
     await stopped;
     const after = outboxWith(accepted);
     after.outbox.resume(await before.store.load());
-    expect(after.outbox.find("t")).toMatchObject({ task_id: "t" });
+    expect(after.outbox.findReceipt("t")).toMatchObject({ task_id: "t" });
     await after.clock.advance(0);
     expect(after.tries).toEqual([0]);
     expect(after.events).toEqual(["receipt.delivered"]);
@@ -169,7 +169,7 @@ describe("a receipt is kept", () => {
 
   test("and delivered also where the disk takes nothing", async () => {
     const { deliver, events, outbox, store } = outboxWith(accepted);
-    store.keep = () => Promise.reject(new Error("ENOSPC"));
+    store.save = () => Promise.reject(new Error("ENOSPC"));
     await deliver("t");
     expect(events.toSorted()).toEqual(["receipt.delivered", "receipt.not_kept"]);
     expect(outbox.size).toBe(0);
@@ -182,7 +182,7 @@ describe("when the relay is there again", () => {
     await deliver("t");
     await clock.advance(2_000);
     expect(tries).toHaveLength(3);
-    outbox.hurry();
+    outbox.flush();
     await clock.advance(0);
     expect(tries).toEqual([0, 499, 1_498, 2_000]);
     expect(outbox.size).toBe(0);
@@ -191,7 +191,7 @@ describe("when the relay is there again", () => {
   test("what it asked to wait goes on waiting", async () => {
     const { clock, deliver, outbox, tries } = outboxWith(refusal(429, "rate.exceeded", 30));
     await deliver("t");
-    outbox.hurry();
+    outbox.flush();
     await clock.advance(29_000);
     expect(tries).toHaveLength(1);
   });

@@ -1,67 +1,70 @@
 import type { CallRefusal } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
-import type { Deliver } from "../execution/work.ts";
+import type { DeliverReceipt } from "../execution/work.ts";
 import type { Runtime } from "../runtime.ts";
 import { retryDelayMs } from "./backoff.ts";
-import type { ReceiptPost } from "./post-receipt.ts";
-import type { Parcel, ReceiptStore } from "./receipt-store.ts";
+import type { ReceiptSender } from "./post-receipt.ts";
+import type { PendingReceipt, ReceiptStore } from "./receipt-store.ts";
 
 export interface Outbox {
   /** Posts the receipt until the relay has it or refuses it for good, over restarts of the agent too. */
-  readonly deliver: Deliver;
+  readonly deliver: DeliverReceipt;
   /** Takes up what the last run of the agent left. */
-  readonly resume: (left: readonly Parcel[]) => void;
+  readonly resume: (left: readonly PendingReceipt[]) => void;
   /** The receipt of a relay task that is still on its way. */
-  readonly find: (taskId: string) => ExecutionReceipt | undefined;
+  readonly findReceipt: (taskId: string) => ExecutionReceipt | undefined;
   /** Ends the waits for a relay that could not be reached: it is there again. */
-  readonly hurry: () => void;
+  readonly flush: () => void;
   /** Tries on for `graceMs` at most; what is left is sent after the next start. */
   stop(graceMs: number): Promise<void>;
   readonly size: number;
 }
 
 interface Delivery {
-  readonly parcel: Parcel;
+  readonly pendingReceipt: PendingReceipt;
   done: Promise<void>;
 }
 
-const capMs = 60_000;
+const MAX_RETRY_DELAY_MS = 60_000;
 
 /** Receipts on their way to the relay, one line of tries per task. */
 export function createOutbox(parts: {
-  post: ReceiptPost["post"];
+  post: ReceiptSender["post"];
   store: ReceiptStore;
   runtime: Runtime;
 }): Outbox {
   const { post, store, runtime } = parts;
   const pending = new Map<string, Delivery>();
-  const waiting = new Map<() => void, { readonly unreachable: boolean }>();
+  const waits = new Map<() => void, { readonly unreachable: boolean }>();
   let stopped = false;
 
-  function begin(parcel: Parcel, kept: Promise<void>): void {
-    const { task_id: taskId } = parcel.receipt;
-    const delivery: Delivery = { parcel, done: Promise.resolve() };
+  function startDelivery(pendingReceipt: PendingReceipt, saved: Promise<void>): void {
+    const { task_id: taskId } = pendingReceipt.receipt;
+    const delivery: Delivery = { pendingReceipt, done: Promise.resolve() };
     pending.set(taskId, delivery);
-    delivery.done = run(parcel, kept)
+    delivery.done = deliverPending(pendingReceipt, saved)
       .catch((cause: unknown) => {
         runtime.log("error", "receipt.failed", { correlationId: taskId, cause: String(cause) });
       })
       .finally(() => pending.delete(taskId));
   }
 
-  async function run(parcel: Parcel, kept: Promise<void>): Promise<void> {
-    const { task_id: taskId } = parcel.receipt;
+  async function deliverPending(
+    pendingReceipt: PendingReceipt,
+    saved: Promise<void>,
+  ): Promise<void> {
+    const { task_id: taskId } = pendingReceipt.receipt;
     // Whichever is first, disk or relay, saves the work: neither waits for the other.
-    const keeping = kept.catch((cause: unknown) => {
+    const saving = saved.catch((cause: unknown) => {
       runtime.log("error", "receipt.not_kept", { correlationId: taskId, cause: String(cause) });
     });
-    const isOver = await push(parcel);
-    await keeping;
-    if (isOver) await store.forget(taskId);
+    const isFinished = await postUntilFinal(pendingReceipt);
+    await saving;
+    if (isFinished) await store.delete(taskId);
   }
 
   /** Whether nothing is left to be tried. */
-  async function push({ receipt, targetAgentId }: Parcel): Promise<boolean> {
+  async function postUntilFinal({ receipt, targetAgentId }: PendingReceipt): Promise<boolean> {
     const { task_id: taskId } = receipt;
     for (let attempt = 0; !stopped; attempt++) {
       const answer = await post(receipt, targetAgentId);
@@ -76,20 +79,23 @@ export function createOutbox(parts: {
         return true;
       }
       runtime.log("debug", "receipt.retry", { correlationId: taskId, code, status });
-      await pause(retryDelayMs(attempt, answer, { runtime, capMs }), status === 0);
+      await waitForRetry(
+        retryDelayMs(attempt, answer, { runtime, capMs: MAX_RETRY_DELAY_MS }),
+        status === 0,
+      );
     }
     return false;
   }
 
-  function pause(ms: number, unreachable: boolean): Promise<void> {
+  function waitForRetry(ms: number, unreachable: boolean): Promise<void> {
     return new Promise((resolve) => {
       const end = () => {
         cancel();
-        waiting.delete(end);
+        waits.delete(end);
         resolve();
       };
       const cancel = runtime.schedule(ms, end);
-      waiting.set(end, { unreachable });
+      waits.set(end, { unreachable });
     });
   }
 
@@ -97,19 +103,19 @@ export function createOutbox(parts: {
     deliver(receipt, targetAgentId) {
       if (pending.has(receipt.task_id)) return;
       const parcel = { receipt, targetAgentId };
-      begin(parcel, store.keep(parcel));
+      startDelivery(parcel, store.save(parcel));
     },
     resume(left) {
-      for (const parcel of left) begin(parcel, Promise.resolve());
+      for (const parcel of left) startDelivery(parcel, Promise.resolve());
     },
-    find: (taskId) => pending.get(taskId)?.parcel.receipt,
-    hurry() {
-      for (const [end, { unreachable }] of waiting) if (unreachable) end();
+    findReceipt: (taskId) => pending.get(taskId)?.pendingReceipt.receipt,
+    flush() {
+      for (const [end, { unreachable }] of waits) if (unreachable) end();
     },
     async stop(graceMs) {
       const cancel = runtime.schedule(graceMs, () => {
         stopped = true;
-        for (const end of waiting.keys()) end();
+        for (const end of waits.keys()) end();
       });
       await Promise.allSettled([...pending.values()].map(({ done }) => done));
       cancel();

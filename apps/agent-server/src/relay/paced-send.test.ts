@@ -1,11 +1,11 @@
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
-import { pacedSend } from "./paced-send.ts";
+import { createPacedSend } from "./paced-send.ts";
 
 test("no more goes out than the relay takes in any 10 seconds, and what failed does not count", async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   let ready = false;
-  const send = pacedSend(
+  const send = createPacedSend(
     () => (ready ? { ok: true } : { ok: false, code: "socket.not_ready" }),
     clock,
   );

@@ -6,10 +6,10 @@ import {
 } from "@agent/receipts";
 import { describe, expect, test } from "vitest";
 import type { DelegateRequest } from "../execution/delegation.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { passOn } from "./pass-on.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { attenuateToken } from "./pass-on.ts";
 
-const [issuer, identity, next] = [newIdentity(), newIdentity(), newIdentity()];
+const [issuer, identity, next] = [createTestIdentity(), createTestIdentity(), createTestIdentity()];
 const now = 1_760_000_000_000;
 const until = now + 30_000;
 const holder = { identity, tokenId: "child", until };
@@ -29,7 +29,7 @@ const own = signDelegationToken(
 );
 
 function pass(request: Partial<DelegateRequest>, token: DelegationToken | undefined = own) {
-  return passOn(token, { prompt: "p", agent_id: next.agentId, ...request }, holder);
+  return attenuateToken(token, { prompt: "p", agent_id: next.agentId, ...request }, holder);
 }
 
 describe("an agent hands on", () => {
@@ -56,7 +56,7 @@ describe("an agent hands on", () => {
     const verdict = verifyDelegationToken(passed.ok ? passed.token : null, {
       now,
       delegateId: next.agentId,
-      keysOf: (agentId) => keys.get(agentId) ?? [],
+      listKeys: (agentId) => keys.get(agentId) ?? [],
     });
     expect(verdict.valid).toBe(true);
   });
@@ -64,17 +64,19 @@ describe("an agent hands on", () => {
   test("never for longer than its own token lasts", () => {
     const request = { prompt: "p", agent_id: next.agentId };
     const late = { ...holder, until: now + 120_000 };
-    expect(passOn(own, request, late)).toMatchObject({ token: { expires_at: own.expires_at } });
+    expect(attenuateToken(own, request, late)).toMatchObject({
+      token: { expires_at: own.expires_at },
+    });
   });
 
   test("no token to an agent that the relay chooses, and still no more money", () => {
     const request = { prompt: "p", capability: "read", max_budget: 5 };
-    expect(passOn(own, request, holder)).toEqual({ ok: true, maxBudget: 2 });
+    expect(attenuateToken(own, request, holder)).toEqual({ ok: true, maxBudget: 2 });
   });
 
   test("no token when it has none", () => {
     const request = { prompt: "p", agent_id: next.agentId, max_budget: 5 };
-    expect(passOn(undefined, request, holder)).toEqual({ ok: true, maxBudget: 5 });
+    expect(attenuateToken(undefined, request, holder)).toEqual({ ok: true, maxBudget: 5 });
   });
 });
 
@@ -87,8 +89,8 @@ describe("an agent does not hire", () => {
   test("with a scope that nothing would enforce", () => {
     const scope = ["read"];
     const named = { prompt: "p", agent_id: next.agentId, scope };
-    expect(passOn(undefined, named, holder)).toMatchObject({ ok: false });
-    expect(passOn(own, { prompt: "p", capability: "c", scope }, holder)).toMatchObject({
+    expect(attenuateToken(undefined, named, holder)).toMatchObject({ ok: false });
+    expect(attenuateToken(own, { prompt: "p", capability: "c", scope }, holder)).toMatchObject({
       ok: false,
     });
   });

@@ -1,15 +1,15 @@
 import {
   attenuateDelegationToken,
-  delegationChain,
+  parseDelegationChain,
   DELEGATION_LIMITS,
   type DelegationToken,
-  effectiveRight,
-  staysInScope,
+  getEffectiveRight,
+  isWithinScope,
 } from "@agent/receipts";
 import type { DelegateRequest } from "../execution/delegation.ts";
 import type { Identity } from "../identity.ts";
 
-export type PassedOn =
+export type AttenuateResult =
   | { readonly ok: true; readonly maxBudget?: number; readonly token?: DelegationToken }
   | { readonly ok: false; readonly error: string };
 
@@ -18,31 +18,32 @@ export type PassedOn =
  * than `until`, ms since the Unix epoch. A token names its delegate, so none goes to whoever the relay
  * will choose for a capability.
  */
-export function passOn(
-  own: DelegationToken | undefined,
+export function attenuateToken(
+  ownToken: DelegationToken | undefined,
   request: DelegateRequest,
   holder: { readonly identity: Identity; readonly tokenId: string; readonly until: number },
-): PassedOn {
-  const { agent_id: delegateId, scope, max_budget: asked } = request;
-  if (scope !== undefined && (own === undefined || delegateId === undefined)) {
-    return failed("A scope needs a delegation token to narrow and an agent_id to name in it");
+): AttenuateResult {
+  const { agent_id: delegateId, scope, max_budget: requestedBudget } = request;
+  if (scope !== undefined && (ownToken === undefined || delegateId === undefined)) {
+    return buildFailure("A scope needs a delegation token to narrow and an agent_id to name in it");
   }
-  if (own === undefined) return { ok: true, ...(asked !== undefined && { maxBudget: asked }) };
+  if (ownToken === undefined)
+    return { ok: true, ...(requestedBudget !== undefined && { maxBudget: requestedBudget }) };
 
-  const chain = delegationChain(own) ?? [];
-  const { tools, maxBudget: most, expiresAt } = effectiveRight(chain);
-  const budgets = [asked, most].filter((amount) => amount !== undefined);
+  const chain = parseDelegationChain(ownToken) ?? [];
+  const { tools, maxBudget: tokenBudget, expiresAt } = getEffectiveRight(chain);
+  const budgets = [requestedBudget, tokenBudget].filter((amount) => amount !== undefined);
   const budget = budgets.length > 0 && { maxBudget: Math.min(...budgets) };
   if (delegateId === undefined) return { ok: true, ...budget };
   if (chain.length >= DELEGATION_LIMITS.maxChain)
-    return failed("The delegation was passed on too often");
+    return buildFailure("The delegation was passed on too often");
 
   const narrowed = [...new Set(scope ?? tools)].toSorted().join(",");
-  if (!staysInScope(narrowed.split(",").filter(Boolean), [...tools].join(","))) {
-    return failed("The scope goes beyond that of the delegation");
+  if (!isWithinScope(narrowed.split(",").filter(Boolean), [...tools].join(","))) {
+    return buildFailure("The scope goes beyond that of the delegation");
   }
   const token = attenuateDelegationToken(
-    own,
+    ownToken,
     {
       token_id: holder.tokenId,
       delegate_agent_id: delegateId,
@@ -55,6 +56,6 @@ export function passOn(
   return { ok: true, ...budget, token };
 }
 
-function failed(error: string): PassedOn {
+function buildFailure(error: string): AttenuateResult {
   return { ok: false, error };
 }

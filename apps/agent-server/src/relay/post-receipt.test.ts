@@ -1,14 +1,14 @@
 import type { RelayClient } from "@agent/client";
 import type { ClientMessage } from "@agent/wire";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { receiptFor } from "../testing/receipt.ts";
-import { createReceiptPost } from "./post-receipt.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { buildTestReceipt } from "../testing/receipt.ts";
+import { createReceiptSender } from "./post-receipt.ts";
 
 function posting(options: { ready: boolean; joined?: boolean; missing?: string }) {
-  const clock = manualClock();
+  const clock = createManualClock();
   const sent: ClientMessage[] = [];
   const overHttp: unknown[] = [];
   const client: Pick<RelayClient, "postResult"> = {
@@ -20,7 +20,7 @@ function posting(options: { ready: boolean; joined?: boolean; missing?: string }
       return { ok: true, status: 200, body: { status: "completed" } };
     },
   };
-  const receipts = createReceiptPost({
+  const receipts = createReceiptSender({
     agentId: "self",
     send(message) {
       if (!options.ready) return { ok: false, code: "socket.not_ready" };
@@ -28,12 +28,12 @@ function posting(options: { ready: boolean; joined?: boolean; missing?: string }
       return { ok: true };
     },
     client: () => (options.joined === false ? undefined : (client as RelayClient)),
-    runtime: { ...systemRuntime(silentLog), schedule: clock.schedule },
+    runtime: { ...createSystemRuntime(silentLog), schedule: clock.schedule },
   });
   return { clock, overHttp, receipts, sent };
 }
 
-const receipt = receiptFor("t");
+const receipt = buildTestReceipt("t");
 
 describe("a receipt goes", () => {
   test("over the socket where that is ready, and the relay's answer counts", async () => {

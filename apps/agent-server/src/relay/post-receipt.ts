@@ -2,13 +2,16 @@ import type { CallRefusal, RelayClient } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
 import { errors, type Code, type ServerMessage } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
-import type { Send } from "./paced-send.ts";
+import type { SendMessage } from "./paced-send.ts";
 
-export type Posted = { readonly ok: true; readonly status: string } | CallRefusal;
+export type SendReceiptResult = { readonly ok: true; readonly status: string } | CallRefusal;
 
-export interface ReceiptPost {
+export interface ReceiptSender {
   /** One try: over the socket where it is ready, because HTTP requests are limited per address. */
-  readonly post: (receipt: ExecutionReceipt, targetAgentId: string | undefined) => Promise<Posted>;
+  readonly post: (
+    receipt: ExecutionReceipt,
+    targetAgentId: string | undefined,
+  ) => Promise<SendReceiptResult>;
   /** Hands over what the relay says on the socket. */
   readonly onMessage: (message: ServerMessage) => void;
   /** What the socket did not answer before it was lost is asked over HTTP at once. */
@@ -16,75 +19,81 @@ export interface ReceiptPost {
 }
 
 /** A relay that says nothing about a result by then is asked over HTTP. */
-const socketAnswerMs = 15_000;
+const SOCKET_ANSWER_TIMEOUT_MS = 15_000;
 
-export function createReceiptPost(parts: {
+export function createReceiptSender(parts: {
   agentId: string;
-  send: Send;
+  send: SendMessage;
   client: () => RelayClient | undefined;
   runtime: Runtime;
-}): ReceiptPost {
+}): ReceiptSender {
   const { agentId: self, send, client, runtime } = parts;
-  const waiting = new Map<string, (answer: Posted | undefined) => void>();
+  const pendingAnswers = new Map<string, (answer: SendReceiptResult | undefined) => void>();
 
-  function overSocket(receipt: ExecutionReceipt): Promise<Posted | undefined> {
+  function sendOverSocket(receipt: ExecutionReceipt): Promise<SendReceiptResult | undefined> {
     const id = receipt.task_id;
     if (!send({ type: "result", task_id: id, receipt: { ...receipt } }).ok) {
       return Promise.resolve(undefined);
     }
     return new Promise((resolve) => {
-      const settle = (answer: Posted | undefined) => {
+      const finish = (answer: SendReceiptResult | undefined) => {
         cancel();
-        waiting.delete(id);
+        pendingAnswers.delete(id);
         resolve(answer);
       };
-      const cancel = runtime.schedule(socketAnswerMs, () => settle(undefined));
-      waiting.set(id, settle);
+      const cancel = runtime.schedule(SOCKET_ANSWER_TIMEOUT_MS, () => finish(undefined));
+      pendingAnswers.set(id, finish);
     });
   }
 
-  async function overHttp(
+  async function sendOverHttp(
     receipt: ExecutionReceipt,
     targetAgentId: string | undefined,
-  ): Promise<Posted> {
+  ): Promise<SendReceiptResult> {
     const params = { agentId: targetAgentId ?? self, taskId: receipt.task_id };
     const answer = await client()?.postResult({ params, body: receipt });
-    if (answer === undefined) return notJoined;
+    if (answer === undefined) return notReachedRefusal;
     // It may be another agent's task that was routed here; the socket needs no path.
-    if (!answer.ok && answer.status === 404 && targetAgentId === undefined) return unaddressed;
+    if (!answer.ok && answer.status === 404 && targetAgentId === undefined)
+      return unaddressedRefusal;
     return answer.ok ? { ok: true, status: answer.body.status } : answer;
   }
 
   return {
     post: async (receipt, agentId) =>
-      (await overSocket(receipt)) ?? (await overHttp(receipt, agentId)),
+      (await sendOverSocket(receipt)) ?? (await sendOverHttp(receipt, agentId)),
     onDown() {
-      for (const settle of waiting.values()) settle(undefined);
+      for (const finish of pendingAnswers.values()) finish(undefined);
     },
     onMessage(message) {
       if (message.type === "result_accepted") {
-        waiting.get(message.task_id)?.({ ok: true, status: message.status });
+        pendingAnswers.get(message.task_id)?.({ ok: true, status: message.status });
       } else if (message.type === "result_refused") {
         const { code, message: text } = message;
-        waiting.get(message.task_id)?.({ ok: false, code, status: statusOf(code), message: text });
+        pendingAnswers.get(message.task_id)?.({
+          ok: false,
+          code,
+          status: getRefusalStatus(code),
+          message: text,
+        });
       }
     },
   };
 }
 
 /** What the same refusal would have been over HTTP; an unknown code is not taken for a final one. */
-function statusOf(code: string): number {
+function getRefusalStatus(code: string): number {
   return Object.hasOwn(errors, code) ? errors[code as Code].status : 500;
 }
 
-const notJoined: CallRefusal = {
+const notReachedRefusal: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,
   message: "The relay has not been reached yet",
 };
 
-const unaddressed: CallRefusal = {
+const unaddressedRefusal: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,

@@ -2,11 +2,11 @@ import { sha256Hex } from "@agent/crypto";
 import { parseReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { prepareFolder, writePrivately } from "../private-file.ts";
+import { createPrivateFolder, writePrivateFile } from "../private-file.ts";
 import type { Runtime } from "../runtime.ts";
 
 /** A receipt on its way, and the agent under whose path the relay expects it, where that is known. */
-export interface Parcel {
+export interface PendingReceipt {
   readonly receipt: ExecutionReceipt;
   readonly targetAgentId: string | undefined;
 }
@@ -14,29 +14,29 @@ export interface Parcel {
 /** Receipts that outlive the process. */
 export interface ReceiptStore {
   /** Oldest first. */
-  load(): Promise<readonly Parcel[]>;
+  load(): Promise<readonly PendingReceipt[]>;
   /** On the disk when it resolves. */
-  keep(parcel: Parcel): Promise<void>;
-  forget(taskId: string): Promise<void>;
+  save(parcel: PendingReceipt): Promise<void>;
+  delete(taskId: string): Promise<void>;
 }
 
 /**
  * A file for each receipt in a folder. What belongs to another relay or another agent stays there for
  * the day on which this folder serves it again.
  */
-export function receiptFolder(options: {
+export function createReceiptStore(options: {
   path: string;
   relayUrl: string;
   agentId: string;
   runtime: Pick<Runtime, "log">;
 }): ReceiptStore {
   const { path, relayUrl, agentId, runtime } = options;
-  let prepared: Promise<void> | undefined;
+  let folderReady: Promise<void> | undefined;
   // Whatever a relay calls its tasks, it names no file.
-  const fileOf = (taskId: string) => join(path, `${sha256Hex(taskId)}.json`);
+  const buildFilePath = (taskId: string) => join(path, `${sha256Hex(taskId)}.json`);
 
-  async function read(name: string): Promise<Parcel | undefined> {
-    const file = parseFile(await readFile(join(path, name), "utf8"));
+  async function read(name: string): Promise<PendingReceipt | undefined> {
+    const file = parseReceiptFile(await readFile(join(path, name), "utf8"));
     if (file === null) runtime.log("warn", "outbox.file_unreadable", { file: name });
     const isOurs = file?.relayUrl === relayUrl && file.parcel.receipt.agent_id === agentId;
     return isOurs ? file.parcel : undefined;
@@ -44,26 +44,26 @@ export function receiptFolder(options: {
 
   return {
     async load() {
-      const names = (await filesIn(path)).filter((name) => name.endsWith(".json"));
+      const names = (await listFiles(path)).filter((name) => name.endsWith(".json"));
       const parcels = await Promise.all(names.map(read));
       return parcels
         .filter((parcel) => parcel !== undefined)
         .toSorted((a, b) => a.receipt.completed_at - b.receipt.completed_at);
     },
-    async keep({ receipt, targetAgentId }) {
-      prepared ??= prepareFolder(path).catch((cause: unknown) => {
-        prepared = undefined;
+    async save({ receipt, targetAgentId }) {
+      folderReady ??= createPrivateFolder(path).catch((cause: unknown) => {
+        folderReady = undefined;
         throw cause;
       });
-      await prepared;
+      await folderReady;
       const parcel = { relay_url: relayUrl, target_agent_id: targetAgentId, receipt };
-      await writePrivately(fileOf(receipt.task_id), parcel);
+      await writePrivateFile(buildFilePath(receipt.task_id), parcel);
     },
-    forget: (taskId) => rm(fileOf(taskId), { force: true }),
+    delete: (taskId) => rm(buildFilePath(taskId), { force: true }),
   };
 }
 
-async function filesIn(path: string): Promise<string[]> {
+async function listFiles(path: string): Promise<string[]> {
   try {
     return await readdir(path);
   } catch (cause) {
@@ -72,7 +72,7 @@ async function filesIn(path: string): Promise<string[]> {
   }
 }
 
-function parseFile(text: string): { relayUrl: string; parcel: Parcel } | null {
+function parseReceiptFile(text: string): { relayUrl: string; parcel: PendingReceipt } | null {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -3,7 +3,7 @@ import type { Runtime } from "../runtime.ts";
 import { findOwnTask } from "./find-own-task.ts";
 
 /** After these pauses the relay is asked again when it could not be reached. */
-const PAUSES_MS = [0, 1_000, 5_000] as const;
+const RETRY_DELAYS_MS = [0, 1_000, 5_000] as const;
 
 export type ReleaseClaim = (relayTaskId: string) => Promise<void>;
 
@@ -18,12 +18,14 @@ export function createReleaseClaim(parts: {
 }): ReleaseClaim {
   const { agentId, client, runtime } = parts;
   return async (taskId) => {
-    for (const ms of PAUSES_MS) {
+    for (const ms of RETRY_DELAYS_MS) {
       if (ms > 0) await new Promise<void>((resolve) => void runtime.schedule(ms, resolve));
-      const asked = client();
-      const task = asked && (await findOwnTask(asked, { agentId, taskId }));
-      if (asked === undefined || task === undefined) continue;
-      const answer = await asked.releaseClaim({ params: { agentId: task.agent_id, taskId } });
+      const currentClient = client();
+      const task = currentClient && (await findOwnTask(currentClient, { agentId, taskId }));
+      if (currentClient === undefined || task === undefined) continue;
+      const answer = await currentClient.releaseClaim({
+        params: { agentId: task.agent_id, taskId },
+      });
       if (answer.ok) return;
       runtime.log("debug", "task.not_released", { correlationId: taskId, code: answer.code });
       if (answer.status >= 400 && answer.status < 500) return;

@@ -8,8 +8,8 @@ import { bootstrapAgent, createRelayClient } from "@agent/client";
 import { generateKeyPair } from "@agent/crypto";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunningAgent } from "../start-agent.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startTestAgent } from "../testing/start.ts";
 
 // The command is a process of its own, and the machine may be busy.
@@ -34,10 +34,10 @@ afterEach(async () => {
 });
 
 const startAt = (port: number, file = "relay.db") =>
-  startRelay(port, { AGENT_DB_PATH: join(folder, file) });
+  startTestRelay(port, { AGENT_DB_PATH: join(folder, file) });
 
 async function keyOf(): Promise<string> {
-  const info = await relay.master.relayInfo();
+  const info = await relay.operator.relayInfo();
   if (!info.ok) throw new Error(info.message);
   return info.body.public_key;
 }
@@ -69,7 +69,7 @@ async function replace(): Promise<void> {
   relay = await startAt(port, "other.db");
 }
 
-async function start(relayKey?: string, identity = newIdentity()): Promise<RunningAgent> {
+async function start(relayKey?: string, identity = createTestIdentity()): Promise<RunningAgent> {
   running = await startTestAgent({
     relayUrl: relay.url,
     identity,
@@ -113,7 +113,7 @@ async function delegate(): Promise<string> {
 
 const isKnownAtRelay = async () => {
   const agentId = running?.agent.identity.agentId ?? "";
-  return (await relay.master.getAgent({ params: { agentId } })).ok;
+  return (await relay.operator.getAgent({ params: { agentId } })).ok;
 };
 
 test.each([["the key that the relay had at first"], [undefined]])(

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
 import { startTestAgent, type TestAgentOptions } from "../testing/start.ts";
-import { failing, textTool } from "../testing/tools.ts";
+import { failingTool, createTextTool } from "../testing/tools.ts";
 import { selfTest } from "./self-test.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterAll(() => relay.stop());
 
@@ -21,7 +21,7 @@ async function run(options: Partial<TestAgentOptions>, funds = 0) {
   if (joined === undefined) throw new Error("no relay configured");
   if (funds > 0) {
     const params = { agentId: identity.agentId };
-    await relay.master.deposit({ params, body: { amount: funds } });
+    await relay.operator.deposit({ params, body: { amount: funds } });
   }
   const lines: string[] = [];
   const code = await selfTest({
@@ -29,7 +29,7 @@ async function run(options: Partial<TestAgentOptions>, funds = 0) {
     work,
     joined,
     timeoutMs: 5_000,
-    runtime: systemRuntime(silentLog),
+    runtime: createSystemRuntime(silentLog),
     report: (line) => lines.push(line),
   });
   await running.stop();
@@ -53,9 +53,11 @@ describe("the self-test", () => {
     const broke = await run({ file: { listing } });
     expect([broke.code, broke.steps.at(-1)]).toEqual([1, "failed submit"]);
     expect(broke.lines.at(-1)).toContain("deposit its price to ");
-    const broken = await run({ tools: [failing] });
+    const broken = await run({ tools: [failingTool] });
     expect([broken.code, broken.steps.at(-1)]).toEqual([1, "failed execute"]);
-    const risky = await run({ tools: [textTool("risky", () => ({ ok: true, data: "" }), 3)] });
+    const risky = await run({
+      tools: [createTextTool("risky", () => ({ ok: true, data: "" }), 3)],
+    });
     expect(risky.lines.at(-1)).toContain("requires approval");
   });
 

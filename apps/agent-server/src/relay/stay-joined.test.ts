@@ -1,15 +1,15 @@
 import { bytesToHex, generateKeyPair, publicKeyToDidKey } from "@agent/crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { countTries } from "../gradient/counts.ts";
+import { createAttemptCounter } from "../gradient/counts.ts";
 import type { Log } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newIdentity } from "../testing/identity.ts";
-import { startRelay, type TestRelay } from "../testing/relay.ts";
-import { stayJoined } from "./stay-joined.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestIdentity } from "../testing/identity.ts";
+import { startTestRelay, type TestRelay } from "../testing/relay.ts";
+import { maintainMembership } from "./stay-joined.ts";
 
 let relay: TestRelay;
 beforeAll(async () => {
-  relay = await startRelay();
+  relay = await startTestRelay();
 });
 afterAll(() => relay.stop());
 
@@ -22,7 +22,7 @@ function newMember(syncIntervalMs: number) {
   const events: string[] = [];
   const log: Log = (_, event) => void events.push(event);
   const runtime = {
-    ...systemRuntime(log),
+    ...createSystemRuntime(log),
     fetch: (async (input, init) => {
       const { pathname } = new URL(input instanceof Request ? input.url : input);
       asked.push(pathname);
@@ -35,9 +35,9 @@ function newMember(syncIntervalMs: number) {
         : fetch(input, init);
     }) satisfies typeof fetch,
   };
-  const heartbeats = countTries();
-  const identity = newIdentity();
-  const member = stayJoined(
+  const heartbeats = createAttemptCounter();
+  const identity = createTestIdentity();
+  const member = maintainMembership(
     {
       url: relay.url,
       registrationToken: undefined,
@@ -69,9 +69,9 @@ describe("a member", () => {
   test("sends heartbeats and counts those that were answered", async () => {
     const { failing, heartbeats, member } = newMember(20);
     expect(await member.start("http://127.0.0.1:1/mcp")).toMatchObject({ ok: true });
-    await until(() => heartbeats.tries().good >= 2);
+    await until(() => heartbeats.attempts().succeeded >= 2);
     failing.path = heartbeatPath;
-    await until(() => heartbeats.tries().made > heartbeats.tries().good);
+    await until(() => heartbeats.attempts().total > heartbeats.attempts().succeeded);
     expect(member.membership()).toBeDefined();
     member.stop();
   });
@@ -89,14 +89,14 @@ describe("a member", () => {
     const { asked, events, failing, identity, member } = newMember(20);
     await member.start("http://127.0.0.1:1/mcp");
     const params = { agentId: identity.agentId };
-    await relay.master.deregisterAgent({ params });
+    await relay.operator.deregisterAgent({ params });
     failing.path = registerPath;
-    member.accepted(true);
+    member.handleAccepted(true);
     await until(() => events.filter((event) => event === "relay.announce_failed").length >= 2);
     failing.path = "";
     await until(() => asked.filter((path) => path === registerPath).length >= 4);
     member.stop();
-    expect(await relay.master.getListing({ params })).toMatchObject({ ok: true });
+    expect(await relay.operator.getListing({ params })).toMatchObject({ ok: true });
     expect(events.filter((event) => event === "joined")).toHaveLength(1);
   });
 
@@ -104,7 +104,7 @@ describe("a member", () => {
     const { asked, member } = newMember(60_000);
     await member.start("http://127.0.0.1:1/mcp");
     const before = asked.length;
-    member.accepted(false);
+    member.handleAccepted(false);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(asked).toHaveLength(before);
     member.stop();
@@ -116,7 +116,7 @@ test("D8: a member does not join again where its relay states another key that n
   await member.start("http://127.0.0.1:1/mcp");
   const { publicKey } = generateKeyPair();
   stating.relay = { public_key: bytesToHex(publicKey), did: publicKeyToDidKey(publicKey) };
-  member.refused();
+  member.handleRefused();
   await until(() => events.includes("relay.join_failed"));
   expect(member.membership()).toBeUndefined();
   const told = asked.slice(asked.lastIndexOf(relayPath) + 1);
@@ -131,10 +131,10 @@ describe("a member that the relay does not let in", () => {
     const { events, member } = newMember(60_000);
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");
-    member.refused();
+    member.handleRefused();
     expect(member.membership()).toBeUndefined();
     await until(() => joins() === 2);
-    member.refused();
+    member.handleRefused();
     await new Promise((resolve) => setTimeout(resolve, 50));
     expect(joins()).toBe(2);
     member.stop();
@@ -145,9 +145,9 @@ describe("a member that the relay does not let in", () => {
     const joins = () => events.filter((event) => event === "joined").length;
     await member.start("http://127.0.0.1:1/mcp");
     for (let round = 2; round <= 4; round += 1) {
-      member.refused();
+      member.handleRefused();
       await until(() => joins() === round);
-      member.accepted(false);
+      member.handleAccepted(false);
     }
     expect(member.membership()).toBeDefined();
     member.stop();

@@ -1,27 +1,33 @@
 import type { CallRefusal } from "@agent/client";
-import type { TriesCounter } from "../gradient/counts.ts";
+import type { AttemptCounter } from "../gradient/counts.ts";
 import { retryDelayMs } from "./backoff.ts";
 import type { RelayPin } from "./judge-relay.ts";
-import { announce, join, type JoinOptions, type JoinResult, type Membership } from "./join.ts";
+import {
+  publishProfile,
+  joinRelay,
+  type JoinOptions,
+  type JoinResult,
+  type Membership,
+} from "./join.ts";
 
-export interface Member {
+export interface MaintainedMembership {
   readonly membership: () => Membership | undefined;
   /** Joins, and stays joined; resolves after the first attempt. */
   start(endpointUrl: string | undefined): Promise<JoinResult>;
   /** The relay let this agent's device in; `again`: after the connection was lost. */
-  accepted(again: boolean): void;
+  handleAccepted(isReconnect: boolean): void;
   /** The relay does not let it in. */
-  refused(): void;
+  handleRefused(): void;
   stop(): void;
 }
 
-const rejoinCapMs = 30_000;
+const MAX_REJOIN_DELAY_MS = 30_000;
 
 /**
  * Keeps an agent a member of its relay: a heartbeat every `syncIntervalMs`, and whatever the relay lost
  * of it once more. `joined` is told of each new membership, `synced` of each heartbeat.
  */
-export function stayJoined(
+export function maintainMembership(
   options: Omit<JoinOptions, "endpointUrl" | "relayPins"> & {
     readonly syncIntervalMs: number;
     /** The key that the owner named; without it the first relay that answers is joined. */
@@ -30,16 +36,16 @@ export function stayJoined(
   on: {
     joined: () => void;
     synced: (membership: Membership) => Promise<void>;
-    heartbeats: Pick<TriesCounter, "count">;
+    heartbeats: Pick<AttemptCounter, "record">;
   },
-): Member {
+): MaintainedMembership {
   const { identity, runtime, syncIntervalMs } = options;
   let membership: Membership | undefined;
   let pinned: RelayPin | undefined;
   let endpointUrl: string | undefined;
-  let isAnnounced = true;
-  let rejoined = false;
-  let cycling = false;
+  let isPublished = true;
+  let hasRejoined = false;
+  let isCycleRunning = false;
   let failures = 0;
   let stopped = false;
   let cancelNext = () => {};
@@ -50,7 +56,7 @@ export function stayJoined(
   /** The relay that was joined before must prove a new key. */
   async function joinPinned(): Promise<JoinResult> {
     const relayPins = pinned === undefined ? named : [...named, pinned];
-    const result = await join({ ...options, endpointUrl, relayPins });
+    const result = await joinRelay({ ...options, endpointUrl, relayPins });
     if (result.ok) pinned = result.membership.relay;
     return result;
   }
@@ -63,7 +69,7 @@ export function stayJoined(
       return result;
     }
     failures = 0;
-    isAnnounced = true;
+    isPublished = true;
     membership = result.membership;
     runtime.log("info", "relay.joined", { relay_id: membership.relay.relayId });
     on.joined();
@@ -71,38 +77,38 @@ export function stayJoined(
   }
 
   /** One that came back from a backup may know the agent, but not what it offers. */
-  async function announceAgain(): Promise<void> {
+  async function republishProfile(): Promise<void> {
     if (membership === undefined) return;
-    const answer = await announce(membership.client, { ...options, endpointUrl });
-    isAnnounced = answer.ok;
+    const answer = await publishProfile(membership.client, { ...options, endpointUrl });
+    isPublished = answer.ok;
     if (answer.ok) return;
     runtime.log("warn", "relay.announce_failed", { code: answer.code, status: answer.status });
-    if (forgotten.has(answer.code)) forget();
+    if (unknownAgentCodes.has(answer.code)) rejoin();
   }
 
   /** Joins anew: at once, but a second time in vain only when it is due. */
-  function forget(): void {
+  function rejoin(): void {
     membership = undefined;
-    if (cycling || stopped || rejoined) return;
-    rejoined = true;
+    if (isCycleRunning || stopped || hasRejoined) return;
+    hasRejoined = true;
     cancelNext();
     void cycle();
   }
 
   async function sync(current: Membership): Promise<void> {
-    const beat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
-    on.heartbeats.count(beat.ok);
-    if (!beat.ok && forgotten.has(beat.code)) {
-      runtime.log("warn", "relay.forgot_agent", { code: beat.code });
+    const heartbeat = await current.client.heartbeat({ body: { agent_id: identity.agentId } });
+    on.heartbeats.record(heartbeat.ok);
+    if (!heartbeat.ok && unknownAgentCodes.has(heartbeat.code)) {
+      runtime.log("warn", "relay.forgot_agent", { code: heartbeat.code });
       membership = undefined;
       return;
     }
-    if (!isAnnounced) await announceAgain();
+    if (!isPublished) await republishProfile();
     await on.synced(current);
   }
 
   async function cycle(): Promise<JoinResult | undefined> {
-    cycling = true;
+    isCycleRunning = true;
     let result: JoinResult | undefined;
     try {
       if (membership !== undefined) await sync(membership);
@@ -111,13 +117,13 @@ export function stayJoined(
     } catch (cause) {
       runtime.log("error", "relay.cycle_failed", { cause: String(cause) });
     }
-    cycling = false;
+    isCycleRunning = false;
     if (stopped) return result;
     const refused = result !== undefined && !result.ok ? result : undefined;
     const delay =
       refused === undefined
         ? syncIntervalMs
-        : retryDelayMs(failures++, refused, { runtime, capMs: rejoinCapMs });
+        : retryDelayMs(failures++, refused, { runtime, capMs: MAX_REJOIN_DELAY_MS });
     cancelNext = runtime.schedule(delay, () => void cycle());
     return result;
   }
@@ -126,15 +132,15 @@ export function stayJoined(
     membership: () => membership,
     async start(address) {
       endpointUrl = address;
-      return (await cycle()) ?? notJoined;
+      return (await cycle()) ?? notJoinedRefusal;
     },
-    accepted(again) {
-      rejoined = false;
+    handleAccepted(again) {
+      hasRejoined = false;
       if (!again) return;
-      isAnnounced = false;
-      void announceAgain();
+      isPublished = false;
+      void republishProfile();
     },
-    refused: forget,
+    handleRefused: rejoin,
     stop() {
       stopped = true;
       cancelNext();
@@ -143,13 +149,13 @@ export function stayJoined(
 }
 
 /** Answers of a relay that no longer knows this agent, as after it lost its memory. */
-const forgotten: ReadonlySet<string> = new Set([
+const unknownAgentCodes: ReadonlySet<string> = new Set([
   "agent.not_found",
   "auth.device_not_authorized",
   "auth.verification_failed",
 ]);
 
-export const notJoined: CallRefusal = {
+export const notJoinedRefusal: CallRefusal = {
   ok: false,
   code: "network.unreachable",
   status: 0,

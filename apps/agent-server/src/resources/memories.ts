@@ -12,7 +12,7 @@ export function memoriesResource(memory: Memory) {
     input: v.object({}),
     run: (_args, { caller }) => ({
       ok: true,
-      data: JSON.stringify(memory.snapshot(callerKey(caller))),
+      data: JSON.stringify(memory.listNewest(callerKey(caller))),
     }),
   });
 }

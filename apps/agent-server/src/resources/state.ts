@@ -1,11 +1,11 @@
 import * as v from "valibot";
-import type { Activity } from "../execution/activity.ts";
+import type { TaskCounter } from "../execution/activity.ts";
 import type { Memory } from "../memory/memory.ts";
 import { defineTool } from "../tools/define-tool.ts";
 
 export interface StateParts {
   readonly agentId: string;
-  readonly activity: Activity;
+  readonly taskCounter: TaskCounter;
   readonly memory: Memory;
   /** How well the agent knows and works, 0 to 1; null until it was measured. */
   readonly gradient: () => number | null;
@@ -15,14 +15,21 @@ export interface StateParts {
 }
 
 /** The state vector. */
-export function stateResource({ agentId, activity, memory, gradient, startedAt, now }: StateParts) {
+export function stateResource({
+  agentId,
+  taskCounter,
+  memory,
+  gradient,
+  startedAt,
+  now,
+}: StateParts) {
   return defineTool({
     name: "agent://state",
     description: "What this agent is doing and has done since it started.",
     risk: 0,
     input: v.object({}),
     run() {
-      const { active, completed, failed } = activity.counts();
+      const { active, completed, failed } = taskCounter.counts();
       const state = {
         agent_id: agentId,
         status: active > 0 ? "busy" : "idle",

@@ -11,7 +11,7 @@ if (!isBuilt) console.warn(`NOT AS BUILT: ${builtMain} is not there, run pnpm bu
 /** An agent in a process of its own, as it is built wherever it was. */
 export interface AgentProcess {
   /** Resolves when it printed what fits. */
-  printed(pattern: RegExp): Promise<void>;
+  waitForOutput(pattern: RegExp): Promise<void>;
   /** Everything that it printed so far. */
   output(): string;
   /** Everything that it logged so far. */
@@ -37,16 +37,16 @@ export function startAgentProcess(options: {
   child.stderr.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   return {
-    async printed(pattern) {
-      const said = new Promise<void>((resolve) => {
-        const look = () => void (pattern.test(output.stdout) && resolve());
-        child.stdout.on("data", look);
-        look();
+    async waitForOutput(pattern) {
+      const matched = new Promise<void>((resolve) => {
+        const checkOutput = () => void (pattern.test(output.stdout) && resolve());
+        child.stdout.on("data", checkOutput);
+        checkOutput();
       });
-      const gone = ended.then(() => {
+      const exited = ended.then(() => {
         throw new Error(`the agent ended: ${output.stderr}`);
       });
-      await Promise.race([said, gone]);
+      await Promise.race([matched, exited]);
     },
     output: () => output.stdout,
     log: () => output.stderr,

@@ -1,45 +1,45 @@
 import { createAgent, type Agent, type AgentOptions } from "../agent.ts";
 import { createHttpApp, type HttpApp } from "../http/app.ts";
-import { createAuthenticate, type CheckSignedToken } from "../http/authenticate.ts";
-import { callerOf } from "../http/caller-info.ts";
-import { listen } from "../http/listen.ts";
+import { createAuthenticator, type CheckSignedToken } from "../http/authenticate.ts";
+import { getCaller } from "../http/caller-info.ts";
+import { startListener } from "../http/listen.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newIdentity } from "./identity.ts";
-import { shout } from "./tools.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestIdentity } from "./identity.ts";
+import { shoutTool } from "./tools.ts";
 
-export const token = "test-token";
+export const TEST_TOKEN = "test-token";
 
 /** An agent whose only unusual parts are those that a test names. */
-export function newAgent(options: Partial<AgentOptions> = {}): Agent {
+export function createTestAgent(options: Partial<AgentOptions> = {}): Agent {
   const created = createAgent({
-    identity: newIdentity(),
+    identity: createTestIdentity(),
     name: "tester",
     description: "An agent under test",
     version: "0.0.0",
-    tools: [shout],
-    runtime: systemRuntime(silentLog),
+    tools: [shoutTool],
+    runtime: createSystemRuntime(silentLog),
     ...options,
   });
   if (!created.ok) throw new Error(created.faults.join("; "));
   return created.agent;
 }
 
-const knowsNobody: CheckSignedToken = async () => ({ ok: false, code: "auth.unknown_caller" });
+const rejectAllTokens: CheckSignedToken = async () => ({ ok: false, code: "auth.unknown_caller" });
 
-export function newApp(
+export function createTestApp(
   agent: Agent,
   options: { authToken?: string; allowAnonymous?: boolean; checkSigned?: CheckSignedToken } = {},
 ): HttpApp {
-  const { authToken = token, allowAnonymous = false, checkSigned = knowsNobody } = options;
+  const { authToken = TEST_TOKEN, allowAnonymous = false, checkSigned = rejectAllTokens } = options;
   return createHttpApp({
     agentId: agent.identity.agentId,
     allowedHostnames: ["127.0.0.1", "localhost"],
-    authenticate: createAuthenticate({ authToken, allowAnonymous, checkSigned }),
-    newServer: () => agent.newServer(callerOf),
+    authenticate: createAuthenticator({ authToken, allowAnonymous, checkSigned }),
+    newServer: () => agent.newServer(getCaller),
     answerCall: agent.answerCall,
     approvals: agent.approvals,
-    runtime: systemRuntime(silentLog),
+    runtime: createSystemRuntime(silentLog),
   });
 }
 
@@ -50,14 +50,14 @@ export interface TestServer {
 }
 
 /** The same over a real socket. */
-export async function startServer(
+export async function startTestServer(
   options: Partial<AgentOptions> = {},
   checkSigned?: CheckSignedToken,
 ): Promise<TestServer> {
-  const agent = newAgent(options);
-  const app = newApp(agent, checkSigned === undefined ? {} : { checkSigned });
+  const agent = createTestAgent(options);
+  const app = createTestApp(agent, checkSigned === undefined ? {} : { checkSigned });
   const address = { host: "127.0.0.1", port: 0 };
-  const listener = await listen(app, address, systemRuntime(silentLog));
+  const listener = await startListener(app, address, createSystemRuntime(silentLog));
   return {
     agent,
     url: new URL(`${listener.url}/mcp`),

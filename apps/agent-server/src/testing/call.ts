@@ -1,12 +1,12 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 
-export type Era = "auto" | "legacy";
+export type ProtocolEra = "auto" | "legacy";
 
 /** The official client, connected with a bearer token. */
 export async function connectClient(
   url: URL | string | undefined,
   token: string,
-  mode: Era = "auto",
+  mode: ProtocolEra = "auto",
 ): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
   const requestInit = { headers: { authorization: `Bearer ${token}` } };

@@ -3,16 +3,17 @@ import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
 const require = createRequire(import.meta.url);
-const at = (specifier: string) => JSON.stringify(pathToFileURL(require.resolve(specifier)).href);
+const toModuleUrl = (specifier: string) =>
+  JSON.stringify(pathToFileURL(require.resolve(specifier)).href);
 
 /**
  * An MCP server in a process of its own that lists one tool as a file says, and tells its client whenever
  * the file changes.
  */
-export async function changingServer(file: string, description: string) {
+export async function createChangingServer(file: string, description: string) {
   const code = `
-    const { McpServer } = await import(${at("@modelcontextprotocol/server")});
-    const { serveStdio } = await import(${at("@modelcontextprotocol/server/stdio")});
+    const { McpServer } = await import(${toModuleUrl("@modelcontextprotocol/server")});
+    const { serveStdio } = await import(${toModuleUrl("@modelcontextprotocol/server/stdio")});
     const { readFileSync, watchFile } = await import("node:fs");
     const read = () => readFileSync(${JSON.stringify(file)}, "utf8");
     serveStdio(() => {

@@ -1,16 +1,16 @@
 /** Says why of each of several scenarios. */
-function each(reason: string, ...names: readonly string[]): Record<string, string> {
+function skipEach(reason: string, ...names: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name) => [name, reason]));
 }
 
-const fixedResources = each(
+const fixedResources = skipEach(
   "the resources of an agent are agent://identity, agent://state and agent://memories, no fixtures",
   "resources-read-text",
   "resources-read-binary",
   "resources-templates-read",
 );
 
-const fixedPrompts = each(
+const fixedPrompts = skipEach(
   "the prompts of an agent are chat, recall and reflect, no fixtures",
   "prompts-get-simple",
   "prompts-get-with-args",
@@ -18,41 +18,41 @@ const fixedPrompts = each(
   "prompts-get-with-image",
 );
 
-const noCompletion = each(
+const noCompletion = skipEach(
   "the arguments of the prompts are free text, so nothing can be completed",
   "completion-complete",
 );
 
-const inBothRevisions = { ...fixedResources, ...fixedPrompts, ...noCompletion };
+const skippedInBothRevisions = { ...fixedResources, ...fixedPrompts, ...noCompletion };
 
 /**
  * What the official suite asks of a server and an agent does not do, and why: by scenario, or by one check
  * of it as `scenario:check`. The test refuses an entry that is not needed.
  */
-export const skips: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+export const conformanceSkips: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "2025-11-25": {
-    ...inBothRevisions,
-    ...each(
+    ...skippedInBothRevisions,
+    ...skipEach(
       "an agent works unattended for callers of another owner: its tools never ask the caller back",
       "tools-call-sampling",
       "tools-call-elicitation",
       "elicitation-sep1034-defaults",
       "elicitation-sep1330-enums",
     ),
-    ...each(
+    ...skipEach(
       "what tools log is for the agent's owner, not for the caller",
       "logging-set-level",
       "tools-call-with-logging",
     ),
-    ...each(
+    ...skipEach(
       "the state of an agent is read when it is wanted, changes are not announced",
       "resources-subscribe",
       "resources-unsubscribe",
     ),
   },
   "2026-07-28": {
-    ...inBothRevisions,
-    ...each(
+    ...skippedInBothRevisions,
+    ...skipEach(
       "an agent works unattended for callers of another owner: its tools never ask the caller back",
       "server-stateless:sep-2575-server-rejects-undeclared-capability",
       "server-stateless:sep-2575-missing-capability-http-400",
@@ -67,7 +67,7 @@ export const skips: Readonly<Record<string, Readonly<Record<string, string>>>> =
       "input-required-result-tampered-state",
       "input-required-result-capability-check",
     ),
-    ...each(
+    ...skipEach(
       "extension; long work is a task of the relay, which outlives the connection",
       "tasks-lifecycle",
       "tasks-capability-negotiation",
@@ -79,7 +79,7 @@ export const skips: Readonly<Record<string, Readonly<Record<string, string>>>> =
       "tasks-required-task-error",
       "tasks-mrtr-composition",
     ),
-    ...each(
+    ...skipEach(
       "pending in the suite; no tool of an agent wants its arguments repeated in headers",
       "http-custom-header-server-validation",
     ),

@@ -7,18 +7,18 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
  */
 
 // The smallest PNG and WAV there are: the suite looks at types, not at pictures.
-const png =
+const PNG_BASE64 =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const wav = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
+const WAV_BASE64 = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
-const image = { type: "image", data: png, mimeType: "image/png" } as const;
+const image = { type: "image", data: PNG_BASE64, mimeType: "image/png" } as const;
 const text = (words: string) => ({ type: "text", text: words }) as const;
 const resource = (name: string, mimeType: string, words: string) =>
   ({ type: "resource", resource: { uri: `test://${name}`, mimeType, text: words } }) as const;
 
 const answers: Readonly<Record<string, CallToolResult>> = {
   test_image_content: { content: [image] },
-  test_audio_content: { content: [{ type: "audio", data: wav, mimeType: "audio/wav" }] },
+  test_audio_content: { content: [{ type: "audio", data: WAV_BASE64, mimeType: "audio/wav" }] },
   test_embedded_resource: {
     content: [resource("embedded-resource", "text/plain", "This is an embedded resource content.")],
   },
@@ -35,7 +35,7 @@ const answers: Readonly<Record<string, CallToolResult>> = {
   },
 };
 
-async function countTo100({ mcpReq }: ServerContext): Promise<CallToolResult> {
+async function reportProgress({ mcpReq }: ServerContext): Promise<CallToolResult> {
   const progressToken = mcpReq._meta?.progressToken;
   for (const progress of [0, 50, 100]) {
     if (progress > 0) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -52,6 +52,6 @@ serveStdio(() => {
   for (const [name, answer] of Object.entries(answers)) {
     server.registerTool(name, { description: name }, () => answer);
   }
-  server.registerTool("test_tool_with_progress", { description: "Counts to 100" }, countTo100);
+  server.registerTool("test_tool_with_progress", { description: "Counts to 100" }, reportProgress);
   return server;
 });

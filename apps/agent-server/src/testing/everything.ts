@@ -11,7 +11,7 @@ const script = createRequire(import.meta.url).resolve(
 export const everythingOverStdio = { command: process.execPath, args: [script, "stdio"] };
 
 /** The same, findable for whoever wants to kill it. */
-export function everythingThatWritesItsPid(file: string) {
+export function everythingWithPidFile(file: string) {
   const code = `(await import("node:fs")).writeFileSync(${JSON.stringify(file)}, String(process.pid));
     await import(${JSON.stringify(script)});`;
   return { command: process.execPath, args: ["--input-type=module", "-e", code] };

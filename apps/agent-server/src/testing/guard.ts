@@ -1,15 +1,15 @@
 import { silentLog } from "../log.ts";
 import { createApprovals } from "../policy/approvals.ts";
-import { auditToLog } from "../policy/audit.ts";
-import { createGate, defaultPolicy, type Policy } from "../policy/gate.ts";
+import { createLoggerAudit } from "../policy/audit.ts";
+import { createPolicyCheck, defaultPolicy, type Policy } from "../policy/gate.ts";
 import { createGuard, type Guard } from "../policy/guard.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 
 /** The guard of an agent that lists no tools, with the default policy but for what is given. */
-export function newGuard(policy: Partial<Policy> = {}): Guard {
-  const runtime = systemRuntime(silentLog);
+export function createTestGuard(policy: Partial<Policy> = {}): Guard {
+  const runtime = createSystemRuntime(silentLog);
   return createGuard({
-    gate: createGate(
+    gate: createPolicyCheck(
       { ...defaultPolicy, ...policy },
       {
         listed: new Set(),
@@ -17,7 +17,7 @@ export function newGuard(policy: Partial<Policy> = {}): Guard {
       },
     ),
     approver: createApprovals(runtime),
-    audit: auditToLog(runtime),
+    audit: createLoggerAudit(runtime),
     runtime,
   });
 }

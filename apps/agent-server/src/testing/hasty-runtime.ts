@@ -1,9 +1,9 @@
 import { silentLog } from "../log.ts";
-import { systemRuntime, type Runtime } from "../runtime.ts";
+import { createSystemRuntime, type Runtime } from "../runtime.ts";
 
 /** A real runtime whose timers up to a minute run at once; `waits` has what they were set to, in ms. */
-export function hastyRuntime(): Runtime & { readonly waits: readonly number[] } {
-  const runtime = systemRuntime(silentLog);
+export function createFastRuntime(): Runtime & { readonly waits: readonly number[] } {
+  const runtime = createSystemRuntime(silentLog);
   const waits: number[] = [];
   return {
     ...runtime,

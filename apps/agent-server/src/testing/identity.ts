@@ -3,7 +3,7 @@ import { signIdentityFile } from "../identity-file.ts";
 import type { Identity } from "../identity.ts";
 
 /** A fresh identity that is stored nowhere. */
-export function newIdentity(name = "tester"): Identity {
+export function createTestIdentity(name = "tester"): Identity {
   const { publicKey: key, secretKey } = generateKeyPair();
   const publicKey = bytesToHex(key);
   const agentId = uuidV7(Date.now(), crypto.getRandomValues(new Uint8Array(10)));

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface SeenRequest {
+export interface ReceivedRequest {
   readonly path: string;
   readonly authorization: string | undefined;
   readonly body: {
@@ -18,39 +18,39 @@ export interface SeenRequest {
 }
 
 /** How the endpoint answers one request. */
-export type Reply = (response: ServerResponse, request: SeenRequest) => void;
+export type Reply = (response: ServerResponse, request: ReceivedRequest) => void;
 
 export interface ModelServer {
   /** With the version, as a configuration has it. */
   readonly baseUrl: string;
-  readonly seen: readonly SeenRequest[];
+  readonly received: readonly ReceivedRequest[];
   /** The next requests are answered with these, in order; one too many with status 500. */
-  script(...replies: Reply[]): void;
+  setReplies(...replies: Reply[]): void;
   close(): Promise<void>;
 }
 
 /** An OpenAI-compatible endpoint on a real socket that says what a test wants it to say. */
 export async function startModelServer(): Promise<ModelServer> {
-  let seen: SeenRequest[] = [];
+  let received: ReceivedRequest[] = [];
   let replies: Reply[] = [];
   const server = createServer((request, response) => {
     void readBody(request).then((text) => {
       const { url = "", headers } = request;
-      const body = JSON.parse(text) as SeenRequest["body"];
+      const body = JSON.parse(text) as ReceivedRequest["body"];
       const one = { path: url, authorization: headers.authorization, body };
-      seen.push(one);
-      (replies.shift() ?? status(500))(response, one);
+      received.push(one);
+      (replies.shift() ?? replyStatus(500))(response, one);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    get seen() {
-      return seen;
+    get received() {
+      return received;
     },
-    script(...given) {
-      seen = [];
+    setReplies(...given) {
+      received = [];
       replies = given;
     },
     async close() {
@@ -66,14 +66,14 @@ async function readBody(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-export function status(code: number, headers: Record<string, string> = {}): Reply {
+export function replyStatus(code: number, headers: Record<string, string> = {}): Reply {
   return (response) => {
     response.writeHead(code, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify({ error: { message: "provider secret sk-123" } }));
   };
 }
 
-export function json(value: unknown): Reply {
+export function replyJson(value: unknown): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(value));
@@ -81,7 +81,7 @@ export function json(value: unknown): Reply {
 }
 
 /** The text of a stream as it is, then its end. */
-export function stream(text: string): Reply {
+export function replyStream(text: string): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.end(text);
@@ -89,35 +89,35 @@ export function stream(text: string): Reply {
 }
 
 /** A stream that ends with the connection, in the middle of an event. */
-export function cutOff(...deltas: object[]): Reply {
+export function replyCutOff(...deltas: object[]): Reply {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
-    const sent = `${deltas.map((delta) => event(choice(delta))).join("")}data: {"choi`;
+    const sent = `${deltas.map((delta) => formatEvent(buildDelta(delta))).join("")}data: {"choi`;
     response.write(sent, () => response.destroy());
   };
 }
 
 /** Never answers; `onClose` is told when the other side gives up. */
-export function silence(onClose: () => void = () => {}): Reply {
+export function neverReply(onClose: () => void = () => {}): Reply {
   return (response) => {
     response.on("close", onClose);
   };
 }
 
 /** What a model says, in two pieces. */
-export function says(text: string): Reply {
+export function replyText(text: string): Reply {
   const half = Math.ceil(text.length / 2);
-  return deltas([{ content: text.slice(0, half) }, { content: text.slice(half) }], "stop");
+  return replyDeltas([{ content: text.slice(0, half) }, { content: text.slice(half) }], "stop");
 }
 
-export interface Requested {
+export interface RequestedToolCall {
   readonly name: string;
   readonly arguments: string | object;
   readonly id?: string;
 }
 
 /** Tool calls whose arguments come in pieces, as models send them. */
-export function requests(...calls: Requested[]): Reply {
+export function replyToolCalls(...calls: RequestedToolCall[]): Reply {
   const pieces = calls.flatMap(({ name, arguments: args, id }, index) => {
     const text = typeof args === "string" ? args : JSON.stringify(args);
     const half = Math.ceil(text.length / 2);
@@ -128,19 +128,19 @@ export function requests(...calls: Requested[]): Reply {
       { tool_calls: [{ index, function: { arguments: text.slice(half) } }] },
     ];
   });
-  return deltas(pieces, "tool_calls");
+  return replyDeltas(pieces, "tool_calls");
 }
 
-export function deltas(parts: readonly object[], reason: string): Reply {
-  const events = parts.map((delta) => event(choice(delta)));
-  const last = event({ choices: [{ delta: {}, finish_reason: reason }] });
-  return stream(`${events.join("")}${last}data: [DONE]\n\n`);
+export function replyDeltas(parts: readonly object[], reason: string): Reply {
+  const events = parts.map((delta) => formatEvent(buildDelta(delta)));
+  const last = formatEvent({ choices: [{ delta: {}, finish_reason: reason }] });
+  return replyStream(`${events.join("")}${last}data: [DONE]\n\n`);
 }
 
-export function event(data: object): string {
+export function formatEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-export function choice(delta: object): object {
+export function buildDelta(delta: object): object {
   return { choices: [{ index: 0, delta, finish_reason: null }] };
 }

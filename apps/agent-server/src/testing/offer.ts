@@ -3,7 +3,7 @@ import type { Offer } from "../offer/offer.ts";
 import type { ToolDefinition } from "../tools/definition.ts";
 
 /** An offer of these tools under their own names, all at one price. */
-export function offerOf(tools: readonly Pick<ToolDefinition, "name">[]): Offer {
+export function buildTestOffer(tools: readonly Pick<ToolDefinition, "name">[]): Offer {
   const names = tools.map(({ name }) => name);
   return {
     capabilities: new Map(names.map((name) => [name, [name]])),
@@ -13,13 +13,13 @@ export function offerOf(tools: readonly Pick<ToolDefinition, "name">[]): Offer {
 }
 
 /** A toolbox in which every tool is a capability of its name. */
-export function toolboxOf(
+export function buildTestToolbox(
   tools: readonly ToolDefinition[],
   call: Toolbox["call"] = async () => ({ ok: false, kind: "unknown", error: "Unknown tool" }),
 ): Toolbox {
   return {
     tools,
-    behind: (capability) => tools.filter(({ name }) => name === capability),
+    toolsFor: (capability) => tools.filter(({ name }) => name === capability),
     has: (name) => tools.some((tool) => tool.name === name),
     hasSeveralPrices: false,
     call,

@@ -1,11 +1,11 @@
-import { receiptOf } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import type { ExecutionReceipt } from "@agent/receipts";
-import { newIdentity } from "./identity.ts";
+import { createTestIdentity } from "./identity.ts";
 
-const identity = newIdentity();
+const identity = createTestIdentity();
 
 /** A signed receipt for a task of this id. */
-export function receiptFor(taskId: string): ExecutionReceipt {
+export function buildTestReceipt(taskId: string): ExecutionReceipt {
   const task = { task_id: taskId, prompt: "p", submitted_at: 1_760_000_000_000 };
-  return receiptOf({ ...identity, deviceId: "device" }, task);
+  return createReceipt({ ...identity, deviceId: "device" }, task);
 }

@@ -1,24 +1,27 @@
 import { createRelayClient, type RelayClient } from "@agent/client";
 import { createLog, openRelay, readConfig, serve } from "@agent/relay";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 
-export const masterToken = "master-token-of-the-test";
+export const MASTER_TOKEN = "master-token-of-the-test";
 
 export interface TestRelay {
   readonly url: string;
   readonly port: number;
   /** Calls as the operator. */
-  readonly master: RelayClient;
+  readonly operator: RelayClient;
   readonly stop: () => Promise<void>;
 }
 
-const runtime = systemRuntime(silentLog);
+const runtime = createSystemRuntime(silentLog);
 
 /** A real relay in this process, in memory, without rate limits. */
-export async function startRelay(port = 0, env: Record<string, string> = {}): Promise<TestRelay> {
+export async function startTestRelay(
+  port = 0,
+  env: Record<string, string> = {},
+): Promise<TestRelay> {
   const read = readConfig({
-    AGENT_API_TOKEN: masterToken,
+    AGENT_API_TOKEN: MASTER_TOKEN,
     X402_PAY_TO_ADDRESS: `0x${"0".repeat(40)}`,
     AGENT_RATE_LIMIT_SCALE: "0",
     AGENT_HOST: "127.0.0.1",
@@ -39,7 +42,7 @@ export async function startRelay(port = 0, env: Record<string, string> = {}): Pr
   return {
     url,
     port: serving.port,
-    master: createRelayClient({ baseUrl: url, identity: { masterToken } }),
+    operator: createRelayClient({ baseUrl: url, identity: { masterToken: MASTER_TOKEN } }),
     stop: () => serving.stop(100),
   };
 }

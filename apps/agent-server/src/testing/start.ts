@@ -1,18 +1,18 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readFlags } from "../command-line.ts";
+import { parseFlags } from "../command-line.ts";
 import { readConfig } from "../config.ts";
 import type { KnownAgents } from "../http/known-agents.ts";
 import type { Identity } from "../identity.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createSystemRuntime } from "../runtime.ts";
 import { startAgent, type RunningAgent, type StartResult } from "../start-agent.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
-import { newIdentity } from "./identity.ts";
-import { shout } from "./tools.ts";
+import { createTestIdentity } from "./identity.ts";
+import { shoutTool } from "./tools.ts";
 
-export interface AloneOptions {
+export interface StandaloneOptions {
   readonly tools?: readonly RegisteredTool[];
   readonly identity?: Identity;
   /** Members of the configuration file. */
@@ -23,35 +23,41 @@ export interface AloneOptions {
   readonly args?: readonly string[];
 }
 
-export interface TestAgentOptions extends AloneOptions {
+export interface TestAgentOptions extends StandaloneOptions {
   readonly relayUrl: string;
 }
 
 /** A whole agent on a free port, started as the command starts it. */
 export async function startTestAgent(options: TestAgentOptions): Promise<RunningAgent> {
   const { relayUrl, env, ...rest } = options;
-  const started = await start({ ...rest, env: { AGENT_SYNC_URL: relayUrl, ...env } });
+  const started = await startFromConfig({ ...rest, env: { AGENT_SYNC_URL: relayUrl, ...env } });
   if (!started.ok) throw new Error(started.faults.join("; "));
   return started.running;
 }
 
 /** The same without a relay; "secret" is its owner's token. */
-export function startAlone(options: AloneOptions = {}): Promise<StartResult> {
-  return start({ env: { AGENT_AUTH_TOKEN: "secret" }, ...options });
+export function startStandaloneAgent(options: StandaloneOptions = {}): Promise<StartResult> {
+  return startFromConfig({ env: { AGENT_AUTH_TOKEN: "secret" }, ...options });
 }
 
-async function start(options: AloneOptions): Promise<StartResult> {
-  const { tools = [shout], identity = newIdentity(), file = {}, env = {}, args = [] } = options;
+async function startFromConfig(options: StandaloneOptions): Promise<StartResult> {
+  const {
+    tools = [shoutTool],
+    identity = createTestIdentity(),
+    file = {},
+    env = {},
+    args = [],
+  } = options;
   const dataDir = mkdtempSync(join(tmpdir(), "agent-"));
-  const forget = () => rmSync(dataDir, { recursive: true });
+  const deleteDataDir = () => rmSync(dataDir, { recursive: true });
   const read = readConfig({
     file: { path: "/config.json", text: JSON.stringify({ port: 0, syncIntervalMs: 100, ...file }) },
     env: { AGENT_DATA_DIR: dataDir, ...env },
-    flags: readFlags(args).flags,
+    flags: parseFlags(args).flags,
     workingDirectory: "/",
   });
   if (!read.ok) {
-    forget();
+    deleteDataDir();
     return read;
   }
   const started = await startAgent({
@@ -60,10 +66,10 @@ async function start(options: AloneOptions): Promise<StartResult> {
     tools,
     ...(options.knownAgents !== undefined && { knownAgents: options.knownAgents }),
     version: "0.0.0",
-    runtime: systemRuntime(silentLog),
+    runtime: createSystemRuntime(silentLog),
   });
   if (!started.ok) {
-    forget();
+    deleteDataDir();
     return started;
   }
   const { running } = started;
@@ -73,7 +79,7 @@ async function start(options: AloneOptions): Promise<StartResult> {
       ...running,
       async stop() {
         await running.stop();
-        forget();
+        deleteDataDir();
       },
     },
   };

@@ -2,34 +2,37 @@ import { compileTool } from "../tools/compile-tool.ts";
 import type { JsonObject, Risk, Tool, ToolContext } from "../tools/definition.ts";
 import type { RegisteredTool } from "../tools/registry.ts";
 
-const text = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
+const textSchema = { type: "object", properties: { text: { type: "string" } }, required: ["text"] };
 
 /** A tool with one text parameter; R0 unless said otherwise. */
-export function textTool(
+export function createTextTool(
   name: string,
   run: (text: string, context: ToolContext) => ReturnType<Tool["handler"]>,
   risk: Risk = 0,
 ): RegisteredTool {
   return compileTool({
-    definition: { name, description: `Test tool ${name}`, inputSchema: text, risk },
+    definition: { name, description: `Test tool ${name}`, inputSchema: textSchema, risk },
     handler: (args: JsonObject, context) => run(String(args["text"]), context),
   });
 }
 
-export const shout = textTool("shout", (words) => ({ ok: true, data: words.toUpperCase() }));
+export const shoutTool = createTextTool("shout", (words) => ({
+  ok: true,
+  data: words.toUpperCase(),
+}));
 
-export const failing = textTool("failing", () => ({ ok: false, error: "no luck today" }));
+export const failingTool = createTextTool("failing", () => ({ ok: false, error: "no luck today" }));
 
 /** Fails with a text that nobody outside may read. */
-export const throwing = textTool("throwing", () => {
+export const throwingTool = createTextTool("throwing", () => {
   throw new Error("password=hunter2");
 });
 
-export const huge = textTool("huge", () => ({ ok: true, data: "x".repeat(50_000_000) }));
+export const hugeTool = createTextTool("huge", () => ({ ok: true, data: "x".repeat(50_000_000) }));
 
 /** Never answers; tells through `ended` that it was asked to end. */
-export function hanging(onAbort: () => void = () => {}): RegisteredTool {
-  return textTool("hanging", (_, { signal }) => {
+export function createHangingTool(onAbort: () => void = () => {}): RegisteredTool {
+  return createTextTool("hanging", (_, { signal }) => {
     signal.addEventListener("abort", onAbort, { once: true });
     return new Promise(() => {});
   });

@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import * as v from "valibot";
-import type { Converse } from "../execution/converse.ts";
+import type { AnswerQuery } from "../execution/converse.ts";
 import { defineTool } from "./define-tool.ts";
 
 const message = v.pipe(
@@ -11,14 +11,14 @@ const message = v.pipe(
 );
 
 /** Answers a message without doing anything: no tool runs for it. */
-export function agentQueryTool(converse: Converse) {
+export function agentQueryTool(answerQuery: AnswerQuery) {
   return defineTool({
     name: "agent_query",
     description: "Ask this agent something; it answers from what it knows, without using tools.",
     risk: 2,
     input: v.object({ message }),
     async run(args, { caller, signal }) {
-      const answer = await converse(args.message, { caller, signal });
+      const answer = await answerQuery(args.message, { caller, signal });
       return answer.ok
         ? {
             ok: true,

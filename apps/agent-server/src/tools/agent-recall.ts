@@ -5,7 +5,7 @@ import { defineTool } from "./define-tool.ts";
 import { memoryText } from "./memory-text.ts";
 
 const { recallDefault, recallMax } = memoryLimits;
-const range = `must be a whole number from 1 to ${recallMax}`;
+const LIMIT_RULE = `must be a whole number from 1 to ${recallMax}`;
 
 export function agentRecallTool(memory: Memory) {
   return defineTool({
@@ -15,7 +15,12 @@ export function agentRecallTool(memory: Memory) {
     input: v.object({
       query: memoryText,
       limit: v.optional(
-        v.pipe(v.number(), v.integer(range), v.minValue(1, range), v.maxValue(recallMax, range)),
+        v.pipe(
+          v.number(),
+          v.integer(LIMIT_RULE),
+          v.minValue(1, LIMIT_RULE),
+          v.maxValue(recallMax, LIMIT_RULE),
+        ),
       ),
     }),
     async run({ query, limit }, { caller, signal }) {

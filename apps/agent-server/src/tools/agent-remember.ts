@@ -11,11 +11,16 @@ export function agentRememberTool(memory: Memory) {
     risk: 2,
     input: v.object({ content: memoryText, sensitivity: v.optional(v.string()) }),
     async run({ content, sensitivity }, { caller, signal }) {
-      const note = { caller: callerKey(caller), content, sensitivity, type: "semantic" } as const;
-      const kept = await memory.remember(note, signal);
-      return kept.ok
-        ? { ok: true, data: JSON.stringify({ node_id: kept.nodeId }) }
-        : { ok: false, error: kept.detail };
+      const memoryInput = {
+        caller: callerKey(caller),
+        content,
+        sensitivity,
+        type: "semantic",
+      } as const;
+      const remembered = await memory.remember(memoryInput, signal);
+      return remembered.ok
+        ? { ok: true, data: JSON.stringify({ node_id: remembered.nodeId }) }
+        : { ok: false, error: remembered.detail };
     },
   });
 }

@@ -9,7 +9,7 @@ const MAX_CHARACTERS = limits.requestBytes;
  * Why arguments are too much to be looked at; undefined: they are not. Checked before any schema is, whose
  * cost grows with what is sent.
  */
-export function excessOf(args: unknown): string | undefined {
+export function checkArgumentSize(args: unknown): string | undefined {
   let values = 0;
   let characters = 0;
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value: args, depth: 1 }];

@@ -1,17 +1,26 @@
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newGuard } from "../testing/guard.ts";
-import { failing, hanging, huge, shout, textTool, throwing } from "../testing/tools.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestGuard } from "../testing/guard.ts";
+import {
+  failingTool,
+  createHangingTool,
+  hugeTool,
+  shoutTool,
+  createTextTool,
+  throwingTool,
+} from "../testing/tools.ts";
 import { createToolCaller } from "./call-tool.ts";
 import { compileTool } from "./compile-tool.ts";
 import type { JsonObject, ToolAnswer, ToolContext } from "./definition.ts";
 import { createRegistry } from "./registry.ts";
 
 const logged: string[] = [];
-const runtime = systemRuntime((_, event, fields) => logged.push(event + JSON.stringify(fields)));
+const runtime = createSystemRuntime((_, event, fields) =>
+  logged.push(event + JSON.stringify(fields)),
+);
 const callers: Caller[] = [];
-const risky = textTool("risky", () => ({ ok: true, data: "done" }), 3);
+const risky = createTextTool("risky", () => ({ ok: true, data: "done" }), 3);
 const wrongAnswers: Record<string, unknown> = {
   "a number": 7,
   nothing: undefined,
@@ -19,7 +28,7 @@ const wrongAnswers: Record<string, unknown> = {
   "an object of other members": {},
   "a result that is no text": { ok: true, data: 7 },
 };
-const wrongAnswer = textTool("wrong", (what) => wrongAnswers[what] as ToolAnswer);
+const wrongAnswer = createTextTool("wrong", (what) => wrongAnswers[what] as ToolAnswer);
 const picky = (): never => {
   throw new Error("password=hunter2");
 };
@@ -28,7 +37,7 @@ const thrown: Record<string, () => unknown> = {
   "an object without a text": () => Object.create(null) as unknown,
   "an object that throws for its text": () => ({ toString: picky }),
 };
-const throwingAny = textTool("throwing-any", (what) => {
+const throwingAny = createTextTool("throwing-any", (what) => {
   throw thrown[what]?.();
 });
 const rich: Record<string, () => object> = {
@@ -40,7 +49,7 @@ const rich: Record<string, () => object> = {
   "what cannot be read": () => new Proxy({}, { ownKeys: picky }),
   "what cannot be written": () => ({ toJSON: picky }),
 };
-const structured = textTool("structured", (what) => ({
+const structured = createTextTool("structured", (what) => ({
   ok: true,
   data: "",
   structuredContent: rich[what]?.() as JsonObject,
@@ -55,37 +64,37 @@ const listing = compileTool({
   handler: () => ({ ok: true, data: "" }),
 });
 const changing = { n: 1, toJSON: () => ({ n: changing.n }) };
-const rethinking = textTool("rethinking", () => {
+const rethinking = createTextTool("rethinking", () => {
   const block = { type: "text" as const, text: "first" };
   setImmediate(() => (block.text = "then another"));
   return { ok: true, data: "", content: [block], structuredContent: changing };
 });
-const wide = textTool("wide", () => ({
+const wide = createTextTool("wide", () => ({
   ok: true,
   data: "",
   structuredContent: { text: "\u20ac".repeat(3_000_000) },
 }));
-const seeing = textTool("seeing", (_, { caller }) => {
+const seeing = createTextTool("seeing", (_, { caller }) => {
   callers.push(caller);
   return { ok: true, data: "seen" };
 });
 const callTool = createToolCaller({
   registry: createRegistry([
-    shout,
-    failing,
-    throwing,
+    shoutTool,
+    failingTool,
+    throwingTool,
     throwingAny,
     structured,
     rethinking,
     listing,
     wide,
-    huge,
-    hanging(),
+    hugeTool,
+    createHangingTool(),
     risky,
     wrongAnswer,
     seeing,
   ]),
-  guard: newGuard(),
+  guard: createTestGuard(),
   runtime,
 });
 

@@ -3,7 +3,7 @@ import { limits } from "@agent/wire";
 import { isCallToolResult } from "@modelcontextprotocol/server";
 import type { Guard } from "../policy/guard.ts";
 import type { Runtime } from "../runtime.ts";
-import { excessOf } from "./bound-arguments.ts";
+import { checkArgumentSize } from "./bound-arguments.ts";
 import type { JsonObject, RichContent, ToolAnswer, ToolContext } from "./definition.ts";
 import type { RegisteredTool, ToolRegistry } from "./registry.ts";
 
@@ -15,9 +15,9 @@ export type CallAnswer =
   | ({ readonly ok: false; readonly error: string; readonly kind: FailureKind } & RichContent);
 
 /** Pictures are larger than texts, and no receipt carries them. */
-const richBytes = 8_388_608;
+const MAX_RICH_BYTES = 8_388_608;
 
-const faultCharacters = 1_000;
+const MAX_FAULT_CHARACTERS = 1_000;
 
 export type CallTool = (name: string, args: unknown, context: ToolContext) => Promise<CallAnswer>;
 
@@ -33,52 +33,55 @@ export function createToolCaller(parts: {
   const { registry, guard, runtime } = parts;
   return async (name, args, context) => {
     const tool = registry.get(name);
-    if (tool === undefined) return failure("unknown", `Unknown tool "${printable(name)}"`);
+    if (tool === undefined) return buildFailure("unknown", `Unknown tool "${toPrintable(name)}"`);
 
-    const excess = excessOf(args ?? {});
+    const sizeFault = checkArgumentSize(args ?? {});
     const checked =
-      excess === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: excess };
+      sizeFault === undefined ? tool.check(args ?? {}) : { ok: false as const, fault: sizeFault };
     if (!checked.ok) {
-      return failure(
+      return buildFailure(
         "invalid",
-        `Invalid arguments for tool "${name}": ${shortened(checked.fault)}`,
+        `Invalid arguments for tool "${name}": ${shorten(checked.fault)}`,
       );
     }
 
-    const { args: own } = checked;
-    const argsHash = hashOf(own);
+    const { args: checkedArgs } = checked;
+    const argsHash = hashArguments(checkedArgs);
     if (argsHash === undefined) {
-      return failure("invalid", `Invalid arguments for tool "${name}": have no canonical form`);
+      return buildFailure(
+        "invalid",
+        `Invalid arguments for tool "${name}": have no canonical form`,
+      );
     }
     const { caller, task, signal } = context;
     const { definition } = tool;
-    const refusal = tool.refusal?.();
-    const call = { tool: definition, caller, task, args: own, argsHash, refusal, signal };
-    const verdict = await guard(call);
-    if (!verdict.ok) return failure("denied", verdict.message);
+    const refusal = tool.getRefusal?.();
+    const call = { tool: definition, caller, task, args: checkedArgs, argsHash, refusal, signal };
+    const decision = await guard(call);
+    if (!decision.ok) return buildFailure("denied", decision.message);
 
-    const answer = await attempt(tool, own, context);
-    verdict.finished(answer.ok);
+    const answer = await runTool(tool, checkedArgs, context);
+    decision.recordCompletion(answer.ok);
     return answer;
   };
 
-  async function attempt(
+  async function runTool(
     tool: RegisteredTool,
     args: JsonObject,
     context: ToolContext,
   ): Promise<CallAnswer> {
     const { name } = tool.definition;
     try {
-      return bounded(name, await untilAborted(tool, args, context));
+      return limitAnswer(name, await runUntilAborted(tool, args, context));
     } catch (cause) {
-      runtime.log("error", "tool.threw", { tool: name, cause: textOf(cause) });
-      return failure("failed", `Tool "${name}" failed`);
+      runtime.log("error", "tool.threw", { tool: name, cause: formatCause(cause) });
+      return buildFailure("failed", `Tool "${name}" failed`);
     }
   }
 }
 
 /** Lone surrogates and nesting beyond 64 levels cannot be hashed, so nobody could approve them. */
-function hashOf(args: JsonObject): string | undefined {
+function hashArguments(args: JsonObject): string | undefined {
   try {
     return sha256Hex(canonicalize(args));
   } catch {
@@ -87,24 +90,24 @@ function hashOf(args: JsonObject): string | undefined {
 }
 
 /** A tool that ignores its signal is left behind: its late answer goes nowhere. */
-async function untilAborted(
+async function runUntilAborted(
   tool: RegisteredTool,
   args: JsonObject,
   context: ToolContext,
 ): Promise<CallAnswer> {
   const { signal } = context;
-  const stopped = failure("aborted", `Tool "${tool.definition.name}" was stopped`);
+  const stopped = buildFailure("aborted", `Tool "${tool.definition.name}" was stopped`);
   if (signal.aborted) return stopped;
   const answer = tool.handler(args, context);
   // What is there already needs nobody to watch over it.
-  if (!isPending(answer)) return readAnswer(answer);
+  if (!isPending(answer)) return checkAnswer(answer);
   let onAbort = () => {};
   const aborted = new Promise<CallAnswer>((resolve) => {
     onAbort = () => resolve(stopped);
   });
   signal.addEventListener("abort", onAbort, { once: true });
   try {
-    return await Promise.race([aborted, Promise.resolve(answer).then(readAnswer)]);
+    return await Promise.race([aborted, Promise.resolve(answer).then(checkAnswer)]);
   } finally {
     signal.removeEventListener("abort", onAbort);
   }
@@ -115,17 +118,17 @@ function isPending(answer: unknown): answer is PromiseLike<ToolAnswer> {
 }
 
 /** Handlers are foreign code: what they return is looked at before it is believed. */
-function readAnswer(answer: ToolAnswer | undefined): CallAnswer {
+function checkAnswer(answer: ToolAnswer | undefined): CallAnswer {
   if (answer?.ok === true && typeof answer.data === "string") {
-    return { ok: true, data: answer.data, ...readRich(answer) };
+    return { ok: true, data: answer.data, ...checkRichContent(answer) };
   }
   if (answer?.ok === false && typeof answer.error === "string") {
-    return { ...failure("failed", answer.error), ...readRich(answer) };
+    return { ...buildFailure("failed", answer.error), ...checkRichContent(answer) };
   }
   throw new TypeError("a handler has to return {ok: true, data} or {ok: false, error}");
 }
 
-function readRich({ content, structuredContent }: RichContent): RichContent {
+function checkRichContent({ content, structuredContent }: RichContent): RichContent {
   if (content === undefined && structuredContent === undefined) return {};
   // A copy of what will be sent: the tool may go on changing its own.
   const rich = JSON.parse(JSON.stringify({ content, structuredContent })) as RichContent;
@@ -133,25 +136,26 @@ function readRich({ content, structuredContent }: RichContent): RichContent {
   throw new TypeError("content and structuredContent have to be those of an MCP tool result");
 }
 
-function bounded(name: string, answer: CallAnswer): CallAnswer {
+function limitAnswer(name: string, answer: CallAnswer): CallAnswer {
   const { content, structuredContent } = answer;
   const rich = content ?? structuredContent;
   const tooMuch = (limit: number) =>
-    failure("failed", `Tool "${name}" returned more than ${limit} bytes`);
+    buildFailure("failed", `Tool "${name}" returned more than ${limit} bytes`);
   const text = answer.ok ? answer.data : answer.error;
   if (Buffer.byteLength(text) > limits.resultBytes) return tooMuch(limits.resultBytes);
   const richText = rich && JSON.stringify({ content, structuredContent });
-  if (richText !== undefined && Buffer.byteLength(richText) > richBytes) return tooMuch(richBytes);
+  if (richText !== undefined && Buffer.byteLength(richText) > MAX_RICH_BYTES)
+    return tooMuch(MAX_RICH_BYTES);
   return answer;
 }
 
 /** A validator names each of many faults: much more than what was sent. */
-function shortened(fault: string): string {
-  return fault.slice(0, faultCharacters).toWellFormed();
+function shorten(fault: string): string {
+  return fault.slice(0, MAX_FAULT_CHARACTERS).toWellFormed();
 }
 
 /** Anything can be thrown, also what has no text. */
-function textOf(cause: unknown): string {
+function formatCause(cause: unknown): string {
   try {
     return String(cause);
   } catch {
@@ -159,10 +163,10 @@ function textOf(cause: unknown): string {
   }
 }
 
-function failure(kind: FailureKind, error: string): CallAnswer {
+function buildFailure(kind: FailureKind, error: string): CallAnswer {
   return { ok: false, kind, error };
 }
 
-function printable(name: string): string {
+function toPrintable(name: string): string {
   return name.replace(/[^A-Za-z0-9_.-]/g, "?").slice(0, 64);
 }

@@ -4,8 +4,8 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { JsonObject } from "./definition.ts";
-import { linearPattern } from "./linear-pattern.ts";
-import { runBounded } from "./run-bounded.ts";
+import { compileLinearPattern } from "./linear-pattern.ts";
+import { runWithTimeout } from "./run-bounded.ts";
 
 export type CheckValue = (
   value: unknown,
@@ -16,7 +16,9 @@ const OPTIONS: Options = {
   validateFormats: true,
   validateSchema: false,
   allErrors: true,
-  code: { regExp: Object.assign((pattern: string) => linearPattern(pattern), { code: "linear" }) },
+  code: {
+    regExp: Object.assign((pattern: string) => compileLinearPattern(pattern), { code: "linear" }),
+  },
 };
 
 /** Dialects by the beginning of their `$schema`; without one the newest is meant. */
@@ -27,7 +29,7 @@ const DIALECTS: readonly (readonly [prefix: string, make: () => Ajv])[] = [
   ["http://json-schema.org/draft-06/", () => new Ajv(OPTIONS)],
 ];
 /** Arguments that are not made to be slow take a hundredth of it. */
-const CHECK_MS = 500;
+const MAX_CHECK_MS = 500;
 const engines = new Map<string, Ajv>();
 
 /**
@@ -36,13 +38,13 @@ const engines = new Map<string, Ajv>();
  * Throws when the schema is unusable, `UnsupportedPattern` when a pattern of it has no linear form.
  */
 export function compileSchema(schema: JsonObject): CheckValue {
-  const engine = engineFor(schema["$schema"]);
+  const engine = getEngine(schema["$schema"]);
   const validate = engine.compile(schema);
   // Another tool may have a schema of the same name.
   if (typeof schema["$id"] === "string") engine.removeSchema(schema["$id"]);
   const check: CheckValue = (value) =>
     validate(value) ? { ok: true } : { ok: false, fault: engine.errorsText(validate.errors) };
-  return hasReferences(schema) ? bounded(check) : check;
+  return hasReferences(schema) ? limitCheckTime(check) : check;
 }
 
 /** Over-cautious: what is only named like a reference is taken for one. */
@@ -50,32 +52,35 @@ function hasReferences(schema: JsonObject): boolean {
   return /"\$(?:dynamicRef|recursiveRef|ref)":/.test(JSON.stringify(schema));
 }
 
-function bounded(check: CheckValue): CheckValue {
+function limitCheckTime(check: CheckValue): CheckValue {
   return (value) => {
     try {
-      return runBounded(() => check(value), CHECK_MS) ?? tooSlow;
+      return runWithTimeout(() => check(value), MAX_CHECK_MS) ?? tooSlowResult;
     } catch (cause) {
       // A schema that refers to itself without going deeper into the value never ends.
-      if (cause instanceof RangeError) return tooSlow;
+      if (cause instanceof RangeError) return tooSlowResult;
       throw cause;
     }
   };
 }
 
-const tooSlow = { ok: false, fault: `took more than ${CHECK_MS} ms to be checked` } as const;
+const tooSlowResult = {
+  ok: false,
+  fault: `took more than ${MAX_CHECK_MS} ms to be checked`,
+} as const;
 
-function engineFor(dialect: unknown): Ajv {
+function getEngine(dialect: unknown): Ajv {
   const named = typeof dialect === "string" ? dialect : DIALECTS[0]?.[0];
   const found = DIALECTS.find(([prefix]) => named?.startsWith(prefix) === true);
   if (found === undefined) throw new Error(`the dialect ${JSON.stringify(dialect)} is not known`);
   const [prefix, make] = found;
-  const engine = engines.get(prefix) ?? prepared(make());
+  const engine = engines.get(prefix) ?? prepareEngine(make());
   engines.set(prefix, engine);
   return engine;
 }
 
 /** The library compares each item with each other one. */
-function prepared(ajv: Ajv): Ajv {
+function prepareEngine(ajv: Ajv): Ajv {
   formats.default(ajv);
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({

@@ -1,7 +1,7 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import type { JsonObject, Risk, ToolAnswer, ToolContext } from "./definition.ts";
-import { ruleOf } from "../rule-of.ts";
+import { formatRule } from "../rule-of.ts";
 import type { RegisteredTool } from "./registry.ts";
 
 /** Makes a synthetic tool: one valibot schema types, describes and checks its arguments. */
@@ -28,7 +28,7 @@ export function defineTool<S extends v.GenericSchema<JsonObject, JsonObject>>(to
       if (parsed.success) return { ok: true, args: parsed.output };
       const faults = parsed.issues.map((issue) => {
         const path = v.getDotPath(issue);
-        return path === null ? ruleOf(issue) : `${path}: ${ruleOf(issue)}`;
+        return path === null ? formatRule(issue) : `${path}: ${formatRule(issue)}`;
       });
       return { ok: false, fault: faults.join("; ") };
     },

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { owner } from "../caller.ts";
 import { silentLog } from "../log.ts";
-import { systemRuntime } from "../runtime.ts";
-import { newGuard } from "../testing/guard.ts";
+import { createSystemRuntime } from "../runtime.ts";
+import { createTestGuard } from "../testing/guard.ts";
 import { createToolCaller } from "./call-tool.ts";
 import { compileTool } from "./compile-tool.ts";
 import type { JsonObject } from "./definition.ts";
-import { linearPattern, UnsupportedPattern } from "./linear-pattern.ts";
-import { readTools } from "./load-module.ts";
+import { compileLinearPattern, UnsupportedPattern } from "./linear-pattern.ts";
+import { parseTools } from "./load-module.ts";
 import { createRegistry } from "./registry.ts";
 
 const inputSchema = (properties: JsonObject): JsonObject => ({ type: "object", properties });
@@ -19,8 +19,8 @@ const named = (name: string, properties: JsonObject) => ({
 
 async function call(properties: JsonObject, args: unknown) {
   const registry = createRegistry([compileTool(named("tool", properties))]);
-  const runtime = systemRuntime(silentLog);
-  const callTool = createToolCaller({ registry, guard: newGuard(), runtime });
+  const runtime = createSystemRuntime(silentLog);
+  const callTool = createToolCaller({ registry, guard: createTestGuard(), runtime });
   const startedAt = performance.now();
   const answer = await callTool("tool", args, {
     caller: owner,
@@ -158,27 +158,29 @@ describe("H6: a pattern", () => {
     const text = fc.string({ unit: fc.constantFrom(...Array.from("fo x.1\n\u00a0é2_-")) });
     fc.assert(
       fc.property(fc.constantFrom(...patterns), text, (pattern, value) => {
-        expect(linearPattern(pattern).test(value)).toBe(new RegExp(pattern, "u").test(value));
+        expect(compileLinearPattern(pattern).test(value)).toBe(
+          new RegExp(pattern, "u").test(value),
+        );
       }),
     );
   });
 
   test.each(["(?=a)b", "(a)\\1", "(?<!a)b"])("H6: without a linear form (%s) is refused", (one) => {
-    expect(() => linearPattern(one)).toThrow(UnsupportedPattern);
+    expect(() => compileLinearPattern(one)).toThrow(UnsupportedPattern);
   });
 
   test("H6: without a linear form leaves its tool out by name, and the others are there", () => {
     const backwards = { type: "string", pattern: "^(a)\\1$" };
-    const read = readTools([named("odd", { text: backwards }), named("even", {})], "tools.mjs");
+    const read = parseTools([named("odd", { text: backwards }), named("even", {})], "tools.mjs");
     expect(read).toMatchObject({ ok: true, tools: [{ definition: { name: "even" } }] });
-    expect(read.ok && read.leftOut).toEqual([
+    expect(read.ok && read.skipped).toEqual([
       expect.stringMatching(/^tools\.mjs: tool "odd" is left out: the pattern /),
     ]);
   });
 
   test("H6: that is none stops the start as before", () => {
     const broken = { text: { type: "string", pattern: "(" } };
-    expect(readTools([named("odd", broken)], "tools.mjs").ok).toBe(false);
+    expect(parseTools([named("odd", broken)], "tools.mjs").ok).toBe(false);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Converse } from "../execution/converse.ts";
+import type { AnswerQuery } from "../execution/converse.ts";
 import type { Work } from "../execution/work.ts";
 import type { IdentityFile } from "../identity-file.ts";
 import type { Memory } from "../memory/memory.ts";
@@ -16,7 +16,7 @@ import type { RegisteredTool } from "./registry.ts";
 export interface SyntheticToolParts {
   readonly identityFile: IdentityFile;
   readonly work: Work;
-  readonly converse: Converse;
+  readonly answerQuery: AnswerQuery;
   readonly memory: Memory;
   readonly definitions: () => readonly ToolDefinition[];
   readonly credentials: CredentialSource | undefined;
@@ -24,11 +24,11 @@ export interface SyntheticToolParts {
 }
 
 /** The tools that every agent has, and the two that depend (specification, "Synthetic tools"). */
-export function syntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
+export function createSyntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
   const { credentials, listing } = parts;
   return [
     agentTaskTool(parts.work),
-    agentQueryTool(parts.converse),
+    agentQueryTool(parts.answerQuery),
     agentRememberTool(parts.memory),
     agentRecallTool(parts.memory),
     agentIdentityTool(parts.identityFile),
@@ -39,7 +39,10 @@ export function syntheticTools(parts: SyntheticToolParts): RegisteredTool[] {
 }
 
 /** What they are called, for those who have not their parts. */
-export function syntheticNames(agent: { hasRelay: boolean; hasListing: boolean }): string[] {
+export function listSyntheticToolNames(agent: {
+  hasRelay: boolean;
+  hasListing: boolean;
+}): string[] {
   return [
     "agent_task",
     "agent_query",

@@ -13,7 +13,7 @@ export interface Pattern {
   toString(): string;
 }
 
-const SPACE = "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{feff}\\x{2028}\\x{2029}\\p{Zs}";
+const WHITESPACE = "\\t\\n\\x{b}\\f\\r \\x{a0}\\x{feff}\\x{2028}\\x{2029}\\p{Zs}";
 const LINE_ENDS = "\\n\\r\\x{2028}\\x{2029}";
 
 /**
@@ -21,10 +21,10 @@ const LINE_ENDS = "\\n\\r\\x{2028}\\x{2029}";
  * that no text sent by a stranger can stop the agent. Throws SyntaxError for what is no pattern, and
  * `UnsupportedPattern` for lookaround, back references and repetitions beyond 1,000.
  */
-export function linearPattern(pattern: string): Pattern {
+export function compileLinearPattern(pattern: string): Pattern {
   // Only to refuse what ECMAScript refuses: it is never run.
   RegExp(pattern, "u");
-  const translated = translate(pattern);
+  const translated = translatePattern(pattern);
   if (translated === undefined) throw new UnsupportedPattern(pattern);
   try {
     const compiled = RE2JS.compile(RE2JS.translateRegExp(translated));
@@ -35,15 +35,15 @@ export function linearPattern(pattern: string): Pattern {
 }
 
 /** `.` and `\s` mean more characters in ECMAScript than in the engine. */
-function translate(pattern: string): string | undefined {
+function translatePattern(pattern: string): string | undefined {
   let inClass = false;
   let translated = "";
   for (const [token] of pattern.matchAll(/\\[\s\S]|[\s\S]/gu)) {
     if (token === "[") inClass = true;
     else if (token === "]") inClass = false;
     if (token === "\\S" && inClass) return undefined;
-    if (token === "\\s") translated += inClass ? SPACE : `[${SPACE}]`;
-    else if (token === "\\S") translated += `[^${SPACE}]`;
+    if (token === "\\s") translated += inClass ? WHITESPACE : `[${WHITESPACE}]`;
+    else if (token === "\\S") translated += `[^${WHITESPACE}]`;
     else if (token === "." && !inClass) translated += `[^${LINE_ENDS}]`;
     else translated += token;
   }

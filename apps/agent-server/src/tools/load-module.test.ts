@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadToolsModule, readTools } from "./load-module.ts";
-import { collisionsOf, createRegistry } from "./registry.ts";
+import { loadToolsModule, parseTools } from "./load-module.ts";
+import { findNameCollisions, createRegistry } from "./registry.ts";
 
 let folder: string;
 beforeAll(async () => {
@@ -68,18 +68,18 @@ describe("an entry of it", () => {
       "tools.0.definition.inputSchema",
     ],
   ])("%j is refused, by its place", (entry, place) => {
-    const read = readTools([entry], "module");
+    const read = parseTools([entry], "module");
     expect(read).toMatchObject({ ok: false, faults: [expect.stringContaining(place)] });
   });
 
   test("every fault of every entry is named", () => {
-    const read = readTools([{ definition }, { handler }, null], "module");
+    const read = parseTools([{ definition }, { handler }, null], "module");
     expect(read.ok ? 0 : read.faults.length).toBe(3);
   });
 });
 
 test("one name stands for one tool", () => {
-  const read = readTools(
+  const read = parseTools(
     [
       { definition, handler },
       { definition, handler },
@@ -87,6 +87,6 @@ test("one name stands for one tool", () => {
     "module",
   );
   if (!read.ok) throw new Error("two tools of one name are read");
-  expect(collisionsOf(read.tools)).toEqual(['tool "x" is defined twice']);
+  expect(findNameCollisions(read.tools)).toEqual(['tool "x" is defined twice']);
   expect(createRegistry(read.tools).definitions).toHaveLength(1);
 });

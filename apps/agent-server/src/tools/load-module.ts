@@ -2,14 +2,14 @@ import { pathToFileURL } from "node:url";
 import * as v from "valibot";
 import { compileTool } from "./compile-tool.ts";
 import type { Tool } from "./definition.ts";
-import { ruleOf } from "../rule-of.ts";
+import { formatRule } from "../rule-of.ts";
 import type { RegisteredTool } from "./registry.ts";
 import { UnsupportedPattern } from "./linear-pattern.ts";
-import { isToolName, toolNameRule } from "./tool-name.ts";
+import { isToolName, TOOL_NAME_RULE } from "./tool-name.ts";
 
 const ToolShape = v.looseObject({
   definition: v.looseObject({
-    name: v.pipe(v.string(), v.check(isToolName, toolNameRule)),
+    name: v.pipe(v.string(), v.check(isToolName, TOOL_NAME_RULE)),
     description: v.string(),
     inputSchema: v.looseObject({ type: v.literal("object") }),
     risk: v.optional(v.picklist([0, 1, 2, 3, 4], "has to be a whole number from 0 to 4")),
@@ -21,22 +21,22 @@ function isTool(value: unknown): value is Tool {
   return v.is(ToolShape, value);
 }
 
-function faultsOf(value: unknown, name: string): string[] {
+function listFaults(value: unknown, name: string): string[] {
   const issues = v.safeParse(ToolShape, value).issues ?? [];
-  return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${ruleOf(issue)}`);
+  return issues.map((issue) => `${name}.${v.getDotPath(issue) ?? ""}: ${formatRule(issue)}`);
 }
 
-type Loaded =
+type LoadToolsResult =
   | {
       ok: true;
       tools: RegisteredTool[];
       /** A line for each tool that cannot be offered, and why. */
-      leftOut: string[];
+      skipped: string[];
     }
   | { ok: false; faults: string[] };
 
 /** Checks what a tools module exports, naming every fault of every entry. */
-export function readTools(exported: unknown, source: string): Loaded {
+export function parseTools(exported: unknown, source: string): LoadToolsResult {
   if (!Array.isArray(exported)) {
     return {
       ok: false,
@@ -45,40 +45,40 @@ export function readTools(exported: unknown, source: string): Loaded {
   }
   const tools: RegisteredTool[] = [];
   const faults: string[] = [];
-  const leftOut: string[] = [];
+  const skipped: string[] = [];
   for (const [index, entry] of exported.entries()) {
     const name = `${source}: tools.${index}`;
     if (!isTool(entry)) {
-      faults.push(...faultsOf(entry, name));
+      faults.push(...listFaults(entry, name));
       continue;
     }
     try {
       tools.push(compileTool(entry));
     } catch (cause) {
       if (cause instanceof UnsupportedPattern) {
-        leftOut.push(`${source}: tool "${entry.definition.name}" is left out: ${cause.message}`);
-      } else faults.push(`${name}.definition.inputSchema: ${reasonOf(cause)}`);
+        skipped.push(`${source}: tool "${entry.definition.name}" is left out: ${cause.message}`);
+      } else faults.push(`${name}.definition.inputSchema: ${formatCause(cause)}`);
     }
   }
-  return faults.length > 0 ? { ok: false, faults } : { ok: true, tools, leftOut };
+  return faults.length > 0 ? { ok: false, faults } : { ok: true, tools, skipped };
 }
 
 /** Imports a tools module by its absolute path; the default export wins over `tools`. */
-export async function loadToolsModule(path: string): Promise<Loaded> {
+export async function loadToolsModule(path: string): Promise<LoadToolsResult> {
   try {
     const module: unknown = await import(pathToFileURL(path).href);
-    return readTools(exportedTools(module), path);
+    return parseTools(getExportedTools(module), path);
   } catch (cause) {
-    return { ok: false, faults: [`${path}: cannot be loaded: ${reasonOf(cause)}`] };
+    return { ok: false, faults: [`${path}: cannot be loaded: ${formatCause(cause)}`] };
   }
 }
 
-function exportedTools(module: unknown): unknown {
+function getExportedTools(module: unknown): unknown {
   if (typeof module !== "object" || module === null) return undefined;
   if ("default" in module) return module.default;
   return "tools" in module ? module.tools : undefined;
 }
 
-function reasonOf(cause: unknown): string {
+function formatCause(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

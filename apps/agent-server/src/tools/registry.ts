@@ -11,7 +11,7 @@ export interface RegisteredTool {
   /** May change while the agent runs, where another server has the say. */
   readonly definition: ToolDefinition;
   /** Why no call is taken at the moment, whoever calls. */
-  refusal?(): string | undefined;
+  getRefusal?(): string | undefined;
   check(args: unknown): CheckedArguments;
   handler(args: JsonObject, context: ToolContext): Promise<ToolAnswer> | ToolAnswer;
 }
@@ -22,7 +22,7 @@ export interface ToolRegistry {
   readonly definitions: readonly ToolDefinition[];
 }
 
-/** Of two tools with one name the first is kept; `collisionsOf` finds them before. */
+/** Of two tools with one name the first is kept; `findNameCollisions` finds them before. */
 export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   const byName = new Map<string, RegisteredTool>();
   for (const tool of tools) {
@@ -36,22 +36,22 @@ export function createRegistry(tools: readonly RegisteredTool[]): ToolRegistry {
   };
 }
 
-interface Named {
+interface NamedTool {
   readonly origin?: string;
   readonly definition: Pick<ToolDefinition, "name">;
 }
 
 /** A fault for each name that more than one tool has: a caller could not tell which of them answers. */
-export function collisionsOf(tools: readonly Named[]): string[] {
+export function findNameCollisions(tools: readonly NamedTool[]): string[] {
   const byName = Map.groupBy(tools, (tool) => tool.definition.name);
   return [...byName].flatMap(([name, sharing]) => {
     if (sharing.length === 1) return [];
     const origins = sharing.flatMap(({ origin }) => origin ?? []);
     const where = origins.length === 0 ? "" : ` (${origins.join(", ")})`;
-    return [`tool "${name}" is defined ${times(sharing.length)}${where}`];
+    return [`tool "${name}" is defined ${formatTimes(sharing.length)}${where}`];
   });
 }
 
-function times(count: number): string {
+function formatTimes(count: number): string {
   return count === 2 ? "twice" : `${count} times`;
 }

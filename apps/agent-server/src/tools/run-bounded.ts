@@ -9,7 +9,7 @@ const script = new Script("work()");
  * Runs synchronous work that may not come to an end, and breaks it off after `ms`; undefined: it was broken
  * off. Costs about a tenth of a millisecond.
  */
-export function runBounded<T>(work: () => T, ms: number): T | undefined {
+export function runWithTimeout<T>(work: () => T, ms: number): T | undefined {
   let answer: T | undefined;
   sandbox.work = () => {
     answer = work();

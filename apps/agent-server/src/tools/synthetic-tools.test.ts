@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { owner, type Caller } from "../caller.ts";
 import type { Executor } from "../execution/executor.ts";
-import { createConverse } from "../execution/converse.ts";
+import { createQueryAnswerer } from "../execution/converse.ts";
 import { silentLog } from "../log.ts";
-import { hashedNgrams } from "../memory/hashed-ngrams.ts";
+import { hashedNgramEmbedder } from "../memory/hashed-ngrams.ts";
 import { openMemory } from "../memory/open-memory.ts";
-import { newGuard } from "../testing/guard.ts";
-import { systemRuntime } from "../runtime.ts";
+import { createTestGuard } from "../testing/guard.ts";
+import { createSystemRuntime } from "../runtime.ts";
 import { agentCredentialsTool } from "./agent-credentials.ts";
 import { agentQueryTool } from "./agent-query.ts";
 import { agentRecallTool } from "./agent-recall.ts";
@@ -15,18 +15,18 @@ import { agentServiceListingTool } from "./agent-service-listing.ts";
 import { createToolCaller } from "./call-tool.ts";
 import { createRegistry } from "./registry.ts";
 
-const runtime = systemRuntime(silentLog);
+const runtime = createSystemRuntime(silentLog);
 const alice: Caller = { kind: "agent", agentId: "alice", trust: "verified" };
 const stranger: Caller = { kind: "agent", agentId: "stranger", trust: "first_contact" };
 const listing = { capabilities: ["shout"], pricing: [] };
 
 /** The tools behind the gate, as a caller reaches them. */
 function newTools(model?: Executor) {
-  const opened = openMemory({ path: ":memory:", embedder: hashedNgrams, runtime });
+  const opened = openMemory({ path: ":memory:", embedder: hashedNgramEmbedder, runtime });
   if (!opened.ok) throw new Error(opened.fault);
   const { memory } = opened;
   const registry = createRegistry([
-    agentQueryTool(createConverse({ memory, model, runtime })),
+    agentQueryTool(createQueryAnswerer({ memory, model, runtime })),
     agentRememberTool(memory),
     agentRecallTool(memory),
     agentServiceListingTool(listing),
@@ -36,7 +36,7 @@ function newTools(model?: Executor) {
   ]);
   const callTool = createToolCaller({
     registry,
-    guard: newGuard(),
+    guard: createTestGuard(),
     runtime,
   });
   const { signal } = new AbortController();
@@ -197,7 +197,7 @@ describe("agent_query with a model", () => {
     const { memory } = newTools();
     const refusal = { ok: false, code: "memory.not_embedded", detail: "down" } as const;
     const forgetful = { ...memory, remember: async () => refusal };
-    const converse = createConverse({ memory: forgetful, model: echo, runtime });
+    const converse = createQueryAnswerer({ memory: forgetful, model: echo, runtime });
     const { signal } = new AbortController();
     expect(await converse("hello", { caller: alice, signal })).toMatchObject({
       ok: true,

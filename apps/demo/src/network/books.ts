@@ -1,9 +1,9 @@
-import { bodyOf } from "../body-of.ts";
-import { micro } from "../money.ts";
+import { unwrapBody } from "../body-of.ts";
+import { toMicro } from "../money.ts";
 import type { NetworkRelay } from "./relays.ts";
 
 /** A relay's money at one moment, in USD. */
-export interface Books {
+export interface RelayTotals {
   readonly relay: NetworkRelay;
   readonly consistent: boolean;
   readonly balances: number;
@@ -13,9 +13,9 @@ export interface Books {
   readonly positions: ReadonlyMap<string, number>;
 }
 
-async function readBooks(relay: NetworkRelay): Promise<Books> {
-  const { consistent, totals } = bodyOf(await relay.operator.reconcile());
-  const { peers } = bodyOf(await relay.operator.listFederationPeers());
+async function getRelayTotals(relay: NetworkRelay): Promise<RelayTotals> {
+  const { consistent, totals } = unwrapBody(await relay.operator.reconcile());
+  const { peers } = unwrapBody(await relay.operator.listFederationPeers());
   return {
     relay,
     consistent,
@@ -27,13 +27,13 @@ async function readBooks(relay: NetworkRelay): Promise<Books> {
 }
 
 /** Waits until nothing is held anywhere: everything that was promised is settled. */
-export async function settledBooks(
+export async function waitUntilSettled(
   relays: readonly NetworkRelay[],
   limitMs = 30_000,
-): Promise<Books[]> {
+): Promise<RelayTotals[]> {
   const end = Date.now() + limitMs;
   for (;;) {
-    const books = await Promise.all(relays.map(readBooks));
+    const books = await Promise.all(relays.map(getRelayTotals));
     if (books.every(({ holds }) => holds === 0)) return books;
     if (Date.now() > end) throw new Error("not everything was settled in time");
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -41,20 +41,20 @@ export async function settledBooks(
 }
 
 /** Money of agents and relays over the whole network; what relays owe each other cancels out. */
-export function moneyOf(books: readonly Books[]): number {
+export function sumMoney(books: readonly RelayTotals[]): number {
   return books.reduce(
-    (sum, { balances, holds, fees }) => sum + micro(balances) + micro(holds) + micro(fees),
+    (sum, { balances, holds, fees }) => sum + toMicro(balances) + toMicro(holds) + toMicro(fees),
     0,
   );
 }
 
 /** Whether every two relays say the same of what is between them. */
-export function agree(books: readonly Books[]): boolean {
+export function positionsAgree(books: readonly RelayTotals[]): boolean {
   return books.every((own) =>
     books.every((other) => {
       const mine = own.positions.get(other.relay.info.relay_id) ?? 0;
       const theirs = other.positions.get(own.relay.info.relay_id) ?? 0;
-      return micro(mine) + micro(theirs) === 0;
+      return toMicro(mine) + toMicro(theirs) === 0;
     }),
   );
 }

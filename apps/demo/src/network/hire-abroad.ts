@@ -1,7 +1,7 @@
 import { delegate } from "@agent/client";
 import type { ExecutionReceipt, RelayAttestation } from "@agent/receipts";
-import { bodyOf } from "../body-of.ts";
-import type { Client, Worker } from "../stage.ts";
+import { unwrapBody } from "../body-of.ts";
+import type { ClientAgent, Worker } from "../stage.ts";
 import type { NetworkRelay } from "./relays.ts";
 
 /** A relay's word on a receipt, as the relay that took it from there keeps it. */
@@ -11,8 +11,8 @@ export interface Attested {
 }
 
 /** One task that was paid for across relays. */
-export interface AbroadJob {
-  readonly payer: Client;
+export interface ForwardedJob {
+  readonly payer: ClientAgent;
   readonly worker: Worker;
   readonly taskId: string;
   readonly prompt: string;
@@ -21,25 +21,28 @@ export interface AbroadJob {
   readonly attested: readonly Attested[];
 }
 
-const patienceMs = 40_000;
+const TIMEOUT_MS = 40_000;
 
 /** Hires a worker of another relay by its id; `way` are the relays from the payer's to the worker's. */
-export async function hireAbroad(
-  payer: Client,
+export async function delegateAcrossRelays(
+  payer: ClientAgent,
   worker: Worker,
   prompt: string,
-  way: readonly NetworkRelay[],
-): Promise<AbroadJob> {
+  path: readonly NetworkRelay[],
+): Promise<ForwardedJob> {
   const { agentId } = worker;
-  const done = await delegate(payer.client, { agentId, prompt, timeoutMs: patienceMs });
-  if (!done.ok) throw new Error(`${payer.name} got nothing: ${done.message} (${done.code})`);
-  const { receipt, task } = done;
+  const delegated = await delegate(payer.client, { agentId, prompt, timeoutMs: TIMEOUT_MS });
+  if (!delegated.ok)
+    throw new Error(`${payer.name} got nothing: ${delegated.message} (${delegated.code})`);
+  const { receipt, task } = delegated;
   const taskId = task.task_id;
   const attested: Attested[] = [];
-  for (const [at, by] of way.slice(1).entries()) {
-    const holder = way[at];
+  for (const [at, by] of path.slice(1).entries()) {
+    const holder = path[at];
     if (holder === undefined) break;
-    const { attestation } = bodyOf(await holder.operator.getTask({ params: { agentId, taskId } }));
+    const { attestation } = unwrapBody(
+      await holder.operator.getTask({ params: { agentId, taskId } }),
+    );
     if (attestation === undefined) throw new Error(`${by.name} attested nothing`);
     attested.push({ by, attestation: attestation as unknown as RelayAttestation });
   }

@@ -1,7 +1,7 @@
-import { runToEnd } from "../run-to-end.ts";
+import { runToCompletion } from "../run-to-end.ts";
 import { runNetwork } from "./run-network.ts";
 
-const limitMs = 90_000;
+const TIME_LIMIT_MS = 90_000;
 
 // What was interrupted may still wait for something.
-process.exit(await runToEnd(limitMs, runNetwork));
+process.exit(await runToCompletion(TIME_LIMIT_MS, runNetwork));

@@ -1,15 +1,15 @@
-import { receiptHash, verifyAttestation, verifyReceipt } from "@agent/receipts";
-import type { AbroadJob } from "./hire-abroad.ts";
+import { hashReceipt, verifyAttestation, verifyReceipt } from "@agent/receipts";
+import type { ForwardedJob } from "./hire-abroad.ts";
 
-export interface Proof {
-  readonly job: AbroadJob;
+export interface JobProof {
+  readonly job: ForwardedJob;
   readonly receipt: boolean;
   /** In the order of the relays. */
   readonly attestations: readonly boolean[];
 }
 
 /** Judges a job by its receipt and the relays' words alone, with the keys of before; asks nobody. */
-export function judgeJob(job: AbroadJob): Proof {
+export function verifyJob(job: ForwardedJob): JobProof {
   const { receipt, worker, taskId, prompt, attested } = job;
   const verdict = verifyReceipt(receipt, { publicKey: worker.publicKey, taskId, prompt });
   return {
@@ -17,7 +17,7 @@ export function judgeJob(job: AbroadJob): Proof {
     receipt: verdict.valid,
     attestations: attested.map(({ by, attestation }) => {
       const { relay_id: relayId, public_key: publicKey } = by.info;
-      const about = { taskId, receiptHash: receiptHash(receipt) };
+      const about = { taskId, receiptHash: hashReceipt(receipt) };
       return verifyAttestation(attestation, { publicKey, relayId, ...about }).valid;
     }),
   };

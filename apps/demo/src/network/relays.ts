@@ -1,9 +1,9 @@
 import { createServer, type AddressInfo } from "node:net";
 import { createRelayClient, type RelayClient } from "@agent/client";
 import type { Operations, Result } from "@agent/wire";
-import { bodyOf } from "../body-of.ts";
-import type { Processes, Running } from "../processes.ts";
-import { newSecret, peerRelayProgram } from "../programs.ts";
+import { unwrapBody } from "../body-of.ts";
+import type { Processes, RunningProcess } from "../processes.ts";
+import { createSecret, buildPeerRelayProgram } from "../programs.ts";
 
 /** A relay of the network, up and running. */
 export interface NetworkRelay {
@@ -13,7 +13,7 @@ export interface NetworkRelay {
   /** Acts with the master token. */
   readonly operator: RelayClient;
   /** Kills it and starts it again on what its database holds. */
-  readonly down: () => Promise<{ readonly up: () => Promise<void> }>;
+  readonly crash: () => Promise<{ readonly up: () => Promise<void> }>;
 }
 
 /** Starts a relay on a port that is free now: its peers have to find it there again. */
@@ -22,13 +22,13 @@ export async function startRelay(
   name: string,
   dataDir: string,
 ): Promise<NetworkRelay> {
-  const masterToken = newSecret();
+  const masterToken = createSecret();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  const program = peerRelayProgram({ name, port, masterToken, dataDir });
-  const start = async (): Promise<Running> => {
+  const program = buildPeerRelayProgram({ name, port, masterToken, dataDir });
+  const start = async (): Promise<RunningProcess> => {
     const running = processes.start(program);
-    await running.seen((line) => line.includes('"msg":"relay.listening"') || undefined);
+    await running.waitForLine((line) => line.includes('"msg":"relay.listening"') || undefined);
     return running;
   };
   let running = await start();
@@ -36,9 +36,9 @@ export async function startRelay(
   return {
     name,
     url,
-    info: bodyOf(await operator.relayInfo()),
+    info: unwrapBody(await operator.relayInfo()),
     operator,
-    async down() {
+    async crash() {
       await running.crash();
       return {
         async up() {
@@ -50,8 +50,8 @@ export async function startRelay(
 }
 
 /** The whole handshake, from the first relay's side. */
-export async function peerRelays(one: NetworkRelay, other: NetworkRelay): Promise<void> {
-  bodyOf(await one.operator.addPeer({ body: { endpoint_url: other.url } }));
+export async function addPeering(one: NetworkRelay, other: NetworkRelay): Promise<void> {
+  unwrapBody(await one.operator.addPeer({ body: { endpoint_url: other.url } }));
 }
 
 async function freePort(): Promise<number> {

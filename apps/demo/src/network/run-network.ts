@@ -1,80 +1,100 @@
-import { all, type Check } from "../check.ts";
-import { dollars, micro, percent } from "../money.ts";
-import { columns, shortId } from "../report.ts";
-import type { Surroundings } from "../run-to-end.ts";
-import { agree, moneyOf, settledBooks, type Books } from "./books.ts";
-import { assemble, deposits, type Cast } from "./cast.ts";
-import { hireAbroad, type AbroadJob } from "./hire-abroad.ts";
-import { judgeJob, type Proof } from "./proof.ts";
+import { allHold, type DemoCheck } from "../check.ts";
+import { formatDollars, toMicro, formatPercent } from "../money.ts";
+import { formatColumns, shortenId } from "../report.ts";
+import type { DemoContext } from "../run-to-end.ts";
+import { positionsAgree, sumMoney, waitUntilSettled, type RelayTotals } from "./books.ts";
+import { startNetwork, deposits, type NetworkParticipants } from "./cast.ts";
+import { delegateAcrossRelays, type ForwardedJob } from "./hire-abroad.ts";
+import { verifyJob, type JobProof } from "./proof.ts";
 
 /** Paid work across three relays, the one in the middle killed in between; answers what has to be true. */
 export async function runNetwork({
   dataDir,
   processes,
   print,
-}: Omit<Surroundings, "signal">): Promise<Check[]> {
-  const cast = await assemble(processes, dataDir);
-  const { relays, editor, publisher, linguist, research, professor } = cast;
+}: Omit<DemoContext, "signal">): Promise<DemoCheck[]> {
+  const participants = await startNetwork(processes, dataDir);
+  const { relays, editor, publisher, linguist, research, professor } = participants;
   const [alpha, beta, gamma] = relays;
-  print(castLines(cast));
+  print(formatParticipants(participants));
 
   const jobs = [
-    await hireAbroad(editor, research, "Relays settle what agents agree on.", [alpha, beta]),
-    await hireAbroad(publisher, linguist, "settling\nrelays", [gamma, beta]),
-    await hireAbroad(editor, professor, "federated\nagents", [alpha, beta, gamma]),
+    await delegateAcrossRelays(editor, research, "Relays settle what agents agree on.", [
+      alpha,
+      beta,
+    ]),
+    await delegateAcrossRelays(publisher, linguist, "settling\nrelays", [gamma, beta]),
+    await delegateAcrossRelays(editor, professor, "federated\nagents", [alpha, beta, gamma]),
   ];
-  const crash = await beta.down();
+  const crash = await beta.crash();
   print(["beta was killed. The editor hires the professor behind it all the same:"]);
-  const begun = hireAbroad(editor, professor, "restarted\nrelays", [alpha, beta, gamma]);
-  begun.catch(() => {});
+  const runningJob = delegateAcrossRelays(editor, professor, "restarted\nrelays", [
+    alpha,
+    beta,
+    gamma,
+  ]);
+  runningJob.catch(() => {});
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   await crash.up();
-  jobs.push(await begun);
+  jobs.push(await runningJob);
   print(["beta is up again, and the work is done.", ""]);
 
-  const books = await settledBooks(relays);
-  print([...jobLines(jobs, relays), ...bookLines(books)]);
+  const totals = await waitUntilSettled(relays);
+  print([...formatJobs(jobs, relays), ...formatTotals(totals)]);
   await processes.stop();
-  const left = processes.alive();
-  const proofs = jobs.map(judgeJob);
-  print(proofLines(proofs));
+  const runningNames = processes.listRunning();
+  const proofs = jobs.map(verifyJob);
+  print(formatProofs(proofs));
 
-  const paidIn = Object.values(deposits).reduce((sum, amount) => sum + micro(amount), 0);
+  const paidIn = Object.values(deposits).reduce((sum, amount) => sum + toMicro(amount), 0);
   return [
-    { claim: "Every receipt verifies offline", held: all(proofs.map(({ receipt }) => receipt)) },
+    {
+      claim: "Every receipt verifies offline",
+      passed: allHold(proofs.map(({ receipt }) => receipt)),
+    },
     {
       claim: "Every attestation verifies offline, one for each relay on the way",
-      held:
-        all(proofs.flatMap(({ attestations }) => attestations)) &&
+      passed:
+        allHold(proofs.flatMap(({ attestations }) => attestations)) &&
         proofs.flatMap(({ attestations }) => attestations).length === 6,
     },
-    { claim: "The books of every relay are consistent", held: all(books.map((b) => b.consistent)) },
-    { claim: "Every two relays agree on what is owed", held: agree(books) },
-    { claim: "All money is where it was or was earned", held: moneyOf(books) === paidIn },
-    { claim: "No process is left", held: left.length === 0 },
+    {
+      claim: "The books of every relay are consistent",
+      passed: allHold(totals.map((b) => b.consistent)),
+    },
+    { claim: "Every two relays agree on what is owed", passed: positionsAgree(totals) },
+    { claim: "All money is where it was or was earned", passed: sumMoney(totals) === paidIn },
+    { claim: "No process is left", passed: runningNames.length === 0 },
   ];
 }
 
-function castLines({ relays, editor, publisher, research, linguist, professor }: Cast): string[] {
+function formatParticipants({
+  relays,
+  editor,
+  publisher,
+  research,
+  linguist,
+  professor,
+}: NetworkParticipants): string[] {
   const [alpha, beta, gamma] = relays;
   return [
-    ...columns([
+    ...formatColumns([
       ...relays.map(({ name, url, info }) => [
         name,
-        shortId(info.relay_id),
-        `keeps ${percent(info.fee_rate)}, at ${url}`,
+        shortenId(info.relay_id),
+        `keeps ${formatPercent(info.fee_rate)}, at ${url}`,
       ]),
-      ["editor", shortId(editor.agentId), `hires at ${alpha.name}`],
-      ["publisher", shortId(publisher.agentId), `hires at ${gamma.name}`],
+      ["editor", shortenId(editor.agentId), `hires at ${alpha.name}`],
+      ["publisher", shortenId(publisher.agentId), `hires at ${gamma.name}`],
       ...[research, linguist].map((one) => [
         one.name,
-        shortId(one.agentId),
-        `works at ${beta.name}, ${one.capability} for $${dollars(one.price)}`,
+        shortenId(one.agentId),
+        `works at ${beta.name}, ${one.capability} for $${formatDollars(one.price)}`,
       ]),
       [
         professor.name,
-        shortId(professor.agentId),
-        `works at ${gamma.name}, ${professor.capability} for $${dollars(professor.price)}`,
+        shortenId(professor.agentId),
+        `works at ${gamma.name}, ${professor.capability} for $${formatDollars(professor.price)}`,
       ],
     ]),
     "",
@@ -83,33 +103,36 @@ function castLines({ relays, editor, publisher, research, linguist, professor }:
   ];
 }
 
-function jobLines(jobs: readonly AbroadJob[], relays: Cast["relays"]): string[] {
+function formatJobs(
+  jobs: readonly ForwardedJob[],
+  relays: NetworkParticipants["relays"],
+): string[] {
   const nameOf = (id: string) => relays.find(({ info }) => info.relay_id === id)?.name ?? id;
   const rows = jobs.map(({ payer, worker, attested, receipt }) => [
     payer.name,
     worker.name,
     attested.map(({ attestation }) => nameOf(attestation.relay_id)).join(", "),
     receipt.status,
-    dollars(worker.price),
+    formatDollars(worker.price),
   ]);
-  return [...columns([["pays", "works", "by way of", "receipt", "price"], ...rows], 4), ""];
+  return [...formatColumns([["pays", "works", "by way of", "receipt", "price"], ...rows], 4), ""];
 }
 
-function bookLines(books: readonly Books[]): string[] {
+function formatTotals(books: readonly RelayTotals[]): string[] {
   const rows = books.map(({ relay, balances, fees, positions }) => [
     relay.name,
-    dollars(balances),
-    dollars(fees),
+    formatDollars(balances),
+    formatDollars(fees),
     ...books.map((other) => {
       const position = positions.get(other.relay.info.relay_id);
-      return position === undefined ? "" : dollars(position);
+      return position === undefined ? "" : formatDollars(position);
     }),
   ]);
   const owes = books.map(({ relay }) => `owes ${relay.name}`);
-  return [...columns([["relay", "agents hold", "fees", ...owes], ...rows], 1), ""];
+  return [...formatColumns([["relay", "agents hold", "fees", ...owes], ...rows], 1), ""];
 }
 
-function proofLines(proofs: readonly Proof[]): string[] {
+function formatProofs(proofs: readonly JobProof[]): string[] {
   const word = (valid: boolean) => (valid ? "valid" : "INVALID");
   const rows = proofs.map(({ job, receipt, attestations }) => [
     `${job.worker.name} for ${job.payer.name}`,
@@ -118,7 +141,7 @@ function proofLines(proofs: readonly Proof[]): string[] {
   ]);
   return [
     "All processes have ended. By the receipts and attestations alone:",
-    ...columns(rows),
+    ...formatColumns(rows),
     "",
   ];
 }

@@ -1,56 +1,56 @@
 import { bytesToHex, generateKeyPair, publicKeyToDidKey, sha256Hex } from "@agent/crypto";
 import {
-  receiptHash,
+  hashReceipt,
   signReceipt,
   signSettlementRecord,
   type ExecutionReceipt,
 } from "@agent/receipts";
 import type { Settlement, Task } from "@agent/wire";
-import type { Hired, Job } from "../hire.ts";
+import type { PaidDelegation, PaidTask } from "../hire.ts";
 import type { Member, Worker } from "../stage.ts";
-import { reportOf, stem, vocabularyOf, wordsOf } from "../terms.ts";
+import { buildTermReport, stemWord, buildVocabulary, extractWords } from "../terms.ts";
 
-const startedAt = 1_760_000_000_000;
+const STARTED_AT = 1_760_000_000_000;
 
 interface Signer extends Worker {
   readonly secretKey: Uint8Array;
 }
 
-function signer(number: number, name: string, capability: string, price: number): Signer {
+function createSigner(number: number, name: string, capability: string, price: number): Signer {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(number));
   const agentId = `019b7d21-53eb-7ccd-926c-00000000000${number}`;
   return { name, agentId, publicKey: bytesToHex(publicKey), secretKey, capability, price };
 }
 
-const editor = signer(1, "editor", "", 0);
-const research = signer(2, "research", "term-report", 2);
-const linguist = signer(3, "linguist", "stem-words", 0.4);
+const editor = createSigner(1, "editor", "", 0);
+const research = createSigner(2, "research", "term-report", 2);
+const linguist = createSigner(3, "linguist", "stem-words", 0.4);
 const relay = generateKeyPair(new Uint8Array(32).fill(4));
 
 export const relayKey = bytesToHex(relay.publicKey);
-export const prompt = "Agents hire agents, relays settle receipts.";
+export const PROMPT = "Agents hire agents, relays settle receipts.";
 export const keys = new Map([research, linguist].map((one) => [one.agentId, one.publicKey]));
 
 /** A delegation in which everything is right, unless the results are not. */
-export function hiredWith(results: { outer?: string; inner?: string } = {}): Hired {
-  const words = wordsOf(prompt);
-  const vocabulary = vocabularyOf(words);
-  const stems = vocabulary.map(stem);
-  const inner = receiptOf(linguist, "task-inner", vocabulary.join("\n"), {
+export function buildDelegation(results: { outer?: string; inner?: string } = {}): PaidDelegation {
+  const words = extractWords(PROMPT);
+  const vocabulary = buildVocabulary(words);
+  const stems = vocabulary.map(stemWord);
+  const inner = buildReceipt(linguist, "task-inner", vocabulary.join("\n"), {
     result: results.inner ?? stems.join("\n"),
   });
-  const outer = receiptOf(research, "task-outer", prompt, {
-    result: results.outer ?? JSON.stringify(reportOf(words, vocabulary, stems)),
+  const outer = buildReceipt(research, "task-outer", PROMPT, {
+    result: results.outer ?? JSON.stringify(buildTermReport(words, vocabulary, stems)),
     delegation_receipts: [inner],
   });
   return {
     receipt: outer,
-    outer: jobOf(editor, research, outer),
-    inner: jobOf(research, linguist, inner),
+    outer: buildPaidTask(editor, research, outer),
+    inner: buildPaidTask(research, linguist, inner),
   };
 }
 
-function receiptOf(
+function buildReceipt(
   { agentId, publicKey, secretKey, capability }: Signer,
   taskId: string,
   asked: string,
@@ -63,8 +63,8 @@ function receiptOf(
       agent_id: agentId,
       public_key: publicKey,
       device_id: agentId,
-      submitted_at: startedAt,
-      completed_at: startedAt + 100,
+      submitted_at: STARTED_AT,
+      completed_at: STARTED_AT + 100,
       status: "completed",
       tools_used: [capability],
       memories_formed: 0,
@@ -76,7 +76,7 @@ function receiptOf(
   );
 }
 
-function jobOf(payer: Member, worker: Worker, receipt: ExecutionReceipt): Job {
+function buildPaidTask(payer: Member, worker: Worker, receipt: ExecutionReceipt): PaidTask {
   const { agentId, capability, price } = worker;
   const { task_id, submitted_at } = receipt;
   const task: Task = {
@@ -108,13 +108,13 @@ function jobOf(payer: Member, worker: Worker, receipt: ExecutionReceipt): Job {
       task_id,
       payer_id: payer.agentId,
       payee_id: agentId,
-      receipt_hash: receiptHash(receipt),
+      receipt_hash: hashReceipt(receipt),
       ledger_hash: null,
       amount_settled: price,
       fee: Math.round(price * 5) / 100,
       net: Math.round(price * 95) / 100,
       status: "completed",
-      settled_at: startedAt + 200,
+      settled_at: STARTED_AT + 200,
       issuer: publicKeyToDidKey(relay.publicKey),
     },
     relay.secretKey,

@@ -1,5 +1,5 @@
 import type { Tool } from "@agent/agent-server";
-import { stem } from "../terms.ts";
+import { stemWord } from "../terms.ts";
 
 const stemWords: Tool = {
   definition: {
@@ -13,7 +13,7 @@ const stemWords: Tool = {
     risk: 0,
   },
   handler({ words }) {
-    return { ok: true, data: String(words).split("\n").map(stem).join("\n") };
+    return { ok: true, data: String(words).split("\n").map(stemWord).join("\n") };
   },
 };
 

@@ -1,8 +1,8 @@
 import type { Tool } from "@agent/agent-server";
-import { reportOf, vocabularyOf, wordsOf } from "../terms.ts";
+import { buildTermReport, buildVocabulary, extractWords } from "../terms.ts";
 
 /** The most that the stems of one text may cost, in USD. */
-const stemsBudget = 0.5;
+const STEMS_BUDGET = 0.5;
 
 const termReport: Tool = {
   definition: {
@@ -18,19 +18,19 @@ const termReport: Tool = {
   },
   async handler({ text }, { delegate }) {
     if (delegate === undefined) return { ok: false, error: "This tool needs a relay to hire at" };
-    const words = wordsOf(String(text));
-    const vocabulary = vocabularyOf(words);
+    const words = extractWords(String(text));
+    const vocabulary = buildVocabulary(words);
     const hired = await delegate({
       capability: "stem-words",
       prompt: vocabulary.join("\n"),
-      max_budget: stemsBudget,
+      max_budget: STEMS_BUDGET,
     });
     if (!hired.ok) return hired;
     const stems = hired.data.split("\n");
     if (stems.length !== vocabulary.length) {
       return { ok: false, error: "The stems do not match the words" };
     }
-    return { ok: true, data: JSON.stringify(reportOf(words, vocabulary, stems)) };
+    return { ok: true, data: JSON.stringify(buildTermReport(words, vocabulary, stems)) };
   },
 };
 

@@ -1,10 +1,10 @@
 import type { Task } from "@agent/wire";
 import { expect, test } from "vitest";
-import { artifactsOf, statusUpdate } from "./a2a-task.ts";
+import { toArtifacts, toStatusUpdate } from "./a2a-task.ts";
 
 const task = {} as Task;
-const idsOf = (...[found]: Parameters<typeof artifactsOf>) =>
-  artifactsOf(found).map(({ artifactId }) => artifactId);
+const idsOf = (...[found]: Parameters<typeof toArtifacts>) =>
+  toArtifacts(found).map(({ artifactId }) => artifactId);
 
 test("a task has no artifacts before it has a receipt", () => {
   expect(idsOf({ task, receipt: null })).toEqual([]);
@@ -23,7 +23,7 @@ test.each([
   ["reassigned", "TASK_STATE_SUBMITTED"],
   ["cancelled", "TASK_STATE_CANCELED"],
 ] as const)("%s makes it %s", (type, state) => {
-  expect(statusUpdate({ type, event_id: 2, at: 0, task_id: "t-1" })).toEqual({
+  expect(toStatusUpdate({ type, event_id: 2, at: 0, task_id: "t-1" })).toEqual({
     taskId: "t-1",
     contextId: "t-1",
     status: { state, timestamp: "1970-01-01T00:00:00.000Z" },

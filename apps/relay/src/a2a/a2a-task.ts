@@ -1,12 +1,12 @@
-import { hireExtension, type Task, type TaskEvent, type TaskStatus } from "@agent/wire";
+import { DELEGATION_EXTENSION, type Task, type TaskEvent, type TaskStatus } from "@agent/wire";
 
-export interface FoundTask {
+export interface TaskSnapshot {
   readonly task: Task;
   readonly receipt: Readonly<Record<string, unknown>> | null;
   readonly attestation?: Readonly<Record<string, unknown>>;
 }
 
-const states: Readonly<Record<TaskStatus, string>> = {
+const a2aTaskStates: Readonly<Record<TaskStatus, string>> = {
   pending: "TASK_STATE_SUBMITTED",
   claimed: "TASK_STATE_WORKING",
   completed: "TASK_STATE_COMPLETED",
@@ -16,15 +16,15 @@ const states: Readonly<Record<TaskStatus, string>> = {
 };
 
 /** A task as A2A 1.0 shows it. It takes one message, so it is a context of its own. */
-export function a2aTask(found: FoundTask): Record<string, unknown> {
+export function toA2aTask(found: TaskSnapshot): Record<string, unknown> {
   const { task } = found;
   return {
     id: task.task_id,
     contextId: task.task_id,
-    status: { state: states[task.status] },
-    artifacts: artifactsOf(found),
+    status: { state: a2aTaskStates[task.status] },
+    artifacts: toArtifacts(found),
     metadata: {
-      [hireExtension]: {
+      [DELEGATION_EXTENSION]: {
         agent_id: task.agent_id,
         assigned_to: task.assigned_to,
         expires_at: task.expires_at,
@@ -36,25 +36,25 @@ export function a2aTask(found: FoundTask): Record<string, unknown> {
 }
 
 /** The result as text, and the receipt that proves it, as it was signed. */
-export function artifactsOf({ receipt, attestation }: FoundTask): Record<string, unknown>[] {
+export function toArtifacts({ receipt, attestation }: TaskSnapshot): Record<string, unknown>[] {
   if (receipt === null) return [];
   const { result } = receipt;
   const text = typeof result === "string" ? [{ text: result, mediaType: "text/plain" }] : [];
   const artifacts = [
     { artifactId: "result", name: "Result", parts: text },
-    { artifactId: "receipt", name: "Signed receipt", parts: [dataPart(receipt)] },
+    { artifactId: "receipt", name: "Signed receipt", parts: [toDataPart(receipt)] },
     {
       artifactId: "attestation",
       name: "The other relay's word on the receipt",
-      parts: attestation === undefined ? [] : [dataPart(attestation)],
+      parts: attestation === undefined ? [] : [toDataPart(attestation)],
     },
   ];
   return artifacts.filter(({ parts }) => parts.length > 0);
 }
 
-const dataPart = (data: unknown) => ({ data, mediaType: "application/json" });
+const toDataPart = (data: unknown) => ({ data, mediaType: "application/json" });
 
-const statusAfter = {
+const statusByEvent = {
   submitted: "pending",
   released: "pending",
   reassigned: "pending",
@@ -67,8 +67,8 @@ const statusAfter = {
 } as const satisfies Record<Exclude<TaskEvent["type"], "expired">, TaskStatus>;
 
 /** What an event makes of a task; an expired one is none any more. */
-export function statusUpdate(
-  event: TaskEvent & { readonly type: keyof typeof statusAfter },
+export function toStatusUpdate(
+  event: TaskEvent & { readonly type: keyof typeof statusByEvent },
 ): Record<string, unknown> {
   const of = { taskId: event.task_id, contextId: event.task_id };
   const message = event.note !== undefined && {
@@ -82,7 +82,7 @@ export function statusUpdate(
   return {
     ...of,
     status: {
-      state: states[statusAfter[event.type]],
+      state: a2aTaskStates[statusByEvent[event.type]],
       ...message,
       timestamp: new Date(event.at).toISOString(),
     },

@@ -8,26 +8,26 @@ import {
 } from "@a2a-js/sdk/client";
 import { verifyReceipt } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
-import { hireExtension, limits } from "@agent/wire";
+import { DELEGATION_EXTENSION, limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  list,
-  seller,
-  taskAt,
+  getAgentStates,
+  putListing,
+  createSeller,
+  getTaskAt,
 } from "../../test/market.ts";
-import { masterToken, receiptOf, startTestRelay } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN, createReceipt, startTestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
@@ -39,7 +39,7 @@ const taskPath = (id: string) => `/agent/${worker.agentId}/task/${id}`;
 function as(agent: TestAgent | undefined): typeof fetch {
   return async (input, init) => {
     const headers = new Headers(init?.headers);
-    const token = agent === undefined ? masterToken : await t.token(agent);
+    const token = agent === undefined ? OPERATOR_TOKEN : await t.token(agent);
     headers.set("authorization", `Bearer ${token}`);
     return fetch(input, { ...init, headers });
   };
@@ -85,9 +85,9 @@ async function submitted(client: Client, ...of: Parameters<typeof saying>): Prom
 }
 
 /** The worker does the task and delivers its receipt. */
-async function work(taskId: string, body: Parameters<typeof receiptOf>[2] = {}) {
-  const { submitted_at, prompt } = await taskAt(t, taskPath(taskId));
-  const receipt = receiptOf(worker, { task_id: taskId, prompt, submitted_at }, body);
+async function work(taskId: string, body: Parameters<typeof createReceipt>[2] = {}) {
+  const { submitted_at, prompt } = await getTaskAt(t, taskPath(taskId));
+  const receipt = createReceipt(worker, { task_id: taskId, prompt, submitted_at }, body);
   const answer = await t.as(worker, "POST", `${taskPath(taskId)}/result`, receipt);
   expect(answer).toMatchObject({ status: 200 });
   return receipt;
@@ -141,14 +141,14 @@ describe("an agent's card", () => {
 
   test("needs no token, for it says which one a call needs; of a revoked agent there is none", async () => {
     expect((await t.request("GET", cardPath(worker))).status).toBe(200);
-    await t.asMaster("POST", `/api/v1/agents/${worker.agentId}/revoke`, { reason: "leaked" });
+    await t.asOperator("POST", `/api/v1/agents/${worker.agentId}/revoke`, { reason: "leaked" });
     expect((await t.request("GET", cardPath(worker))).status).toBe(404);
   });
 
   test("has the name that the agent registered, at the address that the relay is known by", async () => {
     const known = await startTestRelay({ AGENT_BASE_URL: "https://relay.example/base/" });
-    const { agentId } = await known.worker(1);
-    const { body } = await known.asMaster("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
+    const { agentId } = await known.createWorker(1);
+    const { body } = await known.asOperator("GET", `/a2a/${agentId}/.well-known/agent-card.json`);
     const url = `https://relay.example/base/a2a/${agentId}`;
     expect(body).toMatchObject({ name: "worker", supportedInterfaces: [{ url }] });
     await known.close();
@@ -164,7 +164,7 @@ describe("a message", () => {
   test("is a task, awaited to its end; the signed receipt is an artifact that verifies", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
-    await quiet();
+    await settleEventLoop();
     const [task] = await tasksOfWorker();
     await work(task!.task_id);
     const done = (await sending) as Task;
@@ -175,14 +175,14 @@ describe("a message", () => {
     const verdict = verifyReceipt(receipt as object, { publicKey: worker.publicKey });
     expect(verdict).toMatchObject({ valid: true });
     expect(result).toBe((receipt as { result: string }).result);
-    expect(await t.balance(boss)).toBe(8);
+    expect(await t.getBalance(boss)).toBe(8);
     await expectConsistentBooks(t);
   });
 
   test("is answered with the open task once it was awaited as long as a poll may", async () => {
     const client = await clientOf(boss);
     const sending = client.sendMessage(saying("work"));
-    await quiet();
+    await settleEventLoop();
     await t.clock.advance(limits.pollWaitSeconds * 1_000);
     const task = (await sending) as Task;
     expect(task.status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
@@ -211,7 +211,7 @@ describe("a message", () => {
 
   test("has the terms of its task in the metadata: a price above the most is refused", async () => {
     const client = await clientOf(boss);
-    const metadata = { [hireExtension]: { max_budget: 1 } };
+    const metadata = { [DELEGATION_EXTENSION]: { max_budget: 1 } };
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
       envelopeCode: -32_000,
       data: [
@@ -236,19 +236,19 @@ describe("a message", () => {
 
   test("A12: a price that was raised since the sender read the card is not charged", async () => {
     const client = await clientOf(boss);
-    await list(t, worker, 9);
-    const before = await holdingsOf(t, [boss]);
+    await putListing(t, worker, 9);
+    const before = await getAgentStates(t, [boss]);
     await expect(submitted(client, "work")).rejects.toMatchObject(raised);
-    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect(await getAgentStates(t, [boss])).toEqual(before);
     expect(await tasksOfWorker()).toEqual([]);
     const aware = await clientOf(boss);
     expect((await submitted(aware, "work")).id).toBeTruthy();
-    expect(await t.balance(boss)).toBe(1);
+    expect(await t.getBalance(boss)).toBe(1);
   });
 
   test("A12: a card that was read without a token counts for its reader's address", async () => {
     await fetch(`${t.baseUrl}${cardPath(worker)}`);
-    await list(t, worker, 9);
+    await putListing(t, worker, 9);
     const answer = await raw("SendMessage", { message: plain });
     expect(answer.body).toMatchObject({ error: raised });
     await fetch(`${t.baseUrl}${cardPath(worker)}`, { headers: { authorization: "Bearer a.b.c" } });
@@ -257,20 +257,20 @@ describe("a message", () => {
   });
 
   test("A12: the card that another agent read counts for that agent alone", async () => {
-    const other = await buyer(t, 10);
+    const other = await createBuyer(t, 10);
     await clientOf(other);
-    await list(t, worker, 9);
+    await putListing(t, worker, 9);
     const later = { message: plain, configuration: { returnImmediately: true } };
     expect((await raw("SendMessage", later)).body).toMatchObject({ result: { task: {} } });
   });
 
   test.each([
     [{ max_budget: 8.999999 }],
-    [{ [hireExtension]: { max_budget: 8 } }],
-    [{ max_budget: 8, [hireExtension]: { max_budget: 10 } }],
+    [{ [DELEGATION_EXTENSION]: { max_budget: 8 } }],
+    [{ max_budget: 8, [DELEGATION_EXTENSION]: { max_budget: 10 } }],
   ])("A12: the cap %j of the message counts instead of the card", async (metadata) => {
     const client = await clientOf(boss);
-    await list(t, worker, 9);
+    await putListing(t, worker, 9);
     await expect(submitted(client, "work", { metadata })).rejects.toMatchObject({
       data: [{}, { code: "budget.max_exceeded", error: "Price is above max_budget" }],
     });
@@ -279,11 +279,11 @@ describe("a message", () => {
   });
 
   test("A12: the price of the card is that of the required capabilities", async () => {
-    await list(t, worker, { summarise: 1, translate: 5 });
+    await putListing(t, worker, { summarise: 1, translate: 5 });
     const client = await clientOf(boss);
-    await list(t, worker, { summarise: 2, translate: 5 });
+    await putListing(t, worker, { summarise: 2, translate: 5 });
     const terms = (required_capabilities: string[]) => ({
-      metadata: { [hireExtension]: { required_capabilities } },
+      metadata: { [DELEGATION_EXTENSION]: { required_capabilities } },
     });
     await expect(submitted(client, "work", terms(["summarise"]))).rejects.toMatchObject({
       data: [{}, { code: "budget.max_exceeded", estimated_cost: 2 }],
@@ -293,7 +293,7 @@ describe("a message", () => {
   });
 
   test("of somebody without money is refused with 402 and the price in the error's data", async () => {
-    const poor = await clientOf(await t.agent());
+    const poor = await clientOf(await t.createAgent());
     await expect(submitted(poor, "work")).rejects.toMatchObject({
       data: [{}, { code: "budget.insufficient", status: 402, estimated_cost: 2 }],
     });
@@ -314,9 +314,12 @@ describe("a message", () => {
       },
       -32_005,
     ],
-    "with broken terms": [{ metadata: { [hireExtension]: { max_budget: -1 } } }, -32_602],
+    "with broken terms": [{ metadata: { [DELEGATION_EXTENSION]: { max_budget: -1 } } }, -32_602],
     "A12: with a budget that is no amount": [{ metadata: { max_budget: "8" } }, -32_602],
-    "with terms that are no object": [{ metadata: { [hireExtension]: "max_budget" } }, -32_602],
+    "with terms that are no object": [
+      { metadata: { [DELEGATION_EXTENSION]: "max_budget" } },
+      -32_602,
+    ],
   };
   test.each(Object.entries(refused))("%s is refused", async (_, [change, envelopeCode]) => {
     const client = await clientOf(boss);
@@ -327,17 +330,17 @@ describe("a message", () => {
 
 describe("a stream", () => {
   test("tells of the task, its claim, notes, artifacts and end, as they happen", async () => {
-    const device = await t.device(worker);
+    const device = await t.connectDevice(worker);
     const client = await clientOf(boss);
     const seen: StreamResponse[] = [];
     const reading = (async () => {
       for await (const event of client.sendMessageStream(saying("work"))) seen.push(event);
     })();
     const { task } = await device.next("task_assigned");
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    device.say({ type: "progress", task_id: task.task_id, note: "half way" });
-    await quiet();
+    device.send({ type: "progress", task_id: task.task_id, note: "half way" });
+    await settleEventLoop();
     const receipt = await work(task.task_id);
     await reading;
     expect(seen.map(({ payload }) => payload)).toMatchObject([
@@ -356,7 +359,7 @@ describe("a stream", () => {
     const stream = (await clientOf()).resubscribeTask({ tenant: "", id: task.id });
     expect((await stream.next()).value).toMatchObject({ payload: { value: { id: task.id } } });
     const end = stream.next().catch((error: unknown) => error);
-    await quiet();
+    await settleEventLoop();
     await t.clock.advance(limits.taskTtlMs);
     await t.relay.tick();
     expect(await end).toMatchObject({ cause: { envelopeCode: -32_001 } });
@@ -373,14 +376,14 @@ describe("a stream", () => {
 
 describe("a task", () => {
   test("is got as it is, whichever door it came by", async () => {
-    const { task_id } = await delegate(t, boss, worker);
+    const { task_id } = await submitAcceptedTask(t, boss, worker);
     const client = await clientOf(boss);
     const get = () => client.getTask({ tenant: "", id: task_id });
     expect((await get()).status?.state).toBe(TaskState.TASK_STATE_SUBMITTED);
     await work(task_id);
     expect(await get()).toMatchObject({
       status: { state: TaskState.TASK_STATE_COMPLETED },
-      metadata: { [hireExtension]: { estimated_cost: 2 } },
+      metadata: { [DELEGATION_EXTENSION]: { estimated_cost: 2 } },
     });
   });
 
@@ -404,7 +407,7 @@ describe("a task", () => {
     const { id } = await submitted(client, "work");
     const cancel = () => client.cancelTask({ tenant: "", id, metadata: undefined });
     expect((await cancel()).status?.state).toBe(TaskState.TASK_STATE_CANCELED);
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
     await expect(cancel()).rejects.toMatchObject({
       envelopeCode: -32_002,
       data: [{ reason: "TASK_NOT_CANCELABLE" }, { code: "task.not_pending" }],
@@ -413,7 +416,7 @@ describe("a task", () => {
 
   test("of others is told no better than one that is not there", async () => {
     const { id } = await submitted(await clientOf(boss), "work");
-    const stranger = await clientOf(await t.agent());
+    const stranger = await clientOf(await t.createAgent());
     const asked = [id, "unknown"].map((taskId) =>
       stranger.getTask({ tenant: "", id: taskId }).catch((error: unknown) => error),
     );

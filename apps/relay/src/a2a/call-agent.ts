@@ -8,75 +8,79 @@ import {
 } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 import type { Services } from "../services.ts";
-import { keepAlive, streamHeaders } from "../tasks/stream-events.ts";
-import { methods, type Event } from "./methods.ts";
-import { fault, rpcError, type A2aFault } from "./rpc-error.ts";
-import type { A2aDoors } from "./submission.ts";
+import { KEEP_ALIVE_COMMENT, streamHeaders } from "../tasks/stream-events.ts";
+import { a2aMethods, type StreamEvent } from "./methods.ts";
+import { createFault, toRpcError, type A2aFault } from "./rpc-error.ts";
+import type { A2aDependencies } from "./submission.ts";
 
-type Answered = Answer<Operations["callAgent"]>;
+type CallAnswer = Answer<Operations["callAgent"]>;
 
-const submitting = ["SendMessage", "SendStreamingMessage", "CancelTask"];
+const submittingMethods = ["SendMessage", "SendStreamingMessage", "CancelTask"];
 
 /** Answers a call of A2A 1.0: what the relay refuses is an error within JSON-RPC, with our code in it. */
 export async function callAgent(
   services: Services,
-  doors: A2aDoors,
+  dependencies: A2aDependencies,
   { agentId, call }: { readonly agentId: string; readonly call: RpcCall },
   context: RequestContext,
-): Promise<Answered> {
+): Promise<CallAnswer> {
   const { caller, headers, requestId } = context;
-  const needsSubmit = submitting.includes(call.method);
-  if (needsSubmit && caller.kind === "agent" && !caller.scopes.has("task:submit")) {
+  const requiresSubmitScope = submittingMethods.includes(call.method);
+  if (requiresSubmitScope && caller.kind === "agent" && !caller.scopes.has("task:submit")) {
     return refuse("auth.scope_missing", "task:submit");
   }
   const { id } = call;
-  const failed = (problem: Refusal | A2aFault): RpcAnswer => ({
+  const toErrorAnswer = (problem: Refusal | A2aFault): RpcAnswer => ({
     jsonrpc: "2.0",
     id,
-    error: rpcError(problem, requestId),
+    error: toRpcError(problem, requestId),
   });
-  const method = Object.hasOwn(methods, call.method) ? methods[call.method] : undefined;
-  const asked = { agentId, params: call.params ?? {}, context };
+  const method = Object.hasOwn(a2aMethods, call.method) ? a2aMethods[call.method] : undefined;
+  const methodCall = { agentId, params: call.params ?? {}, context };
   // Without the header a client means 0.3, which named its methods otherwise.
   const outcome =
     headers.get("a2a-version") !== "1.0"
-      ? fault("VERSION_NOT_SUPPORTED")
+      ? createFault("VERSION_NOT_SUPPORTED")
       : method === undefined
-        ? fault("METHOD_NOT_FOUND")
-        : await method(services, asked, doors);
+        ? createFault("METHOD_NOT_FOUND")
+        : await method(services, methodCall, dependencies);
 
   if (!outcome.ok) {
     const more = "code" in outcome ? outcome.headers : undefined;
-    return { status: 200, body: failed(outcome), ...(more !== undefined && { headers: more }) };
+    return {
+      status: 200,
+      body: toErrorAnswer(outcome),
+      ...(more !== undefined && { headers: more }),
+    };
   }
   const { result, headers: more } = outcome;
   if (!isStream(result)) {
     const body = { jsonrpc: "2.0" as const, id, result };
     return { status: 200, body, ...(more !== undefined && { headers: more }) };
   }
-  const answerOf = (event: Exclude<Event, null>): RpcAnswer =>
-    isRefusal(event) ? failed(event) : { jsonrpc: "2.0", id, result: event };
+  const answerOf = (event: Exclude<StreamEvent, null>): RpcAnswer =>
+    isRefusal(event) ? toErrorAnswer(event) : { jsonrpc: "2.0", id, result: event };
   return {
     status: 200,
     mediaType: "text/event-stream",
-    content: asText(result, answerOf),
+    content: toServerSentEvents(result, answerOf),
     headers: { ...streamHeaders, ...more },
   };
 }
 
-async function* asText(
-  events: AsyncIterable<Event>,
-  answerOf: (event: Exclude<Event, null>) => RpcAnswer,
+async function* toServerSentEvents(
+  events: AsyncIterable<StreamEvent>,
+  answerOf: (event: Exclude<StreamEvent, null>) => RpcAnswer,
 ): AsyncIterable<string> {
   for await (const event of events) {
-    yield event === null ? keepAlive : `data: ${JSON.stringify(answerOf(event))}\n\n`;
+    yield event === null ? KEEP_ALIVE_COMMENT : `data: ${JSON.stringify(answerOf(event))}\n\n`;
   }
 }
 
 function isStream(
-  result: Record<string, unknown> | AsyncIterable<Event>,
-): result is AsyncIterable<Event> {
+  result: Record<string, unknown> | AsyncIterable<StreamEvent>,
+): result is AsyncIterable<StreamEvent> {
   return Symbol.asyncIterator in result;
 }
 
-const isRefusal = (event: Exclude<Event, null>): event is Refusal => event["ok"] === false;
+const isRefusal = (event: Exclude<StreamEvent, null>): event is Refusal => event["ok"] === false;

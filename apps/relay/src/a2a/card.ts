@@ -1,35 +1,41 @@
 import { publicKeyToDidKey, hexToBytes } from "@agent/crypto";
-import { hireExtension, refuse, type Answer, type ListingBody, type Operations } from "@agent/wire";
-import { offeredBy } from "../agents/listing.ts";
+import {
+  DELEGATION_EXTENSION,
+  refuse,
+  type Answer,
+  type ListingBody,
+  type Operations,
+} from "@agent/wire";
+import { listOfferedCapabilities } from "../agents/listing.ts";
 import { findListing } from "../agents/listing-store.ts";
 import { findAgent } from "../agents/store.ts";
 import type { RequestContext } from "../http/mount.ts";
 import type { Services } from "../services.ts";
 import { version } from "../version.ts";
-import type { A2aDoors } from "./submission.ts";
+import type { A2aDependencies } from "./submission.ts";
 
-type Parts = Pick<Services, "storage" | "config" | "identity">;
+type CardDependencies = Pick<Services, "storage" | "config" | "identity">;
 
-const bearer = "bearer";
-const security = {
+const BEARER_SCHEME = "bearer";
+const bearerSecurity = {
   securitySchemes: {
-    [bearer]: {
+    [BEARER_SCHEME]: {
       httpAuthSecurityScheme: {
         scheme: "Bearer",
         description: "A token signed by an agent's device, or the operator's",
       },
     },
   },
-  securityRequirements: [{ schemes: { [bearer]: { list: [] } } }],
+  securityRequirements: [{ schemes: { [BEARER_SCHEME]: { list: [] } } }],
 };
 
 /** A2A names bindings other than its own three by a URI. */
-const openApiBinding = "https://spec.openapis.org/oas/v3.1.0";
+const OPENAPI_BINDING = "https://spec.openapis.org/oas/v3.1.0";
 
 /** An agent's card in the JSON form of A2A 1.0; calls of it come to this relay. */
 export async function agentCard(
-  { storage, config }: Parts,
-  { shownOffers }: Pick<A2aDoors, "shownOffers">,
+  { storage, config }: CardDependencies,
+  { shownOffers }: Pick<A2aDependencies, "shownOffers">,
   agentId: string,
   context: RequestContext,
 ): Promise<Answer<Operations["agentCard"]>> {
@@ -37,7 +43,7 @@ export async function agentCard(
   if (agent === undefined || agent.revoked_at !== null) return refuse("agent.not_found");
   const row = await findListing(storage.read, agentId);
   const listing = row === undefined ? undefined : (JSON.parse(row.body) as ListingBody);
-  const capabilities = offeredBy(agent, row);
+  const capabilities = listOfferedCapabilities(agent, row);
   const pricing = listing?.pricing ?? [];
   // What the card shows is the most that this caller is charged unless it names its own budget.
   shownOffers.record(context, agentId, { capabilities, pricing });
@@ -49,9 +55,9 @@ export async function agentCard(
     version,
     supportedInterfaces: [
       {
-        url: `${baseUrlOf(config, context.headers)}${path}`,
+        url: `${resolveBaseUrl(config, context.headers)}${path}`,
         protocolBinding: "JSONRPC",
-        protocolVersion,
+        protocolVersion: PROTOCOL_VERSION,
       },
     ],
     capabilities: {
@@ -60,18 +66,18 @@ export async function agentCard(
       extendedAgentCard: false,
       extensions: [
         {
-          uri: hireExtension,
+          uri: DELEGATION_EXTENSION,
           description: "Prices of skills; the terms of a task in its message's metadata",
           required: false,
           params: {
             agent_id: agentId,
-            did: agent.public_key === null ? null : didOf(agent.public_key),
+            did: agent.public_key === null ? null : publicKeyToDid(agent.public_key),
             pricing,
           },
         },
       ],
     },
-    ...security,
+    ...bearerSecurity,
     defaultInputModes: ["text/plain"],
     defaultOutputModes: ["text/plain", "application/json"],
     skills: capabilities.map((capability) => ({
@@ -84,20 +90,24 @@ export async function agentCard(
   return { status: 200, body };
 }
 
-const protocolVersion = "1.0";
+const PROTOCOL_VERSION = "1.0";
 
 /** The relay does no work itself: its card leads to the interface by which agents are found. */
 export function relayCard(
-  { config, identity }: Parts,
+  { config, identity }: CardDependencies,
   headers: Headers,
 ): Answer<Operations["relayCard"]> {
-  const base = baseUrlOf(config, headers);
+  const base = resolveBaseUrl(config, headers);
   const body = {
     name: config.identity.relayName,
     description: `Finds agents, holds money and passes tasks on. An agent's card is at ${base}/a2a/{agent_id}/.well-known/agent-card.json`,
     version,
     supportedInterfaces: [
-      { url: `${base}/openapi.json`, protocolBinding: openApiBinding, protocolVersion },
+      {
+        url: `${base}/openapi.json`,
+        protocolBinding: OPENAPI_BINDING,
+        protocolVersion: PROTOCOL_VERSION,
+      },
     ],
     capabilities: {
       streaming: false,
@@ -105,14 +115,14 @@ export function relayCard(
       extendedAgentCard: false,
       extensions: [
         {
-          uri: hireExtension,
+          uri: DELEGATION_EXTENSION,
           description: "The relay's own id and key",
           required: false,
           params: { relay_id: identity.relayId, did: identity.did },
         },
       ],
     },
-    ...security,
+    ...bearerSecurity,
     defaultInputModes: ["application/json"],
     defaultOutputModes: ["application/json"],
     skills: [
@@ -128,8 +138,8 @@ export function relayCard(
 }
 
 /** Without a configured address it is the one that the caller reached the relay by. */
-function baseUrlOf(config: Parts["config"], headers: Headers): string {
+function resolveBaseUrl(config: CardDependencies["config"], headers: Headers): string {
   return config.server.baseUrl ?? `http://${headers.get("host") ?? "localhost"}`;
 }
 
-const didOf = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));
+const publicKeyToDid = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

@@ -2,91 +2,101 @@ import { SendMessageParams, TaskIdParams, type Refusal } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 import { validate } from "../http/validate.ts";
 import type { Services } from "../services.ts";
-import { cancel } from "../tasks/cancel.ts";
-import { a2aTask } from "./a2a-task.ts";
-import { fault, type A2aFault } from "./rpc-error.ts";
-import { submitMessage, type A2aDoors } from "./submission.ts";
-import { awaitEnd, findTask, followTask, isOpen, type TaskCall } from "./task-call.ts";
+import { cancelTask } from "../tasks/cancel.ts";
+import { toA2aTask } from "./a2a-task.ts";
+import { createFault, type A2aFault } from "./rpc-error.ts";
+import { submitMessage, type A2aDependencies } from "./submission.ts";
+import {
+  waitForCompletion,
+  pollTask,
+  streamTask,
+  isUnfinished,
+  type TaskCall,
+} from "./task-call.ts";
 
 /** Of a stream: a result, the refusal that ends it, or null while nothing happens. */
-export type Event = Record<string, unknown> | Refusal | null;
+export type StreamEvent = Record<string, unknown> | Refusal | null;
 
 /** What a method comes to: one result, or a stream of them. */
-type Outcome =
+type MethodOutcome =
   | {
       readonly ok: true;
-      readonly result: Record<string, unknown> | AsyncIterable<Event>;
+      readonly result: Record<string, unknown> | AsyncIterable<StreamEvent>;
       readonly headers?: Readonly<Record<string, string>> | undefined;
     }
   | Refusal
   | A2aFault;
 
-interface Call {
+interface MethodCall {
   readonly agentId: string;
   readonly params: unknown;
   readonly context: RequestContext;
 }
 
-type Method = (services: Services, call: Call, doors: A2aDoors) => Promise<Outcome>;
+type A2aMethod = (
+  services: Services,
+  call: MethodCall,
+  doors: A2aDependencies,
+) => Promise<MethodOutcome>;
 
 /** The methods of A2A by name, those that this relay refuses included. */
-export const methods: Readonly<Record<string, Method>> = {
+export const a2aMethods: Readonly<Record<string, A2aMethod>> = {
   SendMessage: async (services, call, doors) => {
-    const sent = await send(services, call, doors);
+    const sent = await submitCall(services, call, doors);
     if (!sent.ok) return sent;
     const { about, returnImmediately, headers } = sent;
-    const found = await (returnImmediately ? findTask : awaitEnd)(services, about);
-    return found.ok ? { ok: true, result: { task: a2aTask(found) }, headers } : found;
+    const found = await (returnImmediately ? pollTask : waitForCompletion)(services, about);
+    return found.ok ? { ok: true, result: { task: toA2aTask(found) }, headers } : found;
   },
   SendStreamingMessage: async (services, call, doors) => {
-    const sent = await send(services, call, doors);
+    const sent = await submitCall(services, call, doors);
     if (!sent.ok) return sent;
-    const found = await findTask(services, sent.about);
+    const found = await pollTask(services, sent.about);
     if (!found.ok) return found;
-    return { ok: true, result: followTask(services, sent.about, found), headers: sent.headers };
+    return { ok: true, result: streamTask(services, sent.about, found), headers: sent.headers };
   },
   GetTask: async (services, call) => {
-    const about = aboutTask(call);
+    const about = parseTaskCall(call);
     if (!about.ok) return about;
-    const found = await findTask(services, about);
-    return found.ok ? { ok: true, result: a2aTask(found) } : found;
+    const found = await pollTask(services, about);
+    return found.ok ? { ok: true, result: toA2aTask(found) } : found;
   },
   SubscribeToTask: async (services, call) => {
-    const about = aboutTask(call);
+    const about = parseTaskCall(call);
     if (!about.ok) return about;
-    const found = await findTask(services, about);
+    const found = await pollTask(services, about);
     if (!found.ok) return found;
-    if (!isOpen(found)) return fault("UNSUPPORTED_OPERATION", "the task has ended");
-    return { ok: true, result: followTask(services, about, found) };
+    if (!isUnfinished(found)) return createFault("UNSUPPORTED_OPERATION", "the task has ended");
+    return { ok: true, result: streamTask(services, about, found) };
   },
   CancelTask: async (services, call) => {
-    const about = aboutTask(call);
+    const about = parseTaskCall(call);
     if (!about.ok) return about;
     const { caller } = call.context;
-    const cancelled = await cancel(services, { ...about, caller });
+    const cancelled = await cancelTask(services, { ...about, caller });
     if ("ok" in cancelled) return cancelled;
-    const found = await findTask(services, about);
-    return found.ok ? { ok: true, result: a2aTask(found) } : found;
+    const found = await pollTask(services, about);
+    return found.ok ? { ok: true, result: toA2aTask(found) } : found;
   },
   ...Object.fromEntries(
     ["ListTasks", "GetExtendedAgentCard"].map((name) => [
       name,
-      async () => fault("UNSUPPORTED_OPERATION", name),
+      async () => createFault("UNSUPPORTED_OPERATION", name),
     ]),
   ),
   ...Object.fromEntries(
     ["Create", "Get", "List", "Delete"].map((verb) => [
       `${verb}TaskPushNotificationConfig${verb === "List" ? "s" : ""}`,
-      async () => fault("PUSH_NOTIFICATION_NOT_SUPPORTED"),
+      async () => createFault("PUSH_NOTIFICATION_NOT_SUPPORTED"),
     ]),
   ),
 };
 
 /** Submits the message of a call; what follows is about its task. */
-async function send(
+async function submitCall(
   services: Services,
-  { agentId, params: given, context }: Call,
-  doors: A2aDoors,
+  { agentId, params: given, context }: MethodCall,
+  doors: A2aDependencies,
 ) {
   const checked = validate(SendMessageParams, given);
   if (!checked.ok) return checked;
@@ -98,7 +108,7 @@ async function send(
   return { ok: true as const, about, returnImmediately, headers: sent.headers };
 }
 
-function aboutTask({ agentId, params, context }: Call) {
+function parseTaskCall({ agentId, params, context }: MethodCall) {
   const checked = validate(TaskIdParams, params);
   if (!checked.ok) return checked;
   const { id } = checked.value as TaskIdParams;

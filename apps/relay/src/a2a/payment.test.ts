@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openX402, type X402Scene } from "../../test/x402-scene.ts";
+import { openX402Fixture, type X402Fixture } from "../../test/x402-scene.ts";
 
-let s: X402Scene;
+let s: X402Fixture;
 beforeEach(async () => {
-  s = await openX402();
+  s = await openX402Fixture();
 });
 afterEach(() => s.close());
 

@@ -1,15 +1,15 @@
-import { errorBody, type Code, type Refusal, type RpcAnswer } from "@agent/wire";
+import { buildErrorBody, type Code, type Refusal, type RpcAnswer } from "@agent/wire";
 
 export type RpcError = NonNullable<RpcAnswer["error"]>;
 
 /** A fault that A2A has a name for and the rest of the contract does not. */
 export interface A2aFault {
   readonly ok: false;
-  readonly fault: keyof typeof faults;
+  readonly fault: keyof typeof a2aFaults;
   readonly detail?: string;
 }
 
-const faults = {
+const a2aFaults = {
   METHOD_NOT_FOUND: [-32_601, "Method not found"],
   PUSH_NOTIFICATION_NOT_SUPPORTED: [-32_003, "Push notifications are not supported: use webhooks"],
   UNSUPPORTED_OPERATION: [-32_004, "Operation is not supported"],
@@ -17,7 +17,7 @@ const faults = {
   VERSION_NOT_SUPPORTED: [-32_009, "A2A-Version has to be 1.0"],
 } as const;
 
-export function fault(name: A2aFault["fault"], detail?: string): A2aFault {
+export function createFault(name: A2aFault["fault"], detail?: string): A2aFault {
   return detail === undefined ? { ok: false, fault: name } : { ok: false, fault: name, detail };
 }
 
@@ -25,7 +25,7 @@ const taskNotFound = [-32_001, "TASK_NOT_FOUND"] as const;
 const invalidParams = [-32_602, "INVALID_PARAMS"] as const;
 
 /** Refusals that are errors of A2A; whom a task is not for is told the same as of one that is not. */
-const known: Partial<Record<Code, readonly [number, string]>> = {
+const a2aErrorsByCode: Partial<Record<Code, readonly [number, string]>> = {
   "task.not_found": taskNotFound,
   "task.not_participant": taskNotFound,
   "task.not_submitter": taskNotFound,
@@ -35,33 +35,33 @@ const known: Partial<Record<Code, readonly [number, string]>> = {
 };
 
 /** Of refusals that A2A does not know: within JSON-RPC's range for servers, outside A2A's part of it. */
-const refusedByRelay = -32_000;
+const REFUSED_BY_RELAY = -32_000;
 
-const domain = "a2a-protocol.org";
-const ownDomain = "agent-delegation";
+const A2A_DOMAIN = "a2a-protocol.org";
+const OWN_DOMAIN = "agent-delegation";
 
 /** The error of a call; a refusal's whole body, with its code, is one of the details. */
-export function rpcError(problem: Refusal | A2aFault, requestId: string): RpcError {
+export function toRpcError(problem: Refusal | A2aFault, requestId: string): RpcError {
   if ("fault" in problem) {
-    const [code, text] = faults[problem.fault];
+    const [code, text] = a2aFaults[problem.fault];
     const message = problem.detail === undefined ? text : `${text}: ${problem.detail}`;
-    return { code, message, data: [errorInfo(problem.fault, domain)] };
+    return { code, message, data: [toErrorInfo(problem.fault, A2A_DOMAIN)] };
   }
-  const mapped = known[problem.code];
-  const shown = mapped === taskNotFound ? hidden(problem) : problem;
-  const body = errorBody(shown, requestId);
+  const mapped = a2aErrorsByCode[problem.code];
+  const shown = mapped === taskNotFound ? hideReason(problem) : problem;
+  const body = buildErrorBody(shown, requestId);
   const info =
     mapped === undefined
-      ? errorInfo(problem.code.toUpperCase().replace(".", "_"), ownDomain)
-      : errorInfo(mapped[1], domain);
+      ? toErrorInfo(problem.code.toUpperCase().replace(".", "_"), OWN_DOMAIN)
+      : toErrorInfo(mapped[1], A2A_DOMAIN);
   const details = { "@type": "urn:agent-delegation:error:v1", ...body };
-  return { code: mapped?.[0] ?? refusedByRelay, message: body.message, data: [info, details] };
+  return { code: mapped?.[0] ?? REFUSED_BY_RELAY, message: body.message, data: [info, details] };
 }
 
-function hidden(refusal: Refusal): Refusal {
+function hideReason(refusal: Refusal): Refusal {
   return { ...refusal, code: "task.not_found" };
 }
 
-function errorInfo(reason: string, of: string): Record<string, unknown> {
+function toErrorInfo(reason: string, of: string): Record<string, unknown> {
   return { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: of };
 }

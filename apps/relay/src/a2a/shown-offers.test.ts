@@ -1,6 +1,11 @@
 import { limits } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import { anonymous, master, type AgentCaller, type Caller } from "../identity/caller.ts";
+import {
+  anonymousCaller,
+  operatorCaller,
+  type AgentCaller,
+  type Caller,
+} from "../identity/caller.ts";
 import { createShownOffers } from "./shown-offers.ts";
 
 const offerAt = (unit_cost: number, capability = "a") => ({
@@ -22,11 +27,11 @@ describe("A12: what cards have shown", () => {
     const shown = createShownOffers();
     shown.record(by(agent("x")), "worker", offerAt(1));
     expect(shown.latest(by(agent("x"), "192.0.2.9"), "worker")).toEqual(offerAt(1));
-    for (const other of [agent("y"), master, anonymous]) {
+    for (const other of [agent("y"), operatorCaller, anonymousCaller]) {
       expect(shown.latest(by(other), "worker")).toBeUndefined();
     }
     expect(shown.latest(by(agent("x")), "another")).toBeUndefined();
-    shown.record(by(anonymous), "worker", offerAt(2));
+    shown.record(by(anonymousCaller), "worker", offerAt(2));
     expect(shown.latest(by(agent("y")), "worker")).toEqual(offerAt(2));
     expect(shown.latest(by(agent("y"), "192.0.2.2"), "worker")).toBeUndefined();
   });
@@ -34,7 +39,7 @@ describe("A12: what cards have shown", () => {
   test("A12: is the later of what the caller and its address were shown", () => {
     const shown = createShownOffers();
     shown.record(by(agent("x")), "worker", offerAt(1));
-    shown.record(by(anonymous), "worker", offerAt(2));
+    shown.record(by(anonymousCaller), "worker", offerAt(2));
     expect(shown.latest(by(agent("x")), "worker")).toEqual(offerAt(2));
     shown.record(by(agent("x")), "worker", offerAt(3));
     expect(shown.latest(by(agent("x")), "worker")).toEqual(offerAt(3));

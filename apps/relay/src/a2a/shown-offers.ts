@@ -1,8 +1,8 @@
-import { limits, type Offer } from "@agent/wire";
+import { limits, type PricedListing } from "@agent/wire";
 import type { RequestContext } from "../http/mount.ts";
 
-interface Shown {
-  readonly offer: Offer;
+interface ShownOffer {
+  readonly offer: PricedListing;
   readonly characters: number;
   /** Grows with each card, so that the later of two can be told. */
   readonly order: number;
@@ -11,12 +11,12 @@ interface Shown {
 /** What agents' cards have told their readers of prices; bounded, and gone with the process. */
 export interface ShownOffers {
   /** A card with this offer goes out as the answer to a request. */
-  record(context: Reading, agentId: string, offer: Offer): void;
+  record(context: OfferReader, agentId: string, offer: PricedListing): void;
   /** The offer of the agent's card that this caller got last. */
-  latest(context: Reading, agentId: string): Offer | undefined;
+  latest(context: OfferReader, agentId: string): PricedListing | undefined;
 }
 
-type Reading = Pick<RequestContext, "caller" | "clientIp">;
+type OfferReader = Pick<RequestContext, "caller" | "clientIp">;
 
 /**
  * Remembers for each caller the newest cards. Cards are public, so most of them are read without a
@@ -24,24 +24,24 @@ type Reading = Pick<RequestContext, "caller" | "clientIp">;
  * before a thousand of them have read a card.
  */
 export function createShownOffers(): ShownOffers {
-  const readers = new Map<string, Map<string, Shown>>();
-  let cards = 0;
+  const readers = new Map<string, Map<string, ShownOffer>>();
+  let cardCount = 0;
 
   return {
     record(context, agentId, offer) {
-      const reader = namedCaller(context) ?? address(context);
-      const shown = readers.get(reader) ?? new Map<string, Shown>();
+      const reader = callerKey(context) ?? addressKey(context);
+      const shown = readers.get(reader) ?? new Map<string, ShownOffer>();
       readers.delete(reader);
       readers.set(reader, shown);
       shown.delete(agentId);
-      cards += 1;
-      shown.set(agentId, { offer, characters: JSON.stringify(offer).length, order: cards });
-      forgetOldest(shown);
+      cardCount += 1;
+      shown.set(agentId, { offer, characters: JSON.stringify(offer).length, order: cardCount });
+      evictOldest(shown);
       const [oldest] = readers.keys();
       if (readers.size > limits.cardReaders && oldest !== undefined) readers.delete(oldest);
     },
     latest(context, agentId) {
-      const known = [namedCaller(context), address(context)].flatMap(
+      const known = [callerKey(context), addressKey(context)].flatMap(
         (reader) => readers.get(reader ?? "")?.get(agentId) ?? [],
       );
       return known.toSorted((a, b) => b.order - a.order)[0]?.offer;
@@ -50,7 +50,7 @@ export function createShownOffers(): ShownOffers {
 }
 
 /** Keeps the newest offers of one reader, and always the last one. */
-function forgetOldest(shown: Map<string, Shown>): void {
+function evictOldest(shown: Map<string, ShownOffer>): void {
   let kept = 0;
   for (const { characters } of shown.values()) kept += characters;
   for (const [agentId, { characters }] of shown) {
@@ -60,11 +60,11 @@ function forgetOldest(shown: Map<string, Shown>): void {
   }
 }
 
-function namedCaller({ caller }: Reading): string | undefined {
+function callerKey({ caller }: OfferReader): string | undefined {
   if (caller.kind === "agent") return `agent ${caller.agentId}`;
   return caller.kind === "master" ? "operator" : undefined;
 }
 
-function address({ clientIp }: Reading): string {
+function addressKey({ clientIp }: OfferReader): string {
   return `address ${clientIp()}`;
 }

@@ -1,8 +1,8 @@
 import {
-  hireExtension,
-  shownPrice,
+  DELEGATION_EXTENSION,
+  getListedPrice,
   SubmitTaskBody,
-  type Offer,
+  type PricedListing,
   type Code,
   type Refusal,
   type SendMessageParams,
@@ -10,20 +10,20 @@ import {
 import type { Idempotency } from "../http/idempotency.ts";
 import type { RequestContext } from "../http/mount.ts";
 import { validate } from "../http/validate.ts";
-import { submitPaid } from "../payments/x402-submit.ts";
+import { submitWithPayment } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
-import { fault, type A2aFault } from "./rpc-error.ts";
+import { createFault, type A2aFault } from "./rpc-error.ts";
 import type { ShownOffers } from "./shown-offers.ts";
 
 type Message = SendMessageParams["message"];
 
 /** What the doors of A2A share beside the relay's services. */
-export interface A2aDoors {
+export interface A2aDependencies {
   readonly idempotency: Idempotency;
   readonly shownOffers: ShownOffers;
 }
 
-interface Submitted {
+interface SubmittedMessage {
   readonly ok: true;
   readonly taskId: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -35,28 +35,33 @@ interface Submitted {
  */
 export async function submitMessage(
   services: Services,
-  { idempotency, shownOffers }: A2aDoors,
+  { idempotency, shownOffers }: A2aDependencies,
   { agentId, params }: { readonly agentId: string; readonly params: SendMessageParams },
   context: RequestContext,
-): Promise<Submitted | Refusal<Code> | A2aFault> {
+): Promise<SubmittedMessage | Refusal<Code> | A2aFault> {
   const { caller, headers, path } = context;
   const { message, configuration } = params;
   if (configuration.taskPushNotificationConfig !== undefined) {
-    return fault("PUSH_NOTIFICATION_NOT_SUPPORTED");
+    return createFault("PUSH_NOTIFICATION_NOT_SUPPORTED");
   }
   if (message.taskId !== "" || message.contextId !== "") {
-    return fault("UNSUPPORTED_OPERATION", "a task takes one message and is its own context");
+    return createFault("UNSUPPORTED_OPERATION", "a task takes one message and is its own context");
   }
-  const prompt = promptOf(message);
-  if (prompt === undefined) return fault("CONTENT_TYPE_NOT_SUPPORTED", "parts have to be text");
-  const checked = validate(SubmitTaskBody, { ...message.metadata[hireExtension], prompt });
+  const prompt = joinTextParts(message);
+  if (prompt === undefined)
+    return createFault("CONTENT_TYPE_NOT_SUPPORTED", "parts have to be text");
+  const checked = validate(SubmitTaskBody, { ...message.metadata[DELEGATION_EXTENSION], prompt });
   if (!checked.ok) return checked;
 
   const terms = checked.value as SubmitTaskBody;
-  const { cap, isFromCard } = capOf(message, terms, shownOffers.latest(context, agentId));
+  const { cap, isFromCard } = resolveBudgetCap(
+    message,
+    terms,
+    shownOffers.latest(context, agentId),
+  );
   const body = { ...terms, ...(cap !== undefined && { max_budget: cap }) };
   const payment = headers.get("payment-signature");
-  const answer = await idempotency.once(
+  const answer = await idempotency.runOnce(
     {
       operation: "callAgent",
       path,
@@ -66,7 +71,8 @@ export async function submitMessage(
       text: JSON.stringify(message),
       body,
     },
-    (keep) => submitPaid(services, { targetId: agentId, body, caller, keep }, payment),
+    (keep) =>
+      submitWithPayment(services, { targetId: agentId, body, caller, saveResponse: keep }, payment),
   );
   if ("ok" in answer) {
     const isRaised = isFromCard && answer.code === "budget.max_exceeded";
@@ -81,19 +87,19 @@ export async function submitMessage(
  * The most that the message may cost: what it says itself, else the price on the card that its sender
  * got last. Without either the sender was shown no price, and it is the one of the moment.
  */
-function capOf(
+function resolveBudgetCap(
   { metadata }: Message,
   terms: SubmitTaskBody,
-  shown: Offer | undefined,
+  shown: PricedListing | undefined,
 ): { readonly cap: number | undefined; readonly isFromCard: boolean } {
   const said = [metadata.max_budget, terms.max_budget].filter((cap) => cap !== undefined);
   if (said.length > 0) return { cap: Math.min(...said), isFromCard: false };
-  const price = shown && shownPrice(shown, terms.required_capabilities ?? []);
+  const price = shown && getListedPrice(shown, terms.required_capabilities ?? []);
   return { cap: price, isFromCard: price !== undefined };
 }
 
 /** The text of all parts, or undefined where one is no text. */
-function promptOf({ parts }: Message): string | undefined {
+function joinTextParts({ parts }: Message): string | undefined {
   const texts = parts.map(({ text }) => text);
   return texts.every((text) => typeof text === "string") ? texts.join("\n") : undefined;
 }

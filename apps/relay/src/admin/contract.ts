@@ -1,19 +1,19 @@
-import { openApi } from "@agent/wire";
+import { buildOpenApi } from "@agent/wire";
 import { version } from "../version.ts";
-import { referencePage } from "./reference-page.ts";
+import { buildReferencePage } from "./reference-page.ts";
 
 // Made when first asked for: it takes longer than all the rest of a start.
-let document: ReturnType<typeof openApi> | undefined;
-let page: string | undefined;
+let cachedDocument: ReturnType<typeof buildOpenApi> | undefined;
+let cachedPage: string | undefined;
 
 /** The contract of this version in OpenAPI. */
-export function contractDocument(): ReturnType<typeof openApi> {
-  document ??= openApi(version);
-  return document;
+export function getContractDocument(): ReturnType<typeof buildOpenApi> {
+  cachedDocument ??= buildOpenApi(version);
+  return cachedDocument;
 }
 
 /** The same as a page to read. */
-export function contractPage(): string {
-  page ??= referencePage(contractDocument());
-  return page;
+export function getContractPage(): string {
+  cachedPage ??= buildReferencePage(getContractDocument());
+  return cachedPage;
 }

@@ -1,17 +1,17 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FreezeRow, IncarnationRow } from "../storage/tables/admin.ts";
 
-const current = prepare()(db.selectFrom("freeze").selectAll());
+const freezeRow = compile()(queryBuilder.selectFrom("freeze").selectAll());
 
 export function findFreeze(read: Reader): Promise<FreezeRow | undefined> {
-  return read.get(current, {});
+  return read.get(freezeRow, {});
 }
 
-const begin = prepare<Pick<FreezeRow, "since" | "reason">>()(
-  db
+const insertFreezeQuery = compile<Pick<FreezeRow, "since" | "reason">>()(
+  queryBuilder
     .insertInto("freeze")
-    .values({ one: 1, since: p("since"), reason: p("reason"), restored: 0 })
+    .values({ one: 1, since: param("since"), reason: param("reason"), restored: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 
@@ -20,18 +20,18 @@ export async function insertFreeze(
   tx: Tx,
   row: Pick<FreezeRow, "since" | "reason">,
 ): Promise<void> {
-  await tx.run(begin, row);
+  await tx.run(insertFreezeQuery, row);
 }
 
-const end = prepare()(db.deleteFrom("freeze").returningAll());
+const deleteFreezeQuery = compile()(queryBuilder.deleteFrom("freeze").returningAll());
 
-export function removeFreeze(tx: Tx): Promise<FreezeRow | undefined> {
-  return tx.get(end, {});
+export function deleteFreeze(tx: Tx): Promise<FreezeRow | undefined> {
+  return tx.get(deleteFreezeQuery, {});
 }
 
-const life = prepare()(db.selectFrom("incarnation").selectAll());
+const incarnationRow = compile()(queryBuilder.selectFrom("incarnation").selectAll());
 
 /** Which life of the relay this database is; 0 when it was never restored from a backup. */
 export async function findIncarnation(read: Reader): Promise<IncarnationRow["number"]> {
-  return (await read.get(life, {}))?.number ?? 0;
+  return (await read.get(incarnationRow, {}))?.number ?? 0;
 }

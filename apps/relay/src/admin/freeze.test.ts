@@ -3,14 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  seller,
-  submit,
-  taskAt,
+  createSeller,
+  submitTask,
+  getTaskAt,
 } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -18,26 +18,26 @@ beforeEach(async () => {
 });
 afterEach(() => t.close());
 
-const freeze = (reason = "an audit") => t.asMaster("POST", "/api/v1/admin/freeze", { reason });
-const unfreeze = () => t.asMaster("POST", "/api/v1/admin/unfreeze");
+const freeze = (reason = "an audit") => t.asOperator("POST", "/api/v1/admin/freeze", { reason });
+const unfreeze = () => t.asOperator("POST", "/api/v1/admin/unfreeze");
 const frozen = { status: 503, body: { code: "server.frozen" } };
 
 describe("a frozen relay", () => {
   test("refuses what writes and answers what reads", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
     expect(await freeze()).toMatchObject({
       status: 200,
       body: { frozen: true, reason: "an audit", since: t.clock.now() },
     });
-    const refused = await submit(t, boss, worker);
+    const refused = await submitTask(t, boss, worker);
     expect(refused).toMatchObject(frozen);
     expect(refused.headers.get("retry-after")).toBe("60");
-    const receipt = receiptOf(worker, task);
+    const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject(frozen);
     expect(await t.as(boss, "POST", `${task.path}/cancel`)).toMatchObject(frozen);
-    expect(await t.balance(boss)).toBe(7.6);
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await t.getBalance(boss)).toBe(7.6);
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
     expect(await t.request("GET", "/health/ready")).toMatchObject({ status: 200 });
     await expectConsistentBooks(t, { holds: 2.4 });
     await unfreeze();
@@ -47,26 +47,26 @@ describe("a frozen relay", () => {
   });
 
   test("lets no task expire, and gives every open one the time that it stood still", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
-    const { expires_at } = await taskAt(t, task.path);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    const { expires_at } = await getTaskAt(t, task.path);
     await t.clock.advance(899_999);
     await freeze();
     await t.clock.advance(5_000_000);
     await t.relay.tick();
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending", expires_at });
-    const asked = async (what: string) => (await t.asMaster("GET", `${task.path}/${what}`)).body;
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending", expires_at });
+    const asked = async (what: string) => (await t.asOperator("GET", `${task.path}/${what}`)).body;
     expect(await asked("routing")).toMatchObject({ code: "routing.not_found" });
     expect(await asked("evidence")).toMatchObject({ code: "task.no_receipt" });
     await unfreeze();
-    expect(await taskAt(t, task.path)).toMatchObject({ expires_at: expires_at + 5_000_000 });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ expires_at: expires_at + 5_000_000 });
     await t.relay.tick();
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
     await t.clock.advance(1);
-    expect(await t.asMaster("GET", task.path)).toMatchObject({ status: 404 });
+    expect(await t.asOperator("GET", task.path)).toMatchObject({ status: 404 });
     await t.clock.advance(1_000);
     await t.relay.tick();
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
   });
 
   test("stays as it was frozen first, and is unfrozen as often as one likes", async () => {
@@ -83,7 +83,7 @@ describe("a frozen relay", () => {
   });
 
   test("is the operator's to freeze", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     for (const path of ["/api/v1/admin/freeze", "/api/v1/admin/unfreeze"]) {
       expect(await t.as(agent, "POST", path, { reason: "mine" })).toMatchObject({ status: 403 });
     }
@@ -95,21 +95,21 @@ describe("a frozen relay", () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-frozen-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
-    const boss = await before.agent();
-    const { body } = await submit(before, boss, boss);
+    const boss = await before.createAgent();
+    const { body } = await submitTask(before, boss, boss);
     const path = `/agent/${boss.agentId}/task/${String(body["task_id"])}`;
-    await before.asMaster("POST", "/api/v1/admin/freeze", { reason: "moving house" });
+    await before.asOperator("POST", "/api/v1/admin/freeze", { reason: "moving house" });
     await before.close();
 
     const after = await startTestRelay(env, 2);
     await after.clock.advance(2_000_000);
     await after.relay.tick();
-    expect(await submit(after, boss, boss)).toMatchObject(frozen);
-    expect(await after.asMaster("GET", path)).toMatchObject({ status: 200 });
-    await after.asMaster("POST", "/api/v1/admin/unfreeze");
+    expect(await submitTask(after, boss, boss)).toMatchObject(frozen);
+    expect(await after.asOperator("GET", path)).toMatchObject({ status: 200 });
+    await after.asOperator("POST", "/api/v1/admin/unfreeze");
     await after.relay.tick();
-    expect(await after.asMaster("GET", path)).toMatchObject({ status: 200 });
-    expect(await submit(after, boss, boss)).toMatchObject({ status: 201 });
+    expect(await after.asOperator("GET", path)).toMatchObject({ status: 200 });
+    expect(await submitTask(after, boss, boss)).toMatchObject({ status: 201 });
     await after.close();
     rmSync(folder, { recursive: true });
   });

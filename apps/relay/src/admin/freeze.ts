@@ -1,13 +1,13 @@
 import { resumeInbound } from "../federation/resume-inbound.ts";
 import { resumeOutbound } from "../federation/resume-outbound.ts";
-import { inTraceAtHand } from "../http/trace.ts";
+import { bindCurrentTrace } from "../http/trace.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageFrozen, type Reader, type Storage } from "../storage/storage.ts";
-import { forgetClaimsOfPeers, postponeOpenTasks } from "../tasks/postpone-store.ts";
-import { findFreeze, findIncarnation, insertFreeze, removeFreeze } from "./freeze-store.ts";
+import { clearPeerClaimTimes, postponeOpenTasks } from "../tasks/postpone-store.ts";
+import { findFreeze, findIncarnation, insertFreeze, deleteFreeze } from "./freeze-store.ts";
 
 /** Since when the relay stands still, and why. */
-export interface Frozen {
+export interface FreezeState {
   readonly since: number;
   readonly reason: string;
   /** Whether it stands still because its database was restored from a backup. */
@@ -19,26 +19,26 @@ export interface Freezer {
   /** Which life of the relay its database is: grows with every restore of a backup. */
   readonly incarnation: number;
   /** Undefined while the relay works. */
-  frozen(): Frozen | undefined;
+  frozen(): FreezeState | undefined;
   /** The time by which tasks expire: it stands still with the relay. */
   readonly taskTime: () => number;
   /** Since when the relay works: its start, or the end of its last freeze. */
   readonly runningSince: () => number;
-  freeze(reason: string): Promise<Frozen>;
+  freeze(reason: string): Promise<FreezeState>;
   unfreeze(): Promise<void>;
   /** Reads everything as of one moment, frozen or not. */
-  inspect<T>(work: (read: Reader) => Promise<T>): Promise<T>;
+  readSnapshot<T>(work: (read: Reader) => Promise<T>): Promise<T>;
   /** The storage for everything else: it takes no transaction while the relay is frozen. */
   readonly storage: Storage;
 }
 
 /** A relay that was frozen when it ended is frozen when it starts again. */
-export async function openFreezer(
+export async function loadFreezer(
   storage: Storage,
   { now }: Pick<Runtime, "now">,
 ): Promise<Freezer> {
   const stored = await findFreeze(storage.read);
-  let current: Frozen | undefined = stored && { ...stored, restored: stored.restored === 1 };
+  let current: FreezeState | undefined = stored && { ...stored, restored: stored.restored === 1 };
   const incarnation = await findIncarnation(storage.read);
   let runningSince = now();
 
@@ -62,25 +62,25 @@ export async function openFreezer(
     },
     async unfreeze() {
       await storage.transaction(async (tx) => {
-        const ended = await removeFreeze(tx);
+        const ended = await deleteFreeze(tx);
         if (ended === undefined) return;
-        const stoodMs = Math.max(0, now() - ended.since);
+        const pausedMs = Math.max(0, now() - ended.since);
         const restored = ended.restored === 1;
-        await postponeOpenTasks(tx, stoodMs);
-        if (restored) await forgetClaimsOfPeers(tx);
-        await resumeOutbound(tx, stoodMs);
-        await resumeInbound(tx, { now: now(), stoodMs, restored });
+        await postponeOpenTasks(tx, pausedMs);
+        if (restored) await clearPeerClaimTimes(tx);
+        await resumeOutbound(tx, pausedMs);
+        await resumeInbound(tx, { now: now(), pausedMs, restored });
       });
       runningSince = now();
       current = undefined;
     },
-    inspect: (work) => storage.snapshot(work),
+    readSnapshot: (work) => storage.snapshot(work),
     storage: {
       ...storage,
       transaction: (work) =>
         current === undefined
           ? // A batch runs the jobs of many requests, each in the trace of its own.
-            storage.transaction(inTraceAtHand(work))
+            storage.transaction(bindCurrentTrace(work))
           : Promise.reject(new StorageFrozen("the relay is frozen")),
     },
   };

@@ -4,53 +4,54 @@ export interface JobState {
   /** Since its last success, or since it was first tried. */
   readonly ageMs: number;
   readonly failures: number;
-  readonly late: boolean;
+  readonly isOverdue: boolean;
 }
 
 /** Who asks after the background jobs finds them here. */
-export interface JobBoard {
-  ran(job: { readonly name: string; readonly everyMs: number }, ok: boolean): void;
+export interface JobMonitor {
+  recordRun(job: { readonly name: string; readonly everyMs: number }, ok: boolean): void;
   /** Nothing was due before now: the relay stood still. */
-  excuse(): void;
-  states(): readonly JobState[];
+  resetAges(): void;
+  listStates(): readonly JobState[];
 }
 
-interface Entry {
+interface JobEntry {
   readonly everyMs: number;
-  aliveAt: number;
+  ageStartsAt: number;
   succeeded: boolean;
   failures: number;
 }
 
 /** A job may miss a few rounds, and a slow round is none of its own fault. */
-const missedRounds = 3;
-const leastPatienceMs = 60_000;
+const MAX_MISSED_ROUNDS = 3;
+const MIN_OVERDUE_MS = 60_000;
 
-export function createJobBoard(now: () => number): JobBoard {
-  const entries = new Map<string, Entry>();
+export function createJobMonitor(now: () => number): JobMonitor {
+  const entries = new Map<string, JobEntry>();
   return {
-    ran({ name, everyMs }, ok) {
+    recordRun({ name, everyMs }, ok) {
       const entry = entries.get(name) ?? {
         everyMs,
-        aliveAt: now(),
+        ageStartsAt: now(),
         succeeded: false,
         failures: 0,
       };
       entries.set(name, entry);
       if (ok) {
-        entry.aliveAt = now();
+        entry.ageStartsAt = now();
         entry.succeeded = true;
       } else entry.failures += 1;
     },
-    excuse() {
-      for (const entry of entries.values()) entry.aliveAt = now();
+    resetAges() {
+      for (const entry of entries.values()) entry.ageStartsAt = now();
     },
-    states: () =>
-      [...entries].map(([job, { everyMs, aliveAt, succeeded, failures }]) => {
+    listStates: () =>
+      [...entries].map(([job, { everyMs, ageStartsAt: aliveAt, succeeded, failures }]) => {
         const ageMs = now() - aliveAt;
         // What runs once only has to have succeeded.
-        const rounds = everyMs === Infinity ? (succeeded ? Infinity : 0) : everyMs * missedRounds;
-        return { job, ageMs, failures, late: ageMs > Math.max(rounds, leastPatienceMs) };
+        const rounds =
+          everyMs === Infinity ? (succeeded ? Infinity : 0) : everyMs * MAX_MISSED_ROUNDS;
+        return { job, ageMs, failures, isOverdue: ageMs > Math.max(rounds, MIN_OVERDUE_MS) };
       }),
   };
 }

@@ -1,7 +1,7 @@
 import { operations, type OperationName } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ afterEach(() => t.close());
 
 /** Each sample of the Prometheus text by its name and labels. */
 async function samples(): Promise<Map<string, number>> {
-  const { status, headers, text } = await t.request("GET", "/metrics", { token: masterToken });
+  const { status, headers, text } = await t.request("GET", "/metrics", { token: OPERATOR_TOKEN });
   expect(status).toBe(200);
   expect(headers.get("content-type")).toBe("text/plain; version=0.0.4; charset=utf-8");
   const lines = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -49,11 +49,11 @@ describe("the metrics", () => {
   });
 
   test("tell of open tasks, of jobs and of a freeze", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    await submitAcceptedTask(t, boss, worker);
     await t.relay.tick();
     await t.clock.advance(7_000);
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     const seen = await samples();
     expect(seen.get("agent_relay_open_tasks")).toBe(1);
     expect(seen.get("agent_relay_sockets")).toBe(0);
@@ -64,7 +64,7 @@ describe("the metrics", () => {
 
   test("are the operator's", async () => {
     expect(await t.request("GET", "/metrics")).toMatchObject({ status: 401 });
-    expect(await t.as(await t.agent(), "GET", "/metrics")).toMatchObject({ status: 403 });
+    expect(await t.as(await t.createAgent(), "GET", "/metrics")).toMatchObject({ status: 403 });
   });
 });
 
@@ -99,10 +99,10 @@ describe("the ready check", () => {
 
   test("does not mind that the jobs of a frozen relay wait", async () => {
     await t.relay.tick();
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     await t.clock.advance(3_600_000);
     expect(await ready()).toMatchObject({ status: 200 });
-    await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(await ready()).toMatchObject({ status: 200 });
   });
 });

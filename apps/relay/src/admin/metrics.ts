@@ -1,15 +1,17 @@
 import { limits } from "@agent/wire";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Services } from "../services.ts";
-import { openTasks } from "./store.ts";
+import { countOpenTasks } from "./store.ts";
 
 /** What is counted while requests are served; its labels are names of the contract, so they are few. */
 export interface RequestMetrics {
-  readonly served: (operation: string, status: number, seconds: number) => void;
+  readonly recordRequest: (operation: string, status: number, seconds: number) => void;
   readonly registry: Registry;
 }
 
-const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const durationBuckets = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60,
+];
 
 export function createMetrics(): RequestMetrics {
   const registry = new Registry();
@@ -24,12 +26,12 @@ export function createMetrics(): RequestMetrics {
     name: "agent_relay_http_request_duration_seconds",
     help: "Time from a request to its answer, held polls included.",
     labelNames: ["operation"],
-    buckets,
+    buckets: durationBuckets,
     registers,
   });
   return {
     registry,
-    served(operation, status, seconds) {
+    recordRequest(operation, status, seconds) {
       requests.labels(operation, String(status)).inc();
       duration.labels(operation).observe(seconds);
     },
@@ -37,15 +39,15 @@ export function createMetrics(): RequestMetrics {
 }
 
 /** Adds what is read from the relay at the moment of asking. */
-export function observeRelay(
+export function registerRelayMetrics(
   { registry }: RequestMetrics,
   services: Pick<
     Services,
-    "storage" | "connections" | "jobBoard" | "freezer" | "clock" | "reconciler"
+    "storage" | "connections" | "jobMonitor" | "freezer" | "clock" | "reconciler"
   >,
   draining: () => boolean,
 ): void {
-  const { storage, connections, jobBoard, freezer, clock, reconciler } = services;
+  const { storage, connections, jobMonitor: jobBoard, freezer, clock, reconciler } = services;
   const registers = [registry];
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
@@ -56,7 +58,7 @@ export function observeRelay(
         this.set(await read());
       },
     });
-  gauge("open_tasks", "Tasks that have not ended.", () => openTasks(storage.read));
+  gauge("open_tasks", "Tasks that have not ended.", () => countOpenTasks(storage.read));
   gauge("open_tasks_limit", "Most tasks that may be open.", () => limits.liveTasks);
   gauge("sockets", "Devices that are connected.", () => [...connections.all()].length);
   gauge("frozen", "1 while the operator holds the relay still.", () =>
@@ -85,7 +87,7 @@ export function observeRelay(
     labelNames: ["job"],
     registers,
     collect() {
-      for (const { job, ageMs } of jobBoard.states()) this.labels(job).set(ageMs / 1_000);
+      for (const { job, ageMs } of jobBoard.listStates()) this.labels(job).set(ageMs / 1_000);
     },
   });
   new Gauge({
@@ -94,7 +96,7 @@ export function observeRelay(
     labelNames: ["job"],
     registers,
     collect() {
-      for (const { job, failures } of jobBoard.states()) this.labels(job).set(failures);
+      for (const { job, failures } of jobBoard.listStates()) this.labels(job).set(failures);
     },
   });
 }

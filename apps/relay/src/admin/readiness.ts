@@ -3,25 +3,25 @@ import type { RelayClock } from "../clock/relay-clock.ts";
 import type { Services } from "../services.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { StorageUnavailable } from "../storage/storage.ts";
-import { booksLine } from "./reconciler.ts";
-import { countMigrations, ping } from "./store.ts";
+import { formatBooksCheck } from "./reconciler.ts";
+import { countMigrations, pingDatabase } from "./store.ts";
 
 /** Whether work may be sent here: what an orchestrator and an operator look at. */
-export async function readiness(
+export async function checkReadiness(
   {
     storage,
-    jobBoard,
+    jobMonitor: jobBoard,
     freezer,
     clock,
     reconciler,
-  }: Pick<Services, "storage" | "jobBoard" | "freezer" | "clock" | "reconciler">,
+  }: Pick<Services, "storage" | "jobMonitor" | "freezer" | "clock" | "reconciler">,
   draining: boolean,
 ): Promise<Answer<Operations["ready"]>> {
   try {
-    await ping(storage.read);
+    await pingDatabase(storage.read);
     const applied = await countMigrations(storage.read);
     // While the relay is frozen its jobs wait, and that is as it should be.
-    const jobs = freezer.frozen() === undefined ? jobBoard.states() : [];
+    const jobs = freezer.frozen() === undefined ? jobBoard.listStates() : [];
     const checks = [
       { check: "database", ok: true, detail: "answers" },
       {
@@ -29,14 +29,14 @@ export async function readiness(
         ok: applied === migrations.length,
         detail: `${applied} of ${migrations.length}`,
       },
-      ...jobs.map(({ job, ageMs, late }) => ({
+      ...jobs.map(({ job, ageMs, isOverdue: late }) => ({
         check: `job ${job}`,
         ok: !late,
         detail: `${Math.floor(ageMs / 1_000)} s since it succeeded`,
       })),
     ];
     if (draining) return refuse("server.draining");
-    const all = [...checks, clockLine(clock), booksLine(reconciler.latest())];
+    const all = [...checks, formatClockCheck(clock), formatBooksCheck(reconciler.latest())];
     const failing = checks.filter(({ ok }) => !ok);
     if (failing.length === 0) return { status: 200, body: { status: "ready", checks: all } };
     const names = failing.map(({ check }) => check).join(", ");
@@ -48,7 +48,7 @@ export async function readiness(
 }
 
 /** The operator is told of a clock that jumped; requests go on, so the relay stays ready. */
-function clockLine(clock: RelayClock) {
+function formatClockCheck(clock: RelayClock) {
   const jump = clock.jump();
   const detail =
     jump === null

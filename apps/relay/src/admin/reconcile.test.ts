@@ -1,10 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { openEdited } from "../../test/edited-relay.ts";
-import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { openEditedRelay } from "../../test/edited-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  expectConsistentBooks,
+  createSeller,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const reconcile = async (t: TestRelay) =>
-  (await t.asMaster("GET", "/api/v1/admin/reconciliation")).body as {
+  (await t.asOperator("GET", "/api/v1/admin/reconciliation")).body as {
     consistent: boolean;
     checks: { name: string; ok: boolean; detail: string }[];
     totals: Record<string, number>;
@@ -23,13 +28,13 @@ describe("the books", () => {
 
   test("show where money lies at every step of a task", async () => {
     const t = await startTestRelay();
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await expectConsistentBooks(t, { deposits: 10, balances: 10, holds: 0, fees: 0 });
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expectConsistentBooks(t, { deposits: 10, balances: 7.6, holds: 2.4, fees: 0 });
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     await expectConsistentBooks(t, { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 });
-    await delegate(t, boss, worker);
+    await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(900_000);
     await t.relay.tick();
     await expectConsistentBooks(t, { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 });
@@ -39,7 +44,7 @@ describe("the books", () => {
   test("are the operator's alone", async () => {
     const t = await startTestRelay();
     const path = "/api/v1/admin/reconciliation";
-    expect(await t.as(await t.agent(), "GET", path)).toMatchObject({ status: 403 });
+    expect(await t.as(await t.createAgent(), "GET", path)).toMatchObject({ status: 403 });
     expect(await t.request("GET", path)).toMatchObject({ status: 401 });
     await t.close();
   });
@@ -58,7 +63,7 @@ describe("the books", () => {
 
   test("A13: are consistent while an agent owes what was taken back of its card payments", async () => {
     const sql = moved("agent:a", -5) + moved("agent:b", 5) + takenBack("a", 5);
-    const state = await openEdited(() => sql);
+    const state = await openEditedRelay(() => sql);
     const { consistent, totals } = await reconcile(state.t);
     expect([consistent, totals]).toMatchObject([true, { card_reversals: 0.000005 }]);
     await state.close();
@@ -87,7 +92,7 @@ describe("the books", () => {
       ["every hold is that of an open task or withdrawal"],
     ],
   ])("tell of %s, and by which check", async (_, sql, failing) => {
-    const state = await openEdited(() => sql);
+    const state = await openEditedRelay(() => sql);
     const { consistent, checks } = await reconcile(state.t);
     expect(consistent).toBe(false);
     expect(checks.filter(({ ok }) => !ok).map(({ name }) => name)).toEqual(failing);

@@ -2,16 +2,23 @@ import { asMicro, fromMicro } from "@agent/budget";
 import type { Answer, Operations, Result } from "@agent/wire";
 import type { Services } from "../services.ts";
 import { accountChecks } from "./books/account-checks.ts";
-import { accountTotals, totalReversed, totalsMovedOutside } from "./books/account-store.ts";
-import { runCheck, type Books as BooksToCheck, type Check, type Finding } from "./books/check.ts";
+import { accountTotals, sumCardReversals, sumExternalMovements } from "./books/account-store.ts";
+import {
+  runBooksCheck,
+  type BooksCheckContext as BooksToCheck,
+  type BooksCheck,
+  type BooksCheckResult,
+} from "./books/check.ts";
 import { readPages } from "./books/scan.ts";
 import { taskChecks } from "./books/task-checks.ts";
 
 /** What the accounts hold together, and which rules they keep. */
-export type Books = Omit<Result<Operations["reconcile"]>, "checks"> & { checks: Finding[] };
+export type ReconciliationResult = Omit<Result<Operations["reconcile"]>, "checks"> & {
+  checks: BooksCheckResult[];
+};
 
 /** Every rule of the books; each reads its rows page by page and on its own. */
-const CHECKS: readonly Check[] = [...accountChecks, ...taskChecks];
+const CHECKS: readonly BooksCheck[] = [...accountChecks, ...taskChecks];
 
 /** Checks everything now, for the operator who asks. */
 export async function reconcile({
@@ -30,12 +37,12 @@ export async function reconcile({
 export async function checkBooks(
   books: BooksToCheck,
   failing: readonly string[] = [],
-): Promise<Books> {
-  const { kinds, outside, reversed } = await totalsOf(books);
-  const balance = (kind: string) => kinds.get(kind) ?? 0;
-  const moved = (type: string) => outside.get(type) ?? 0;
+): Promise<ReconciliationResult> {
+  const { kinds, outside, reversed } = await sumAccounts(books);
+  const balanceOfKind = (kind: string) => kinds.get(kind) ?? 0;
+  const externalTotal = (type: string) => outside.get(type) ?? 0;
   const sum = [...kinds.values()].reduce((all, amount) => all + amount, 0);
-  const checks: Finding[] = [
+  const checks: BooksCheckResult[] = [
     {
       name: "all accounts together hold 0",
       ok: sum === 0,
@@ -46,25 +53,25 @@ export async function checkBooks(
   ];
   for (const check of CHECKS) {
     const since = failing.includes(check.name) ? 0 : books.since;
-    checks.push(await runCheck(check, { ...books, since }));
+    checks.push(await runBooksCheck(check, { ...books, since }));
   }
   return {
     consistent: checks.every(({ ok }) => ok),
     checks,
     totals: {
-      deposits: dollars(-moved("deposit")),
-      withdrawals: dollars(moved("withdrawal")),
-      balances: dollars(balance("agent")),
-      holds: dollars(balance("held")),
-      fees: dollars(balance("relay")),
-      peers: dollars(balance("peer")),
-      card_reversals: dollars(reversed),
+      deposits: toDollars(-externalTotal("deposit")),
+      withdrawals: toDollars(externalTotal("withdrawal")),
+      balances: toDollars(balanceOfKind("agent")),
+      holds: toDollars(balanceOfKind("held")),
+      fees: toDollars(balanceOfKind("relay")),
+      peers: toDollars(balanceOfKind("peer")),
+      card_reversals: toDollars(reversed),
     },
   };
 }
 
 /** All accounts of one moment: a sum over several moments would miss what moved in between. */
-function totalsOf({ snapshot }: BooksToCheck) {
+function sumAccounts({ snapshot }: BooksToCheck) {
   return snapshot(async (read) => {
     const kinds = new Map<string, number>();
     await readPages(read, accountTotals, ({ totals }) => {
@@ -72,11 +79,15 @@ function totalsOf({ snapshot }: BooksToCheck) {
         kinds.set(kind, (kinds.get(kind) ?? 0) + amount);
       }
     });
-    return { kinds, outside: await totalsMovedOutside(read), reversed: await totalReversed(read) };
+    return {
+      kinds,
+      outside: await sumExternalMovements(read),
+      reversed: await sumCardReversals(read),
+    };
   });
 }
 
 /** `-0` is no amount. */
-function dollars(micro: number): number {
+function toDollars(micro: number): number {
   return fromMicro(asMicro(micro + 0));
 }

@@ -1,25 +1,25 @@
 import type { Log } from "../http/log.ts";
 import type { Runtime } from "../runtime.ts";
 import { StorageUnavailable, type Reader } from "../storage/storage.ts";
-import type { Books as Snapshots } from "./books/check.ts";
+import type { BooksCheckContext as Snapshots } from "./books/check.ts";
 import type { Freezer } from "./freeze.ts";
-import { checkBooks, type Books } from "./reconcile.ts";
+import { checkBooks, type ReconciliationResult } from "./reconcile.ts";
 
 /** A result of a check of the books. */
-export interface Reconciled {
+export interface Reconciliation {
   /** When it began, by the relay's clock. */
   readonly at: number;
-  readonly books: Books;
+  readonly books: ReconciliationResult;
 }
 
 /** Checks the books, by command and in the background. */
 export interface Reconciler {
   /** Checks everything now. */
-  checkAll(): Promise<Books>;
+  checkAll(): Promise<ReconciliationResult>;
   /** Checks what is open and what came since the last time; everything at first and once a day. */
   checkRecent(): Promise<void>;
   /** The newest result of either; undefined before the first. */
-  latest(): Reconciled | undefined;
+  latest(): Reconciliation | undefined;
   /** Breaks off what runs, so that the relay can close. */
   stop(): void;
 }
@@ -28,34 +28,39 @@ const DAY_MS = 86_400_000;
 /** What was under way when the last check began is checked again. */
 const OVERLAP_MS = 60_000;
 
-interface Parts {
-  readonly freezer: Pick<Freezer, "inspect">;
+interface ReconcilerDependencies {
+  readonly freezer: Pick<Freezer, "readSnapshot">;
   readonly runtime: Pick<Runtime, "now">;
   readonly elapsed: () => number;
   readonly log: Log;
 }
 
-export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Reconciler {
-  let latest: Reconciled | undefined;
-  let latestBegan = 0;
+export function createReconciler({
+  freezer,
+  runtime,
+  elapsed,
+  log,
+}: ReconcilerDependencies): Reconciler {
+  let latest: Reconciliation | undefined;
+  let latestStartedAt = 0;
   let checkedAllAt: number | undefined;
   let stopped = false;
 
-  function requireRunning(): void {
+  function assertRunning(): void {
     if (stopped) throw new StorageUnavailable("the relay is closing");
   }
 
   const snapshot: Snapshots["snapshot"] = (work) => {
-    requireRunning();
-    return freezer.inspect((read) => work(stopping(read, requireRunning)));
+    assertRunning();
+    return freezer.readSnapshot((read) => work(createStoppableReader(read, assertRunning)));
   };
 
-  async function check(since: number): Promise<Books> {
+  async function check(since: number): Promise<ReconciliationResult> {
     const [at, began] = [runtime.now(), elapsed()];
     const failing = latest?.books.checks.filter(({ ok }) => !ok).map(({ name }) => name);
     const books = await checkBooks({ snapshot, now: at, since }, failing);
     if (since === 0) checkedAllAt = began;
-    [latest, latestBegan] = [{ at, books }, began];
+    [latest, latestStartedAt] = [{ at, books }, began];
     for (const { name, ok, count, ids } of books.checks) {
       if (!ok) log.error("books.inconsistent", { check: name, count, ids: ids.join(" ") });
     }
@@ -63,8 +68,8 @@ export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Rec
   }
 
   /** Of two times the earlier one: by the clock, and by what has passed since, for it may have gone back. */
-  function sinceLatest({ at }: Reconciled): number {
-    return Math.min(at, runtime.now() - (elapsed() - latestBegan)) - OVERLAP_MS;
+  function recentStart({ at }: Reconciliation): number {
+    return Math.min(at, runtime.now() - (elapsed() - latestStartedAt)) - OVERLAP_MS;
   }
 
   return {
@@ -72,7 +77,7 @@ export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Rec
     async checkRecent() {
       const isDue = checkedAllAt === undefined || elapsed() - checkedAllAt >= DAY_MS;
       try {
-        await check(isDue || latest === undefined ? 0 : Math.max(1, sinceLatest(latest)));
+        await check(isDue || latest === undefined ? 0 : Math.max(1, recentStart(latest)));
       } catch (error) {
         // A check that was broken off by the end of the relay has not failed.
         if (!stopped) throw error;
@@ -86,21 +91,21 @@ export function createReconciler({ freezer, runtime, elapsed, log }: Parts): Rec
 }
 
 /** A reader that asks before each statement whether it may go on. */
-function stopping(read: Reader, requireRunning: () => void): Reader {
+function createStoppableReader(read: Reader, assertRunning: () => void): Reader {
   return {
     get(query, params) {
-      requireRunning();
+      assertRunning();
       return read.get(query, params);
     },
     all(query, params) {
-      requireRunning();
+      assertRunning();
       return read.all(query, params);
     },
   };
 }
 
 /** The line of readiness about the books, which never makes the relay unready. */
-export function booksLine(latest: Reconciled | undefined): {
+export function formatBooksCheck(latest: Reconciliation | undefined): {
   check: string;
   ok: boolean;
   detail: string;

@@ -1,5 +1,5 @@
 /** The parts of an OpenAPI document that the page shows. */
-interface Described {
+interface DescribedOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
@@ -27,11 +27,11 @@ interface Parameter {
 interface Document {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 }
 
-const style = `
+const stylesheet = `
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 pre { background: #f4f4f5; overflow: auto; padding: .75rem; }
 code, pre { font: 14px/1.4 ui-monospace, monospace; }
@@ -42,33 +42,33 @@ table { border-collapse: collapse; } td, th { padding: .2rem .8rem .2rem 0; text
 `;
 
 /** The contract as a page that needs nothing else: no script, no font, no other host. */
-export function referencePage(openApi: object): string {
+export function buildReferencePage(openApi: object): string {
   const document = openApi as Document;
   const { info, tags, paths, components } = document;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ path, method, described })),
   );
   const sections = tags.map(
-    ({ name }) => `<h2 id="${anchor(name)}">${escape(name)}</h2>
+    ({ name }) => `<h2 id="${toAnchor(name)}">${escapeHtml(name)}</h2>
 ${operations
   .filter(({ described }) => described.tags.includes(name))
-  .map(({ path, method, described }) => operationPart(path, method, described))
+  .map(({ path, method, described }) => formatOperation(path, method, described))
   .join("\n")}`,
   );
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) =>
-      `<details id="schema-${escape(name)}"><summary><code>${escape(name)}</code></summary>${json(schema)}</details>`,
+      `<details id="schema-${escapeHtml(name)}"><summary><code>${escapeHtml(name)}</code></summary>${formatJson(schema)}</details>`,
   );
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${escape(info.title)} ${escape(info.version)}</title>
-<style>${style}</style>
-<h1>${escape(info.title)} <small>${escape(info.version)}</small></h1>
-<p>${escape(info.description)}</p>
+<title>${escapeHtml(info.title)} ${escapeHtml(info.version)}</title>
+<style>${stylesheet}</style>
+<h1>${escapeHtml(info.title)} <small>${escapeHtml(info.version)}</small></h1>
+<p>${escapeHtml(info.description)}</p>
 <p><a href="openapi.json">openapi.json</a> is the same for machines.</p>
-<nav>${tags.map(({ name }) => `<a href="#${anchor(name)}">${escape(name)}</a>`).join(" · ")} · <a href="#schemas">Schemas</a></nav>
+<nav>${tags.map(({ name }) => `<a href="#${toAnchor(name)}">${escapeHtml(name)}</a>`).join(" · ")} · <a href="#schemas">Schemas</a></nav>
 ${sections.join("\n")}
 <h2 id="schemas">Schemas</h2>
 ${schemas.join("\n")}
@@ -76,7 +76,7 @@ ${schemas.join("\n")}
 `;
 }
 
-function callersOf(operation: Described): string {
+function formatCallers(operation: DescribedOperation): string {
   const [security] = operation.security;
   if (security === undefined) return "no token";
   if (!("bearer" in security)) return "signed headers of another relay";
@@ -84,46 +84,46 @@ function callersOf(operation: Described): string {
   return operation["x-owner-only"] ? "a token of the agent itself" : "a token";
 }
 
-function operationPart(path: string, method: string, operation: Described): string {
+function formatOperation(path: string, method: string, operation: DescribedOperation): string {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const limit = operation["x-rate-limit"];
   const facts = [
-    callersOf(operation),
+    formatCallers(operation),
     operation["x-single-use-token"] && "a fresh token each time",
-    operation["x-token-scope"] && `scope <code>${escape(operation["x-token-scope"])}</code>`,
-    limit && `${limit.per_minute} a minute (${escape(limit.tier)})`,
+    operation["x-token-scope"] && `scope <code>${escapeHtml(operation["x-token-scope"])}</code>`,
+    limit && `${limit.per_minute} a minute (${escapeHtml(limit.tier)})`,
   ].filter(Boolean);
   const rows = parameters.map(
     ({ name, in: place, required, description = "", schema }) =>
-      `<tr><td><code>${escape(name)}</code></td><td>${escape(place)}${required ? ", required" : ""}</td><td><code>${escape(JSON.stringify(schema))}</code> ${text(description)}</td></tr>`,
+      `<tr><td><code>${escapeHtml(name)}</code></td><td>${escapeHtml(place)}${required ? ", required" : ""}</td><td><code>${escapeHtml(JSON.stringify(schema))}</code> ${formatMarkdown(description)}</td></tr>`,
   );
   const body = Object.values(requestBody?.content ?? {})[0]?.schema;
   const answers = Object.entries(responses).map(([status, { description, content = {} }]) => {
     const media = Object.entries(content).map(([type, { schema }]) =>
-      Number(status) < 300 ? `<p><code>${escape(type)}</code></p>${json(schema)}` : "",
+      Number(status) < 300 ? `<p><code>${escapeHtml(type)}</code></p>${formatJson(schema)}` : "",
     );
-    return `<tr><th>${escape(status)}</th><td>${text(description)}${media.join("")}</td></tr>`;
+    return `<tr><th>${escapeHtml(status)}</th><td>${formatMarkdown(description)}${media.join("")}</td></tr>`;
   });
-  return `<details id="${escape(operationId)}">
-<summary><code><b>${method.toUpperCase()}</b> ${escape(path)}</code> ${text(summary)}</summary>
+  return `<details id="${escapeHtml(operationId)}">
+<summary><code><b>${method.toUpperCase()}</b> ${escapeHtml(path)}</code> ${formatMarkdown(summary)}</summary>
 <p>${facts.join(" · ")}</p>
 ${rows.length > 0 ? `<table>${rows.join("")}</table>` : ""}
-${body === undefined ? "" : `<p>Body:</p>${json(body)}`}
+${body === undefined ? "" : `<p>Body:</p>${formatJson(body)}`}
 <table>${answers.join("")}</table>
 </details>`;
 }
 
-const anchor = (name: string) => `section-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`;
+const toAnchor = (name: string) => `section-${name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-")}`;
 
-const json = (value: object) => `<pre>${escape(JSON.stringify(value, null, 2))}</pre>`;
+const formatJson = (value: object) => `<pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 
 /** Paragraphs, with what stands between backticks as code. */
-const text = (markdown: string) =>
-  escape(markdown)
+const formatMarkdown = (markdown: string) =>
+  escapeHtml(markdown)
     .replaceAll(/`([^`]+)`/g, "<code>$1</code>")
     .replaceAll("\n\n", "<br>");
 
-function escape(raw: string): string {
+function escapeHtml(raw: string): string {
   return raw
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")

@@ -1,5 +1,5 @@
 import { listWithdrawals } from "../budget/list-withdrawals.ts";
-import { peersToCompare } from "../federation/peers-to-compare.ts";
+import { listPeersToCompare } from "../federation/peers-to-compare.ts";
 import type { Services } from "../services.ts";
 
 /**
@@ -25,7 +25,7 @@ export async function reportRestore(
     }
     cursor = page.body.next_cursor ?? undefined;
   } while (cursor !== undefined);
-  for (const peer of await peersToCompare(storage.read)) {
+  for (const peer of await listPeersToCompare(storage.read)) {
     log.warn("relay.restored.peer_to_compare", { ...peer });
   }
 }

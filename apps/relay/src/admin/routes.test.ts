@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { openApi } from "@agent/wire";
+import { buildOpenApi } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -96,6 +96,6 @@ describe("what the relay says of itself", () => {
   });
 
   test("is its contract, under its own version", async () => {
-    expect((await get("/openapi.json")).body).toEqual(openApi(manifest.version));
+    expect((await get("/openapi.json")).body).toEqual(buildOpenApi(manifest.version));
   });
 });

@@ -1,13 +1,13 @@
 import type { Config } from "../config.ts";
 import { OWN_FEATURES } from "../federation/own-features.ts";
 import type { Handlers } from "../http/mount.ts";
-import { statedSuccession } from "../identity/relay-identity.ts";
+import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import { refuseField } from "../http/validate.ts";
 import { version } from "../version.ts";
-import { contractDocument, contractPage } from "./contract.ts";
-import { observeRelay } from "./metrics.ts";
-import { readiness } from "./readiness.ts";
+import { getContractDocument, getContractPage } from "./contract.ts";
+import { registerRelayMetrics } from "./metrics.ts";
+import { checkReadiness } from "./readiness.ts";
 import { reconcile } from "./reconcile.ts";
 
 type SystemHandlers = Pick<
@@ -24,10 +24,10 @@ type SystemHandlers = Pick<
   | "unfreeze"
 >;
 
-const metricsType = "text/plain; version=0.0.4; charset=utf-8";
+const METRICS_MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** What can be expected of this relay beyond its contract's plain reading. */
-function featuresOf({ payments, federation }: Config): string[] {
+function listFeatures({ payments, federation }: Config): string[] {
   return [
     "tasks",
     "task-events",
@@ -50,20 +50,20 @@ function featuresOf({ payments, federation }: Config): string[] {
 
 export function systemHandlers(services: Services, draining: () => boolean): SystemHandlers {
   const { config, identity, freezer, router, log } = services;
-  const alive = { status: 200, body: { status: "ok" } } as const;
-  observeRelay(services.metrics, services, draining);
+  const liveAnswer = { status: 200, body: { status: "ok" } } as const;
+  registerRelayMetrics(services.metrics, services, draining);
   return {
     health: () => ({ status: 200, body: { status: "ok", incarnation: freezer.incarnation } }),
-    live: () => alive,
-    ready: () => readiness(services, draining()),
+    live: () => liveAnswer,
+    ready: () => checkReadiness(services, draining()),
     async metrics() {
       const { registry } = services.metrics;
-      return { status: 200, mediaType: metricsType, content: await registry.metrics() };
+      return { status: 200, mediaType: METRICS_MEDIA_TYPE, content: await registry.metrics() };
     },
     docs: () => ({
       status: 200,
       mediaType: "text/html; charset=utf-8",
-      content: contractPage(),
+      content: getContractPage(),
       headers: { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" },
     }),
     relayInfo: () => ({
@@ -72,16 +72,16 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         relay_id: identity.relayId,
         did: identity.did,
         public_key: identity.publicKey,
-        ...statedSuccession(identity),
+        ...toSuccessionMember(identity),
         name: config.identity.relayName,
         base_url: config.server.baseUrl ?? null,
         fee_rate: config.payments.platformFeeRate,
-        features: featuresOf(config),
+        features: listFeatures(config),
         incarnation: freezer.incarnation,
         version,
       },
     }),
-    openApi: () => ({ status: 200, body: contractDocument() }),
+    openApi: () => ({ status: 200, body: getContractDocument() }),
     reconcile: () => reconcile(services),
     async freeze({ body }) {
       const frozen = await freezer.freeze(body.reason);
@@ -96,10 +96,10 @@ export function systemHandlers(services: Services, draining: () => boolean): Sys
         );
       }
       await freezer.unfreeze();
-      services.jobBoard.excuse();
+      services.jobMonitor.resetAges();
       log.info("relay.unfrozen", {});
       // What came due for a device meanwhile was not told.
-      void router.bringAllWaiting();
+      void router.retryAllPending();
       return { status: 200, body: { frozen: false, reason: null, since: null } };
     },
   };

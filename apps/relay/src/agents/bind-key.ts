@@ -1,8 +1,8 @@
 import {
   hexToBytes,
   isAcceptablePublicKey,
-  isKeyId,
-  verifyKeyOfId,
+  isKeyDerivedId,
+  verifyAgentIdKey,
   verifySuccession,
   type SuccessionRecord,
 } from "@agent/crypto";
@@ -53,33 +53,38 @@ export function decideKey(
 ): KeyDecision | KeyRefusal {
   if (!isAcceptablePublicKey(hexToBytes(claim.public_key))) return refuse("agent.key_unacceptable");
   if (agent !== undefined && agent.revoked_at !== null) return refuse("agent.revoked");
-  const records = recordsOf(claim.succession);
+  const records = toRecords(claim.succession);
   const current = agent?.public_key ?? null;
   if (current === claim.public_key) return { kind: "same" };
-  if (current === null && history.length === 0) return decideFirst(claim, records, now);
+  if (current === null && history.length === 0) return decideFirstKey(claim, records, now);
   if (records.length === 0) {
     return refuse(current === null ? "agent.key_displaced" : "agent.key_changed");
   }
-  return decideRotation(claim, { current: current ?? newestKey(history), records, history, now });
+  return decideRotation(claim, {
+    current: current ?? getNewestKey(history),
+    records,
+    history,
+    now,
+  });
 }
 
-function decideFirst(
+function decideFirstKey(
   claim: KeyClaim,
   records: readonly SuccessionRecord[],
   now: number,
 ): KeyDecision | KeyRefusal {
   // Any other id proves nothing about its first key, so records for it say nothing.
-  if (!isKeyId(claim.agent_id)) return { kind: "first", steps: [] };
+  if (!isKeyDerivedId(claim.agent_id)) return { kind: "first", steps: [] };
   const refused = checkRecords(records, { history: [], now });
   if (refused !== undefined) return refused;
-  const verified = verifyKeyOfId(claim.agent_id, claim.public_key, records);
-  if (verified.ok) return { kind: "first", steps: records.map(stepOf) };
+  const verified = verifyAgentIdKey(claim.agent_id, claim.public_key, records);
+  if (verified.ok) return { kind: "first", steps: records.map(toKeyStep) };
   return verified.code === "agent.id_not_of_key"
     ? refuse(verified.code)
     : refuse("agent.succession_invalid", verified.code);
 }
 
-interface Rotation {
+interface RotationContext {
   readonly current: string;
   readonly records: readonly SuccessionRecord[];
   readonly history: readonly AgentKeyRow[];
@@ -88,7 +93,7 @@ interface Rotation {
 
 function decideRotation(
   claim: KeyClaim,
-  { current, records, history, now }: Rotation,
+  { current, records, history, now }: RotationContext,
 ): KeyDecision | KeyRefusal {
   // A whole chain may begin before the key that this relay knows.
   const known = records.findIndex((record) => record?.old_public_key === current);
@@ -100,7 +105,7 @@ function decideRotation(
   }
   const former = history.map((key) => hexToBytes(key.public_key));
   let key = current;
-  let after = lastSuccession(history);
+  let after = getLastSuccessionTime(history);
   for (const record of steps) {
     const verified = verifySuccession(record, {
       agentId: claim.agent_id,
@@ -113,13 +118,13 @@ function decideRotation(
     key = record.new_public_key;
     after = record.timestamp;
   }
-  return { kind: "rotated", steps: steps.map(stepOf) };
+  return { kind: "rotated", steps: steps.map(toKeyStep) };
 }
 
 /** Limits that hold for each record before any signature is looked at. */
 function checkRecords(
   records: readonly SuccessionRecord[],
-  { history, now }: Pick<Rotation, "history" | "now">,
+  { history, now }: Pick<RotationContext, "history" | "now">,
 ): KeyRefusal | undefined {
   // Everybody may read the whole chain, so it stays of a size to be read.
   const { successionCharacters: max } = limits;
@@ -136,27 +141,27 @@ function checkRecords(
   return undefined;
 }
 
-function recordsOf(succession: object | undefined): readonly SuccessionRecord[] {
+function toRecords(succession: object | undefined): readonly SuccessionRecord[] {
   if (succession === undefined) return [];
   return (Array.isArray(succession) ? succession : [succession]) as SuccessionRecord[];
 }
 
-function stepOf(record: SuccessionRecord): KeyStep {
+function toKeyStep(record: SuccessionRecord): KeyStep {
   const { old_public_key: from, new_public_key: to, timestamp: at } = record;
   return { from, to, at, succession: JSON.stringify(record) };
 }
 
 /** The time in the record by which a key took over; below every other for the first key. */
-function takenOverAt({ succession }: AgentKeyRow): number {
+function getSuccessionTime({ succession }: AgentKeyRow): number {
   return succession === null ? -1 : (JSON.parse(succession) as SuccessionRecord).timestamp;
 }
 
 /** The key that a displaced agent had last. */
-function newestKey(history: readonly AgentKeyRow[]): string {
-  return history.reduce((a, b) => (takenOverAt(b) > takenOverAt(a) ? b : a)).public_key;
+function getNewestKey(history: readonly AgentKeyRow[]): string {
+  return history.reduce((a, b) => (getSuccessionTime(b) > getSuccessionTime(a) ? b : a)).public_key;
 }
 
 /** The timestamp that the next record must be later than. */
-function lastSuccession(history: readonly AgentKeyRow[]): number {
-  return Math.max(0, ...history.map(takenOverAt));
+function getLastSuccessionTime(history: readonly AgentKeyRow[]): number {
+  return Math.max(0, ...history.map(getSuccessionTime));
 }

@@ -1,4 +1,4 @@
-import { agentIdOfKey, sign, signSuccession, toBase64Url, utf8ToBytes } from "@agent/crypto";
+import { deriveAgentId, sign, signSuccession, toBase64Url, utf8ToBytes } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -19,7 +19,7 @@ const claim = ({ agentId, publicKey }: TestAgent, more: Record<string, unknown> 
 
 /** The key that the relay holds for an agent's device now. */
 async function keyOf({ deviceId }: TestAgent): Promise<unknown> {
-  return (await t.asMaster("GET", `/api/v1/devices/${deviceId}`)).body["public_key"];
+  return (await t.asOperator("GET", `/api/v1/devices/${deviceId}`)).body["public_key"];
 }
 
 const balance = (agent: TestAgent, token: string) =>
@@ -27,7 +27,7 @@ const balance = (agent: TestAgent, token: string) =>
 
 /** The agent with another key, and the record by which the old one handed over to it. */
 function successor(agent: TestAgent, timestamp = t.clock.now()) {
-  const { secretKey, publicKey } = t.stranger();
+  const { secretKey, publicKey } = t.createUnknownAgent();
   const keys = { oldSecretKey: agent.secretKey, newSecretKey: secretKey };
   const succession = signSuccession({ agent_id: agent.agentId, ...keys, timestamp });
   return { next: { ...agent, secretKey, publicKey }, succession };
@@ -35,7 +35,7 @@ function successor(agent: TestAgent, timestamp = t.clock.now()) {
 
 describe("a bootstrap", () => {
   test("of a new agent is 201 and names its device", async () => {
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     const { status, body } = await claim(agent);
     expect([status, body]).toEqual([
       201,
@@ -45,31 +45,31 @@ describe("a bootstrap", () => {
   });
 
   test("again with the same key is 200, names the same device and changes nothing", async () => {
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     const { body } = await claim(agent);
     const again = await claim(agent);
     expect(again).toMatchObject({ status: 200, body: { ...body, registered: false } });
   });
 
   test("gives an agent that the operator registered before its key", async () => {
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     const registration = {
       agent_id: agent.agentId,
       endpoint_url: "http://127.0.0.1:1",
       capabilities: [],
     };
-    await t.asMaster("POST", "/api/v1/agents/register", registration);
+    await t.asOperator("POST", "/api/v1/agents/register", registration);
     expect(await claim(agent)).toMatchObject({ status: 201, body: { registered: true } });
   });
 
   test("KY12 never takes the relay's own id", async () => {
-    const agent = { ...t.stranger(), agentId: t.relay.relayId };
+    const agent = { ...t.createUnknownAgent(), agentId: t.relay.relayId };
     expect(await claim(agent)).toMatchObject({ status: 400, body: { code: "agent.id_reserved" } });
   });
 
   test("KY1 with another key and no succession is 409 and leaves the key", async () => {
-    const agent = await t.agent();
-    const { publicKey } = t.stranger();
+    const agent = await t.createAgent();
+    const { publicKey } = t.createUnknownAgent();
     expect(await claim({ ...agent, publicKey })).toMatchObject({
       status: 409,
       body: {
@@ -81,8 +81,8 @@ describe("a bootstrap", () => {
   });
 
   test("KY3 of one id with 100 keys at once binds exactly one of them", async () => {
-    const { agentId } = t.stranger();
-    const rivals = Array.from({ length: 100 }, () => ({ ...t.stranger(), agentId }));
+    const { agentId } = t.createUnknownAgent();
+    const rivals = Array.from({ length: 100 }, () => ({ ...t.createUnknownAgent(), agentId }));
     const replies = await Promise.all(rivals.map((rival) => claim(rival)));
     const [winner, ...more] = rivals.filter((_, i) => replies[i]?.status === 201);
     expect([winner !== undefined, more]).toEqual([true, []]);
@@ -94,7 +94,7 @@ describe("a bootstrap", () => {
   test("KY7 is limited to 30 a minute for one address", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const body = () => {
-      const { agentId, publicKey } = limited.stranger();
+      const { agentId, publicKey } = limited.createUnknownAgent();
       return { agent_id: agentId, public_key: publicKey };
     };
     const statuses: number[] = [];
@@ -129,7 +129,7 @@ describe("KY4 a public key is refused", () => {
 
   test("never for being off the curve; then no token of it verifies", async () => {
     // y = 2 has no x.
-    const agent = { ...t.stranger(), publicKey: `02${"00".repeat(31)}` };
+    const agent = { ...t.createUnknownAgent(), publicKey: `02${"00".repeat(31)}` };
     const { status, body } = await claim(agent);
     expect(status).toBe(201);
     const known = { ...agent, deviceId: String(body["device_id"]) };
@@ -149,7 +149,7 @@ describe("KY5 an agent id is refused", () => {
     ["that is an array", [uuid]],
     ["that is missing", undefined],
   ])("%s", async (_, agent_id) => {
-    const { publicKey: public_key } = t.stranger();
+    const { publicKey: public_key } = t.createUnknownAgent();
     const { status, body } = await bootstrap({ agent_id, public_key });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(t.lines.join("").length).toBeLessThan(10_000);
@@ -157,16 +157,16 @@ describe("KY5 an agent id is refused", () => {
 
   test("never for being a UUID of version 4, or one of version 8 that belongs to the key", async () => {
     const agentId = "f47ac10b-58cc-4372-a567-0e02b2c3d479";
-    expect(await claim({ ...t.stranger(), agentId })).toMatchObject({ status: 201 });
-    const agent = t.stranger();
-    const own = { ...agent, agentId: agentIdOfKey(agent.publicKey) };
+    expect(await claim({ ...t.createUnknownAgent(), agentId })).toMatchObject({ status: 201 });
+    const agent = t.createUnknownAgent();
+    const own = { ...agent, agentId: deriveAgentId(agent.publicKey) };
     expect(await claim(own)).toMatchObject({ status: 201 });
   });
 });
 
 describe("a succession", () => {
   test("hands the agent and its device to the new key; the old key's tokens die", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const old = await t.token(agent);
     expect(await balance(agent, old)).toMatchObject({ status: 200 });
 
@@ -183,7 +183,7 @@ describe("a succession", () => {
   });
 
   test("may follow upon another, later one", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
     const second = successor(first.next, 1_001);
@@ -194,7 +194,7 @@ describe("a succession", () => {
   });
 
   test("of 50 rivals signed by one key lets one through", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const rivals = Array.from({ length: 50 }, () => successor(agent));
     const replies = await Promise.all(
       rivals.map(({ next, succession }) => claim(next, { succession })),
@@ -219,14 +219,15 @@ describe("a succession", () => {
         succession: { ...succession, old_key_signature: succession.new_key_signature },
       };
     },
-    "signed by another pair": (agent) => successor({ ...agent, secretKey: t.stranger().secretKey }),
+    "signed by another pair": (agent) =>
+      successor({ ...agent, secretKey: t.createUnknownAgent().secretKey }),
     "for another id": (agent) => {
-      const { next, succession } = successor({ ...agent, agentId: t.stranger().agentId });
+      const { next, succession } = successor({ ...agent, agentId: t.createUnknownAgent().agentId });
       return { next: { ...next, agentId: agent.agentId }, succession };
     },
     "to another key than the one claimed": (agent) => {
       const { next, succession } = successor(agent);
-      return { next: { ...next, publicKey: t.stranger().publicKey }, succession };
+      return { next: { ...next, publicKey: t.createUnknownAgent().publicKey }, succession };
     },
     "with a member changed after signing": (agent) => {
       const { next, succession } = successor(agent);
@@ -247,7 +248,7 @@ describe("a succession", () => {
   };
 
   test.each(Object.entries(refused))("KY2 %s is 400 and leaves the key", async (_, make) => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const { next, succession } = make(agent);
     expect(await claim(next, { succession })).toMatchObject({ status: 400 });
     expect(await keyOf(agent)).toBe(agent.publicKey);
@@ -255,7 +256,7 @@ describe("a succession", () => {
   });
 
   test("KY2 never goes back: not by the old record, nor by a new one to a key that was left", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const first = successor(agent, 1_000);
     await claim(first.next, { succession: first.succession });
     const second = successor(first.next, 2_000);
@@ -292,7 +293,7 @@ describe("a proof of possession", () => {
 
   test("that is good is taken, also up to five minutes off", async () => {
     for (const off of [0, -300_000, 300_000]) {
-      const agent = t.stranger();
+      const agent = t.createUnknownAgent();
       const proof = proofOf(agent, { timestamp: t.clock.now() + off });
       expect(await claim(agent, proof)).toMatchObject({ status: 201 });
     }
@@ -300,7 +301,7 @@ describe("a proof of possession", () => {
 
   const bad: Readonly<Record<string, (agent: TestAgent) => object>> = {
     "by another key": (agent) =>
-      proofOf({ ...t.stranger(), ...agent, secretKey: t.stranger().secretKey }),
+      proofOf({ ...t.createUnknownAgent(), ...agent, secretKey: t.createUnknownAgent().secretKey }),
     "over another id": (agent) =>
       proofOf(agent, { text: `${uuid}:${agent.publicKey}:${t.clock.now()}` }),
     "over another time": (agent) =>
@@ -317,14 +318,14 @@ describe("a proof of possession", () => {
   };
 
   test.each(Object.entries(bad))("%s is 400, and binds nothing", async (_, make) => {
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     expect(await claim(agent, { ...make(agent) })).toMatchObject({ status: 400 });
     expect(await claim(agent)).toMatchObject({ status: 201 });
   });
 
   test("is asked for where the operator requires it", async () => {
     const strict = await startTestRelay({ AGENT_REQUIRE_BOOTSTRAP_PROOF: "true" });
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     const body = { agent_id: agent.agentId, public_key: agent.publicKey };
     expect(await bootstrap(body, strict)).toMatchObject({
       status: 400,

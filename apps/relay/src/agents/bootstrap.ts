@@ -1,12 +1,12 @@
 import { fromBase64Url, hexToBytes, utf8ToBytes, verify } from "@agent/crypto";
 import { limits, refuse, scopes, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import {
-  isClaimedElsewhere,
+  isAgentIdClaimedByPeer,
   judgeRemoteWork,
-  mayBelongElsewhere,
+  mayBeForeignAgentId,
 } from "../federation/belongs-elsewhere.ts";
-import type { FederatingParts } from "../federation/federation.ts";
-import { note } from "../audit/note.ts";
+import type { FederationDependencies } from "../federation/federation.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
@@ -18,33 +18,37 @@ import {
   type ForgottenTrust,
 } from "../trust/forget-standing.ts";
 import { decideKey, type KeyClaim, type KeyDecision } from "./bind-key.ts";
-import { devicesOf, insertDevice } from "./device-store.ts";
-import { insertKey, keysOf, replaceKey } from "./key-store.ts";
-import { forgetDisplaced, proveKey } from "./prove-key.ts";
-import { refuseKeyInUse } from "./refuse-key.ts";
-import { findAgent, putAgent } from "./store.ts";
+import { listAgentDevices, insertDevice } from "./device-store.ts";
+import { insertAgentKey, listAgentKeys, replaceAgentKey } from "./key-store.ts";
+import { endDisplacedSessions, recordKeyProof } from "./prove-key.ts";
+import { checkKeyNotInUse } from "./refuse-key.ts";
+import { findAgent, saveAgent } from "./store.ts";
 
 type Bootstrap = Operations["bootstrap"];
 
 /** Binds a key to an agent id and makes its first device (specification, "Registry"). */
-export async function bootstrap(
-  services: FederatingParts & Pick<Services, "federation" | "tokens" | "trustGraph">,
+export async function bootstrapAgent(
+  services: FederationDependencies & Pick<Services, "federation" | "tokens" | "trustGraph">,
   body: BodyOf<Bootstrap>,
   caller: Caller,
 ): Promise<Answer<Bootstrap>> {
   const { runtime, identity } = services;
   if (body.agent_id === identity.relayId) return refuse("agent.id_reserved");
-  const unproven = checkProof(body, runtime.now(), services.config.agents.requireBootstrapProof);
-  if (unproven !== undefined) return unproven;
+  const proofRefusal = checkBootstrapProof(
+    body,
+    runtime.now(),
+    services.config.agents.requireBootstrapProof,
+  );
+  if (proofRefusal !== undefined) return proofRefusal;
 
   // Peers are asked before the transaction, which must not wait for the network.
-  if (await isClaimedElsewhere(services, body, caller)) return refuse("agent.key_changed");
+  if (await isAgentIdClaimedByPeer(services, body, caller)) return refuse("agent.key_changed");
   const isProven = body.proof !== undefined;
 
   const bound = await services.storage.transaction(async (tx) => {
     const result = await bindKey(tx, services, { ...body, isProven }, caller);
     if (!result.ok) return result;
-    const devices = await devicesOf(tx, body.agent_id);
+    const devices = await listAgentDevices(tx, body.agent_id);
     const known = devices.find(
       ({ public_key, revoked_at }) => public_key === body.public_key && revoked_at === null,
     );
@@ -62,7 +66,7 @@ export async function bootstrap(
     return { ...result, deviceId };
   });
   if (!bound.ok) return bound;
-  forgetOldKey(services, body.agent_id, bound);
+  endOldKeySessions(services, body.agent_id, bound);
   const registered = bound.decision.kind === "first";
   return {
     status: registered ? 201 : 200,
@@ -70,13 +74,13 @@ export async function bootstrap(
   };
 }
 
-interface Binding extends KeyClaim {
+interface ProvenClaim extends KeyClaim {
   /** Whether the claim came with a signature of the key's holder. */
   readonly isProven: boolean;
 }
 
 /** What a binding changed. */
-export interface Bound {
+export interface BindingResult {
   readonly ok: true;
   readonly decision: KeyDecision;
   /** Agents that lost the key, because they never proved it. */
@@ -89,38 +93,42 @@ export interface Bound {
 export async function bindKey(
   tx: Tx,
   { runtime }: Pick<Services, "runtime">,
-  { isProven, ...claim }: Binding,
+  { isProven, ...claim }: ProvenClaim,
   caller: Caller,
 ) {
   const { agent_id, public_key } = claim;
   const now = runtime.now();
   const agent = await findAgent(tx, agent_id);
-  const decision = decideKey(claim, agent, await keysOf(tx, agent_id), now);
+  const decision = decideKey(claim, agent, await listAgentKeys(tx, agent_id), now);
   if ("ok" in decision) return decision;
   const isFirst = decision.kind === "first";
   const former = decision.kind === "first" ? decision.steps.map(({ from }) => from) : [];
   const remote = isFirst ? await judgeRemoteWork(tx, agent_id, [...former, public_key]) : undefined;
-  if (remote?.isBarred && mayBelongElsewhere(agent_id, caller)) return refuse("agent.key_changed");
+  if (remote?.isBarred && mayBeForeignAgentId(agent_id, caller)) return refuse("agent.key_changed");
   if (decision.kind !== "same") {
-    const inUse = await refuseKeyInUse(tx, claim);
+    const inUse = await checkKeyNotInUse(tx, claim);
     if (inUse !== undefined) return inUse;
-    await putAgent(tx, { ...(agent ?? newAgent(agent_id, now)), public_key, last_seen_at: now });
-    await writeSteps(tx, claim, decision, now);
+    await saveAgent(tx, {
+      ...(agent ?? createAgentRow(agent_id, now)),
+      public_key,
+      last_seen_at: now,
+    });
+    await insertKeySteps(tx, claim, decision, now);
     const action = isFirst ? "key.bound" : "key.rotated";
-    await note(tx, now, caller, { agentId: agent_id, action, detail: public_key });
+    await recordAudit(tx, now, caller, { agentId: agent_id, action, detail: public_key });
   }
   const forgotten = remote?.isOfAnother ? await forgetStanding(tx, agent_id) : [];
   // The new key has signed the record that leads to it, and the record names the agent.
   const isSigned = decision.kind !== "same" && decision.steps.length > 0;
   if (!isProven && !isSigned) {
-    return { ok: true, decision, displaced: [], forgotten } satisfies Bound;
+    return { ok: true, decision, displaced: [], forgotten } satisfies BindingResult;
   }
-  const proven = await proveKey(tx, { agent_id, public_key, now, caller });
+  const proven = await recordKeyProof(tx, { agent_id, public_key, now, caller });
   if (!proven.ok) return proven;
-  return { ok: true, decision, displaced: proven.displaced, forgotten } satisfies Bound;
+  return { ok: true, decision, displaced: proven.displaced, forgotten } satisfies BindingResult;
 }
 
-async function writeSteps(
+async function insertKeySteps(
   tx: Tx,
   { agent_id, public_key }: KeyClaim,
   { kind, steps }: Exclude<KeyDecision, { kind: "same" }>,
@@ -129,7 +137,7 @@ async function writeSteps(
   const [begin] = steps;
   if (kind === "first") {
     const first = begin === undefined ? public_key : begin.from;
-    await insertKey(tx, {
+    await insertAgentKey(tx, {
       agent_id,
       public_key: first,
       valid_from: Math.min(begin?.at ?? now, now),
@@ -139,24 +147,25 @@ async function writeSteps(
   for (const { from, to, at, succession } of steps) {
     // A key that was left elsewhere, long ago, is never one of today here.
     const left = kind === "first" ? Math.min(at, now) : now;
-    await replaceKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
+    await replaceAgentKey(tx, { agent_id, old_key: from, new_key: to, now: left, succession });
   }
 }
 
 /** Ends, once a binding is durable, what it replaced: tokens and sockets of the agent, and of those that lost the key to it. */
-export function forgetOldKey(
+export function endOldKeySessions(
   services: Pick<Services, "tokens" | "connections" | "trustGraph">,
   agentId: string,
-  { decision, displaced, forgotten }: Bound,
+  { decision, displaced, forgotten }: BindingResult,
 ): void {
   announceForgotten(services, forgotten);
-  forgetDisplaced(services, displaced);
+  endDisplacedSessions(services, displaced);
   if (decision.kind !== "rotated") return;
-  services.tokens.forget(agentId);
-  for (const connection of services.connections.of(agentId)) connection.close(4401, "key changed");
+  services.tokens.evictAgent(agentId);
+  for (const connection of services.connections.forAgent(agentId))
+    connection.close(4401, "key changed");
 }
 
-export function newAgent(agent_id: string, now: number): AgentRow {
+export function createAgentRow(agent_id: string, now: number): AgentRow {
   return {
     agent_id,
     public_key: null,
@@ -171,7 +180,7 @@ export function newAgent(agent_id: string, now: number): AgentRow {
   };
 }
 
-function checkProof(body: BodyOf<Bootstrap>, now: number, required: boolean) {
+function checkBootstrapProof(body: BodyOf<Bootstrap>, now: number, required: boolean) {
   const { proof, agent_id, public_key } = body;
   if (proof === undefined) return required ? refuse("agent.proof_required") : undefined;
   if (Math.abs(now - proof.timestamp) > limits.clockSkewMs) {

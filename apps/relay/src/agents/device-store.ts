@@ -1,81 +1,81 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { DeviceRow, StoredDeviceRow } from "../storage/tables/agents.ts";
 
-const deviceById = prepare<{ device_id: string }>()(
-  db.selectFrom("devices").selectAll().where("device_id", "=", p("device_id")),
+const deviceById = compile<{ device_id: string }>()(
+  queryBuilder.selectFrom("devices").selectAll().where("device_id", "=", param("device_id")),
 );
 
 export function findDevice(read: Reader, device_id: string): Promise<StoredDeviceRow | undefined> {
   return read.get(deviceById, { device_id });
 }
 
-const devicesByAgent = prepare<{ agent_id: string }>()(
-  db
+const devicesByAgent = compile<{ agent_id: string }>()(
+  queryBuilder
     .selectFrom("devices")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
+    .where("agent_id", "=", param("agent_id"))
     .orderBy("registered_at")
     .orderBy("device_id"),
 );
 
-export function devicesOf(read: Reader, agent_id: string): Promise<DeviceRow[]> {
+export function listAgentDevices(read: Reader, agent_id: string): Promise<DeviceRow[]> {
   return read.all(devicesByAgent, { agent_id });
 }
 
-const devicesAfter = prepare<{ agent_id: string; after: string; limit: number }>()(
-  db
+const devicesAfter = compile<{ agent_id: string; after: string; limit: number }>()(
+  queryBuilder
     .selectFrom("devices")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("device_id", ">", p("after"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("device_id", ">", param("after"))
     .orderBy("device_id")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** By id, and so by time. */
-export function devicePage(
+export function listDevicePage(
   read: Reader,
   query: { agent_id: string; after: string; limit: number },
 ): Promise<DeviceRow[]> {
   return read.all(devicesAfter, query);
 }
 
-const revokeDevice = prepare<{ device_id: string; now: number }>()(
-  db
+const revokeDeviceQuery = compile<{ device_id: string; now: number }>()(
+  queryBuilder
     .updateTable("devices")
-    .set({ revoked_at: p("now") })
-    .where("device_id", "=", p("device_id"))
+    .set({ revoked_at: param("now") })
+    .where("device_id", "=", param("device_id"))
     .where("revoked_at", "is", null),
 );
 
 /** False when it was revoked before: the first time counts. */
 export async function markDeviceRevoked(tx: Tx, device_id: string, now: number): Promise<boolean> {
-  return (await tx.run(revokeDevice, { device_id, now })) === 1;
+  return (await tx.run(revokeDeviceQuery, { device_id, now })) === 1;
 }
 
-const addDevice = prepare<DeviceRow>()(
-  db.insertInto("devices").values({
-    device_id: p("device_id"),
-    agent_id: p("agent_id"),
-    public_key: p("public_key"),
-    device_name: p("device_name"),
-    scopes: p("scopes"),
-    registered_at: p("registered_at"),
-    revoked_at: p("revoked_at"),
+const insertDeviceQuery = compile<DeviceRow>()(
+  queryBuilder.insertInto("devices").values({
+    device_id: param("device_id"),
+    agent_id: param("agent_id"),
+    public_key: param("public_key"),
+    device_name: param("device_name"),
+    scopes: param("scopes"),
+    registered_at: param("registered_at"),
+    revoked_at: param("revoked_at"),
   }),
 );
 
 export async function insertDevice(tx: Tx, device: DeviceRow): Promise<void> {
-  await tx.run(addDevice, device);
+  await tx.run(insertDeviceQuery, device);
 }
 
-const setCapabilities = prepare<{ device_id: string; capabilities: string }>()(
-  db
+const updateCapabilitiesQuery = compile<{ device_id: string; capabilities: string }>()(
+  queryBuilder
     .updateTable("devices")
-    .set({ capabilities: p("capabilities") })
-    .where("device_id", "=", p("device_id"))
-    .where(sql<boolean>`capabilities is not ${p("capabilities")}`),
+    .set({ capabilities: param("capabilities") })
+    .where("device_id", "=", param("device_id"))
+    .where(sql<boolean>`capabilities is not ${param("capabilities")}`),
 );
 
 /** Stores what a device announced that it can do, as a JSON array. */
@@ -83,14 +83,14 @@ export async function updateDeviceCapabilities(
   tx: Tx,
   announced: { readonly device_id: string; readonly capabilities: string },
 ): Promise<void> {
-  await tx.run(setCapabilities, announced);
+  await tx.run(updateCapabilitiesQuery, announced);
 }
 
-const announcing = prepare<{ agent_id: string }>()(
-  db
+const announcingDevice = compile<{ agent_id: string }>()(
+  queryBuilder
     .selectFrom("devices")
     .select("device_id")
-    .where("agent_id", "=", p("agent_id"))
+    .where("agent_id", "=", param("agent_id"))
     .where("capabilities", "is not", null)
     .where("revoked_at", "is", null)
     .limit(1),
@@ -98,5 +98,5 @@ const announcing = prepare<{ agent_id: string }>()(
 
 /** Whether a device of the agent that is not revoked ever announced what it can do. */
 export async function hasAnnouncingDevice(read: Reader, agent_id: string): Promise<boolean> {
-  return (await read.get(announcing, { agent_id })) !== undefined;
+  return (await read.get(announcingDevice, { agent_id })) !== undefined;
 }

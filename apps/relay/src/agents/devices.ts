@@ -1,9 +1,9 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse, type Answer, type Device, type Operations, type QueryOf } from "@agent/wire";
-import { answerPage, textUp } from "../http/page.ts";
+import { createPageAnswer, textAscending } from "../http/page.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { DeviceRow } from "../storage/tables/agents.ts";
-import { devicePage, findDevice } from "./device-store.ts";
+import { listDevicePage, findDevice } from "./device-store.ts";
 
 export async function getDevice(
   read: Reader,
@@ -12,7 +12,7 @@ export async function getDevice(
   const device = await findDevice(read, deviceId);
   return device === undefined
     ? refuse("device.not_found")
-    : { status: 200, body: deviceOf(device) };
+    : { status: 200, body: toDevice(device) };
 }
 
 /** All keys that act or acted for an agent, oldest first. */
@@ -21,17 +21,17 @@ export async function listDevices(
   agent_id: string,
   query: QueryOf<Operations["listDevices"]>,
 ): Promise<Answer<Operations["listDevices"]>> {
-  return answerPage(query, {
-    order: textUp,
-    find: (after, limit) => devicePage(read, { agent_id, after, limit }),
+  return createPageAnswer(query, {
+    order: textAscending,
+    find: (after, limit) => listDevicePage(read, { agent_id, after, limit }),
     keyOf: ({ device_id }) => device_id,
     show: (rows) => ({
-      devices: rows.map((row) => ({ ...deviceOf(row), scopes: row.scopes.split(" ") })),
+      devices: rows.map((row) => ({ ...toDevice(row), scopes: row.scopes.split(" ") })),
     }),
   });
 }
 
-function deviceOf(row: DeviceRow): Device {
+function toDevice(row: DeviceRow): Device {
   return {
     device_id: row.device_id,
     agent_id: row.agent_id,

@@ -1,6 +1,6 @@
 import { limits } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { openEdited, type Edited } from "../../test/edited-relay.ts";
+import { openEditedRelay, type EditedRelay } from "../../test/edited-relay.ts";
 
 const count = 2 * limits.searchedAgents + 10;
 const idAt = (number: number) => `10000000-0000-7000-8000-${String(number).padStart(12, "0")}`;
@@ -8,9 +8,9 @@ const first = idAt(limits.searchedAgents - 1);
 const found = idAt(limits.searchedAgents + 5);
 const last = idAt(count - 1);
 
-let edited: Edited;
+let edited: EditedRelay;
 beforeAll(async () => {
-  edited = await openEdited(
+  edited = await openEditedRelay(
     ({ agentId }) => `
       with recursive n(value) as (select 0 union all select value + 1 from n limit ${count})
       insert into agents
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => edited.close());
 
 async function page(query: string): Promise<{ ids: string[]; cursor: string | null }> {
-  const { status, body } = await edited.t.asMaster("GET", `/api/v1/agents/discover?${query}`);
+  const { status, body } = await edited.t.asOperator("GET", `/api/v1/agents/discover?${query}`);
   expect(status).toBe(200);
   const { agents, next_cursor } = body as {
     agents: { agent_id: string }[];

@@ -1,8 +1,8 @@
 import type { TestAgent } from "@agent/testkit";
 import type { DiscoveryEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { delegate } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { submitAcceptedTask } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 async function register(metadata: Record<string, unknown>, capabilities: string[] = []) {
-  const agent = await t.agent();
+  const agent = await t.createAgent();
   const { agentId: agent_id } = agent;
   const body = { agent_id, endpoint_url: "http://127.0.0.1:1/", capabilities, metadata };
   await t.as(agent, "POST", "/api/v1/agents/register", body);
@@ -20,7 +20,7 @@ async function register(metadata: Record<string, unknown>, capabilities: string[
 
 async function discover(query = "", reader?: TestAgent): Promise<DiscoveryEntry[]> {
   const path = `/api/v1/agents/discover?${query}`;
-  const answer = await (reader ? t.as(reader, "GET", path) : t.asMaster("GET", path));
+  const answer = await (reader ? t.as(reader, "GET", path) : t.asOperator("GET", path));
   expect(answer.status).toBe(200);
   return answer.body["agents"] as DiscoveryEntry[];
 }
@@ -29,13 +29,13 @@ const ids = (entries: readonly { agent_id: string }[]) => entries.map(({ agent_i
 
 /** One paid task of `boss` at `worker`, completed. */
 async function employ(boss: TestAgent, worker: TestAgent): Promise<void> {
-  const task = await delegate(t, boss, worker);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  const task = await submitAcceptedTask(t, boss, worker);
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 }
 
 describe("discovery", () => {
   test("shows of an agent what others need to know", async () => {
-    const worker = await t.worker(2);
+    const worker = await t.createWorker(2);
     expect(await discover()).toEqual([
       {
         agent_id: worker.agentId,
@@ -56,26 +56,26 @@ describe("discovery", () => {
         key_proven: true,
       },
     ]);
-    const { body } = await t.asMaster("GET", `/api/v1/agents/${worker.agentId}`);
+    const { body } = await t.asOperator("GET", `/api/v1/agents/${worker.agentId}`);
     expect([body]).toEqual(await discover());
   });
 
   test("knows of an agent without key and listing what little there is", async () => {
-    const { agentId: agent_id } = t.stranger();
+    const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url: "http://127.0.0.1:1/", capabilities: ["a"] };
-    await t.asMaster("POST", "/api/v1/agents/register", body);
+    await t.asOperator("POST", "/api/v1/agents/register", body);
     expect(await discover()).toMatchObject([
       { public_key: null, did: null, cost: null, pricing: [] },
     ]);
   });
 
   test("lists no agent that neither registered nor listed itself", async () => {
-    await t.agent();
+    await t.createAgent();
     expect(await discover()).toEqual([]);
   });
 
   test("B9: an agent that listed itself without registering is shown without an endpoint", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const path = `/api/v1/agents/${agent.agentId}/listing`;
     const pricing = [{ capability: "paint", unit_cost: 2 }];
     await t.as(agent, "POST", path, { capabilities: ["paint"], pricing, description: "Walls" });
@@ -84,12 +84,12 @@ describe("discovery", () => {
         { agent_id: agent.agentId, endpoint_url: null, capabilities: ["paint"], cost: 2 },
       ]);
     }
-    const { body } = await t.asMaster("GET", "/api/v1/market/candidates?capability=paint");
+    const { body } = await t.asOperator("GET", "/api/v1/market/candidates?capability=paint");
     expect(ids(body["candidates"] as DiscoveryEntry[])).toEqual([agent.agentId]);
   });
 
   test("B9: an agent that listed itself and was then revoked or deregistered is not shown", async () => {
-    const [revoked, gone] = [await t.worker(1), await t.worker(1)];
+    const [revoked, gone] = [await t.createWorker(1), await t.createWorker(1)];
     await t.as(revoked, "POST", `/api/v1/agents/${revoked.agentId}/revoke`, {});
     await t.as(gone, "DELETE", `/api/v1/agents/${gone.agentId}`);
     expect(await discover()).toEqual([]);
@@ -97,7 +97,7 @@ describe("discovery", () => {
 
   test("filters by a capability, registered or listed, by its whole name", async () => {
     const registered = await register({}, ["paint", "summarise"]);
-    const listed = await t.worker(1, "paint");
+    const listed = await t.createWorker(1, "paint");
     await register({}, ["painting", "PAINT", "pain"]);
     expect(ids(await discover("capability=paint")).toSorted()).toEqual(
       [registered.agentId, listed.agentId].toSorted(),
@@ -159,7 +159,7 @@ describe("discovery", () => {
       const seen: string[] = [];
       for (let cursor: string | null = ""; cursor !== null;) {
         const query = `q=poet&limit=${limit}${cursor === "" ? "" : `&cursor=${cursor}`}`;
-        const { body } = await t.asMaster("GET", `/api/v1/agents/discover?${query}`);
+        const { body } = await t.asOperator("GET", `/api/v1/agents/discover?${query}`);
         seen.push(...ids(body["agents"] as DiscoveryEntry[]));
         cursor = body["next_cursor"] as string | null;
       }
@@ -172,14 +172,14 @@ describe("discovery", () => {
     const { agentId } = await register({ description: words.join(" ") });
     expect(ids(await discover(`q=${words.toReversed().join("+")}`))).toEqual([agentId]);
     const path = `/api/v1/agents/discover?q=${[...words, "other"].join("+")}`;
-    expect(await t.asMaster("GET", path)).toMatchObject({
+    expect(await t.asOperator("GET", path)).toMatchObject({
       status: 400,
       body: { issues: [{ path: "q", message: "must contain at most 16 words" }] },
     });
   });
 
   test("searches capabilities and the listing's description, not the names of members", async () => {
-    const painter = await t.worker(1, "paint-a-wall");
+    const painter = await t.createWorker(1, "paint-a-wall");
     const words = ["a-wall", "a worker", "does work"];
     for (const word of words) {
       expect(ids(await discover(`q=${encodeURIComponent(word)}`))).toEqual([painter.agentId]);
@@ -197,7 +197,7 @@ describe("discovery", () => {
     let cursor: string | null = "";
     while (cursor !== null) {
       const query = `limit=2&capability=a${cursor === "" ? "" : `&cursor=${cursor}`}`;
-      const { body } = await t.asMaster("GET", `/api/v1/agents/discover?${query}`);
+      const { body } = await t.asOperator("GET", `/api/v1/agents/discover?${query}`);
       seen.push(...ids(body["agents"] as DiscoveryEntry[]));
       sizes.push((body["agents"] as unknown[]).length);
       cursor = body["next_cursor"] as string | null;
@@ -215,7 +215,7 @@ describe("discovery", () => {
     "cursor=%00",
     "capability=",
   ])("CR11 refuses %s", async (query) => {
-    expect(await t.asMaster("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
+    expect(await t.asOperator("GET", `/api/v1/agents/discover?${query}`)).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
@@ -224,7 +224,7 @@ describe("discovery", () => {
 
 describe("an agent is seen to be", () => {
   test("fresh by its last sign of life, and available by its word once that is old", async () => {
-    const worker = await t.worker(1);
+    const worker = await t.createWorker(1);
     const seen = async () => {
       const [{ freshness, online, availability } = {}] = await discover();
       return { freshness, online, availability };
@@ -239,8 +239,12 @@ describe("an agent is seen to be", () => {
   });
 
   test("trusted as the reader knows it, else as at least two payers do", async () => {
-    const worker = await t.worker(1);
-    const [one, two, reader] = [await t.agent(), await t.agent(), await t.agent()];
+    const worker = await t.createWorker(1);
+    const [one, two, reader] = [
+      await t.createAgent(),
+      await t.createAgent(),
+      await t.createAgent(),
+    ];
     for (const boss of [one, two]) await t.deposit(boss, 10);
     const levels = async () =>
       Promise.all(
@@ -256,10 +260,10 @@ describe("an agent is seen to be", () => {
   });
 
   test("CR6 no more trusted by strangers for free tasks among friends", async () => {
-    const worker = await t.worker(0);
-    const friends = [await t.agent(), await t.agent(), await t.agent()];
+    const worker = await t.createWorker(0);
+    const friends = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
     for (const friend of friends) for (let i = 0; i < 5; i += 1) await employ(friend, worker);
     expect(await discover("", friends[0])).toMatchObject([{ trust_level: "verified" }]);
-    expect(await discover("", await t.agent())).toMatchObject([{ trust_level: "unknown" }]);
+    expect(await discover("", await t.createAgent())).toMatchObject([{ trust_level: "unknown" }]);
   });
 });

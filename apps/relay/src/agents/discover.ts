@@ -9,38 +9,41 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { cursorAfter, decodeCursor } from "../http/cursor.ts";
+import { encodeCursorKey, decodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
-import { priceIn } from "../routing/price.ts";
-import { discoverBeyond, remoteEntry } from "../federation/discover-beyond.ts";
+import { calculateTaskPrice } from "../routing/price.ts";
+import { listRemoteAgents, findRemoteEntry } from "../federation/discover-beyond.ts";
 import type { Services } from "../services.ts";
 import { levelName, UNKNOWN } from "../trust/levels.ts";
-import { freshnessOf } from "./freshness.ts";
-import { capabilitiesOf } from "./listing.ts";
-import { availabilityOf, isOnline } from "./online.ts";
-import { discoverProfiles } from "./discovery-store.ts";
+import { getFreshness } from "./freshness.ts";
+import { listCapabilities } from "./listing.ts";
+import { getAvailability, isOnline } from "./online.ts";
+import { listProfiles } from "./discovery-store.ts";
 import { listProvenAgents } from "./key-proof-store.ts";
-import { profileOf, type ProfileRow } from "./profile-store.ts";
+import { findProfile, type ProfileRow } from "./profile-store.ts";
 
-type Needs = Pick<Services, "storage" | "runtime" | "connections" | "identity" | "config">;
+type EntryDependencies = Pick<
+  Services,
+  "storage" | "runtime" | "connections" | "identity" | "config"
+>;
 
-export type DiscoverServices = Needs &
+export type DiscoverDependencies = EntryDependencies &
   Pick<
     Services,
     "federation" | "freezer" | "egress" | "log" | "waiters" | "subscriptions" | "trustGraph"
   >;
 
 /** Finds registered agents; what is said of trust is what the caller may know. */
-export async function discover(
-  services: DiscoverServices,
+export async function discoverAgents(
+  services: DiscoverDependencies,
   query: QueryOf<Operations["discover"]>,
   caller: Caller,
 ): Promise<Answer<Operations["discover"]>> {
   const cursor = decodeCursor(query.cursor);
   if (!cursor.ok) return cursor;
-  const limit = query.limit ?? limits.pageDefault;
-  const { rows, next } = await discoverProfiles(services.storage.read, {
-    reader: readerOf(caller),
+  const limit = query.limit ?? limits.defaultPageSize;
+  const { rows, next } = await listProfiles(services.storage.read, {
+    reader: toReaderId(caller),
     capability: query.capability ?? "",
     text: query.q ?? "",
     after: cursor.value ?? "",
@@ -51,50 +54,50 @@ export async function discover(
     rows.map(({ agent_id }) => agent_id),
   );
   const agents = rows.map((row) => ({
-    ...entryOf(services, row, query.capability),
+    ...toDiscoveryEntry(services, row, query.capability),
     key_proven: proven.has(row.agent_id),
   }));
   const { federation } = services;
   const room = limit - rows.length;
   if (federation !== undefined && room > 0 && next === undefined) {
     const found = { ...services, federation };
-    return discoverBeyond(found, { query, caller, agents, after: cursor.value, room });
+    return listRemoteAgents(found, { query, caller, agents, after: cursor.value, limit: room });
   }
   return {
     status: 200,
     body: {
       agents,
-      next_cursor: next === undefined ? null : cursorAfter(next),
+      next_cursor: next === undefined ? null : encodeCursorKey(next),
     },
   };
 }
 
 export async function getAgent(
-  services: DiscoverServices,
+  services: DiscoverDependencies,
   agentId: string,
   caller: Caller,
 ): Promise<Answer<Operations["getAgent"]>> {
-  const row = await profileOf(services.storage.read, {
-    reader: readerOf(caller),
+  const row = await findProfile(services.storage.read, {
+    reader: toReaderId(caller),
     agent_id: agentId,
   });
   const { federation } = services;
   if (row === undefined && federation !== undefined) {
-    const remote = await remoteEntry({ ...services, federation }, agentId, caller);
+    const remote = await findRemoteEntry({ ...services, federation }, agentId, caller);
     if (remote !== undefined) return { status: 200, body: remote };
   }
   if (row === undefined) return refuse("agent.not_found");
   const proven = await listProvenAgents(services.storage.read, [agentId]);
   const key_proven = proven.has(agentId);
-  return { status: 200, body: { ...entryOf(services, row, undefined), key_proven } };
+  return { status: 200, body: { ...toDiscoveryEntry(services, row, undefined), key_proven } };
 }
 
-export function readerOf(caller: Caller): string {
+export function toReaderId(caller: Caller): string {
   return caller.kind === "agent" ? caller.agentId : "";
 }
 
-function entryOf(
-  { runtime, connections, identity, config }: Needs,
+function toDiscoveryEntry(
+  { runtime, connections, identity, config }: EntryDependencies,
   row: ProfileRow,
   capability: string | undefined,
 ): DiscoveryEntry {
@@ -102,19 +105,19 @@ function entryOf(
   const pricing = listing?.pricing ?? [];
   const online = isOnline(row, connections, runtime.now());
   const required = capability === undefined ? [] : [capability];
-  const price = listing === undefined ? null : priceIn(listing, required);
+  const price = listing === undefined ? null : calculateTaskPrice(listing, required);
   return {
     agent_id: row.agent_id,
     public_key: row.public_key,
     did: row.public_key === null ? null : publicKeyToDidKey(hexToBytes(row.public_key)),
     endpoint_url: row.endpoint_url,
-    capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+    capabilities: listCapabilities(row, row.listing === null ? undefined : { body: row.listing }),
     metadata: JSON.parse(row.metadata) as Record<string, unknown>,
     trust_level: levelName(row.own_level ?? row.payers_level ?? UNKNOWN),
     cost: price === null ? null : fromMicro(price),
-    availability: availabilityOf(online, listing),
+    availability: getAvailability(online, listing),
     online,
-    freshness: freshnessOf(row.last_seen_at, runtime.now()),
+    freshness: getFreshness(row.last_seen_at, runtime.now()),
     pricing,
     source_relay: identity.relayId,
     relay_name: config.identity.relayName,

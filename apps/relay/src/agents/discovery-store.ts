@@ -1,18 +1,18 @@
-import { p, prepare, sql, type Query } from "../storage/prepared.ts";
+import { param, compile, sql, type Query } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
-import { wordsIn } from "../storage/text-rank.ts";
+import { parseSearchWords } from "../storage/text-rank.ts";
 import {
-  everybody,
-  isFound,
-  profilesOf,
-  providers,
-  visible,
+  allAgents,
+  isDiscoverable,
+  selectProfiles,
+  agentsWithCapability,
+  isFederationVisible,
   type ProfileRow,
 } from "./profile-store.ts";
 import { searchAgents } from "./search-store.ts";
 
 /** A page of agents, and the cursor key of the next page; undefined: there is none. */
-export interface Found {
+export interface ProfilePage {
   readonly rows: ProfileRow[];
   readonly next: string | undefined;
 }
@@ -27,49 +27,53 @@ export interface DiscoverQuery {
   readonly limit: number;
 }
 
-const pageOf = (agents: typeof everybody) =>
-  profilesOf(agents)
-    .where(isFound)
-    .where("agents.agent_id", ">", p("after"))
+const selectPage = (agents: typeof allAgents) =>
+  selectProfiles(agents)
+    .where(isDiscoverable)
+    .where("agents.agent_id", ">", param("after"))
     .orderBy("agents.agent_id")
-    .limit(p("limit"));
+    .limit(param("limit"));
 
 /** A query for any capability, and the same for one. */
-interface Pair<P, Row> {
+interface QueryPair<P, Row> {
   readonly any: Query<P, Row>;
   readonly one: Query<P, Row>;
 }
 
-const discovered: Pair<DiscoverQuery, ProfileRow> = {
-  any: prepare<Omit<DiscoverQuery, "capability" | "text">>()(pageOf(everybody)),
-  one: prepare<Omit<DiscoverQuery, "text">>()(pageOf(providers)),
+const allAgentQueries: QueryPair<DiscoverQuery, ProfileRow> = {
+  any: compile<Omit<DiscoverQuery, "capability" | "text">>()(selectPage(allAgents)),
+  one: compile<Omit<DiscoverQuery, "text">>()(selectPage(agentsWithCapability)),
 };
 
-const shown: typeof discovered = {
-  any: prepare<Omit<DiscoverQuery, "capability" | "text">>()(pageOf(everybody).where(visible)),
-  one: prepare<Omit<DiscoverQuery, "text">>()(pageOf(providers).where(visible)),
+const visibleAgentQueries: typeof allAgentQueries = {
+  any: compile<Omit<DiscoverQuery, "capability" | "text">>()(
+    selectPage(allAgents).where(isFederationVisible),
+  ),
+  one: compile<Omit<DiscoverQuery, "text">>()(
+    selectPage(agentsWithCapability).where(isFederationVisible),
+  ),
 };
 
 /** The same of those agents only that other relays may know of; a text may also be an agent id. */
-export function visibleProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, shown);
+export function listVisibleProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
+  return listProfilesBy(read, query, visibleAgentQueries);
 }
 
 /** A page of the discovery registry: by agent id, or by how well agents match a text. */
-export function discoverProfiles(read: Reader, query: DiscoverQuery): Promise<Found> {
-  return findProfiles(read, query, discovered);
+export function listProfiles(read: Reader, query: DiscoverQuery): Promise<ProfilePage> {
+  return listProfilesBy(read, query, allAgentQueries);
 }
 
-async function findProfiles(
+async function listProfilesBy(
   read: Reader,
   query: DiscoverQuery,
-  page: typeof discovered,
-): Promise<Found> {
-  const words = wordsIn(query.text);
+  page: typeof allAgentQueries,
+): Promise<ProfilePage> {
+  const words = parseSearchWords(query.text);
   if (words !== "") {
-    const scope = page === shown ? "visible" : "all";
+    const scope = page === visibleAgentQueries ? "visible" : "all";
     const { ids, next } = await searchAgents(read, { ...query, words, scope });
-    const rows = await read.all(ofIds, { reader: query.reader, ids: JSON.stringify(ids) });
+    const rows = await read.all(profilesByIds, { reader: query.reader, ids: JSON.stringify(ids) });
     const found = new Map(rows.map((row) => [row.agent_id, row]));
     return { rows: ids.flatMap((id) => found.get(id) ?? []), next };
   }
@@ -77,8 +81,8 @@ async function findProfiles(
   return { rows, next: rows.length < query.limit ? undefined : rows.at(-1)?.agent_id };
 }
 
-const ofIds = prepare<{ reader: string; ids: string }>()(
-  profilesOf(everybody).where(
-    sql<boolean>`agents.agent_id in (select value from json_each(${p("ids")}))`,
+const profilesByIds = compile<{ reader: string; ids: string }>()(
+  selectProfiles(allAgents).where(
+    sql<boolean>`agents.agent_id in (select value from json_each(${param("ids")}))`,
   ),
 );

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { freshnessOf } from "./freshness.ts";
+import { getFreshness } from "./freshness.ts";
 
 const MINUTE = 60_000;
 const now = 1_760_000_000_000;
@@ -13,5 +13,5 @@ test.each([
   [24 * 60 * MINUTE - 1, "dormant"],
   [24 * 60 * MINUTE, "cold"],
 ] as const)("an agent that was seen %i ms ago is %s", (age, freshness) => {
-  expect(freshnessOf(now - age, now)).toBe(freshness);
+  expect(getFreshness(now - age, now)).toBe(freshness);
 });

@@ -1,11 +1,11 @@
 import type { Freshness } from "@agent/wire";
 
-const MINUTE = 60_000;
+const MINUTE_MS = 60_000;
 
 /** How an agent's last sign of life reads now (docs/decisions.md, 3). */
-export function freshnessOf(lastSeenAt: number, now: number): Freshness {
+export function getFreshness(lastSeenAt: number, now: number): Freshness {
   const age = now - lastSeenAt;
-  if (age < 6 * MINUTE) return "awake";
-  if (age < 30 * MINUTE) return "recent";
-  return age < 24 * 60 * MINUTE ? "dormant" : "cold";
+  if (age < 6 * MINUTE_MS) return "awake";
+  if (age < 30 * MINUTE_MS) return "recent";
+  return age < 24 * 60 * MINUTE_MS ? "dormant" : "cold";
 }

@@ -1,15 +1,15 @@
 import type { SuccessionRecord } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
-import { keysOf } from "./key-store.ts";
+import { listAgentKeys } from "./key-store.ts";
 
 /** An agent's keys and succession records, as `verifySuccessionChain` takes them. */
-export async function keyHistory(
+export async function getSuccession(
   read: Reader,
   agent_id: string,
 ): Promise<Answer<Operations["getSuccession"]>> {
-  const steps = (await keysOf(read, agent_id))
-    .map(({ succession, ...key }) => ({ key, record: recordIn(succession) }))
+  const steps = (await listAgentKeys(read, agent_id))
+    .map(({ succession, ...key }) => ({ key, record: parseSuccession(succession) }))
     // Two keys may begin in one millisecond of the relay's; their records never have one time.
     .toSorted((a, b) => (a.record?.timestamp ?? -1) - (b.record?.timestamp ?? -1));
   const current = steps.at(-1);
@@ -26,8 +26,8 @@ export async function keyHistory(
 }
 
 /** As it was signed: both keys may have signed more members than the relay knows. */
-type Signed = SuccessionRecord & { readonly [member: string]: unknown };
+type SignedRecord = SuccessionRecord & { readonly [member: string]: unknown };
 
-function recordIn(succession: string | null): Signed | undefined {
-  return succession === null ? undefined : (JSON.parse(succession) as Signed);
+function parseSuccession(succession: string | null): SignedRecord | undefined {
+  return succession === null ? undefined : (JSON.parse(succession) as SignedRecord);
 }

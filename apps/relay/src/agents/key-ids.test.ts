@@ -1,7 +1,7 @@
-import { agentIdOfKey, signSuccession } from "@agent/crypto";
+import { deriveAgentId, signSuccession } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openEdited } from "../../test/edited-relay.ts";
+import { openEditedRelay } from "../../test/edited-relay.ts";
 import { bootstrapWithProof } from "../../test/key-proof.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
@@ -13,8 +13,8 @@ afterEach(() => t.close());
 
 /** An agent that the relay has not met, under the id of its key. */
 function newcomer(): TestAgent {
-  const agent = t.stranger();
-  return { ...agent, agentId: agentIdOfKey(agent.publicKey) };
+  const agent = t.createUnknownAgent();
+  return { ...agent, agentId: deriveAgentId(agent.publicKey) };
 }
 
 const bootstrap = (agent: TestAgent, succession?: unknown): Promise<Reply> =>
@@ -26,7 +26,7 @@ const isKnown = async ({ agentId }: TestAgent) =>
   (await t.request("GET", `/api/v1/agents/${agentId}/succession`)).status === 200;
 
 function rotated(agent: TestAgent, timestamp: number) {
-  const { secretKey, publicKey } = t.stranger();
+  const { secretKey, publicKey } = t.createUnknownAgent();
   const succession = signSuccession({
     agent_id: agent.agentId,
     oldSecretKey: agent.secretKey,
@@ -40,7 +40,7 @@ const notOfKey = { status: 403, body: { code: "agent.id_not_of_key" } };
 
 test("D1: an id of version 8 is bound to its own key and refused under any other", async () => {
   const agent = newcomer();
-  const squatter = { ...t.stranger(), agentId: agent.agentId };
+  const squatter = { ...t.createUnknownAgent(), agentId: agent.agentId };
   expect(await bootstrap(squatter)).toMatchObject(notOfKey);
   expect(await bootstrapWithProof(t, squatter)).toMatchObject(notOfKey);
   expect(await isKnown(agent)).toBe(false);
@@ -55,8 +55,8 @@ test("D1: the operator cannot bind an id of version 8 to another key either", as
     capabilities: [],
   };
   const register = (public_key: string) =>
-    t.asMaster("POST", "/api/v1/agents/register", { ...registration, public_key });
-  expect(await register(t.stranger().publicKey)).toMatchObject(notOfKey);
+    t.asOperator("POST", "/api/v1/agents/register", { ...registration, public_key });
+  expect(await register(t.createUnknownAgent().publicKey)).toMatchObject(notOfKey);
   expect(await isKnown(agent)).toBe(false);
   expect(await register(agent.publicKey)).toMatchObject({ status: 200 });
 });
@@ -128,7 +128,7 @@ test("D1: a broken record is 400 and a record from the future too, and neither b
 
 test("D1: an id of version 8 that was bound to another key before this version keeps it", async () => {
   const id = "00000000-0000-8000-8000-000000000000";
-  const edited = await openEdited(({ agentId }) =>
+  const edited = await openEditedRelay(({ agentId }) =>
     ["agents", "agent_keys", "devices"]
       .map((table) => `UPDATE ${table} SET agent_id = '${id}' WHERE agent_id = '${agentId}';`)
       .join(""),
@@ -145,14 +145,14 @@ test("D1: an id of version 8 that was bound to another key before this version k
 });
 
 test("D1: a task that names its target's key comes to no agent with another key", async () => {
-  const [boss, worker] = [await t.agent(), await t.agent()];
+  const [boss, worker] = [await t.createAgent(), await t.createAgent()];
   const submit = (agentId: string, public_key: string) =>
     t.as(boss, "POST", `/agent/${agentId}/task`, { prompt: "work", public_key });
-  expect(await submit(worker.agentId, t.stranger().publicKey)).toMatchObject({
+  expect(await submit(worker.agentId, t.createUnknownAgent().publicKey)).toMatchObject({
     status: 409,
     body: { code: "task.id_conflict" },
   });
-  const { agentId, publicKey } = t.stranger();
+  const { agentId, publicKey } = t.createUnknownAgent();
   expect(await submit(agentId, publicKey)).toMatchObject({
     status: 404,
     body: { code: "agent.not_found" },

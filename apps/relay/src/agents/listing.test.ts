@@ -6,7 +6,7 @@ let t: TestRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
@@ -58,7 +58,10 @@ describe("a listing", () => {
 
   test("makes its agent found by its capabilities, and by no former ones", async () => {
     const candidates = async (capability: string) => {
-      const answer = await t.asMaster("GET", `/api/v1/market/candidates?capability=${capability}`);
+      const answer = await t.asOperator(
+        "GET",
+        `/api/v1/market/candidates?capability=${capability}`,
+      );
       return answer.body["candidates"];
     };
     await list(listing);
@@ -79,14 +82,14 @@ describe("a listing", () => {
   test("KY8 of another agent is 403 and stays as it is", async () => {
     await list(listing);
     const before = await shown();
-    const other = await t.agent();
+    const other = await t.createAgent();
     expect(await t.as(other, "POST", path(), { capabilities: [] })).toMatchObject({ status: 403 });
     expect((await shown()).body).toEqual(before.body);
   });
 
   test("is 404 where there is none", async () => {
     expect(await shown()).toMatchObject({ status: 404, body: { code: "listing.not_found" } });
-    expect(await t.request("GET", path(t.stranger()))).toMatchObject({ status: 404 });
+    expect(await t.request("GET", path(t.createUnknownAgent()))).toMatchObject({ status: 404 });
   });
 });
 

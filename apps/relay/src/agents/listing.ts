@@ -1,13 +1,13 @@
 import { refuse, type Answer, type Listing, type ListingBody, type Operations } from "@agent/wire";
-import { hasPrice } from "../routing/price.ts";
-import { note } from "../audit/note.ts";
+import { isPricedListing } from "../routing/price.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
-import { findListing, putListingRow } from "./listing-store.ts";
-import { findAgent, indexCapabilities } from "./store.ts";
+import { findListing, saveListing } from "./listing-store.ts";
+import { findAgent, replaceCapabilities } from "./store.ts";
 
 /** Registers or replaces a listing; its id stays. */
 export async function putListing(
@@ -27,10 +27,10 @@ export async function putListing(
       body: JSON.stringify(body),
       updated_at: runtime.now(),
     };
-    await putListingRow(tx, row);
-    await reindex(tx, agent, row);
-    await note(tx, row.updated_at, caller, { agentId, action: "listing.changed" });
-    return { status: 200 as const, body: listingOf(row) };
+    await saveListing(tx, row);
+    await reindexCapabilities(tx, agent, row);
+    await recordAudit(tx, row.updated_at, caller, { agentId, action: "listing.changed" });
+    return { status: 200 as const, body: toListing(row) };
   });
 }
 
@@ -39,10 +39,10 @@ export async function getListing(
   agentId: string,
 ): Promise<Answer<Operations["getListing"]>> {
   const row = await findListing(read, agentId);
-  return row === undefined ? refuse("listing.not_found") : { status: 200, body: listingOf(row) };
+  return row === undefined ? refuse("listing.not_found") : { status: 200, body: toListing(row) };
 }
 
-function listingOf(row: ListingRow): Listing {
+function toListing(row: ListingRow): Listing {
   const body = JSON.parse(row.body) as ListingBody;
   return {
     listing_id: row.listing_id,
@@ -53,15 +53,15 @@ function listingOf(row: ListingRow): Listing {
 }
 
 /** An agent is found by what it registered and by what it lists. */
-export async function reindex(
+export async function reindexCapabilities(
   tx: Tx,
   agent: AgentRow,
   listing: Pick<ListingRow, "body"> | undefined,
 ): Promise<void> {
-  await indexCapabilities(tx, agent.agent_id, capabilitiesOf(agent, listing));
+  await replaceCapabilities(tx, agent.agent_id, listCapabilities(agent, listing));
 }
 
-export function capabilitiesOf(
+export function listCapabilities(
   agent: Pick<AgentRow, "capabilities" | "registered">,
   listing: Pick<ListingRow, "body"> | undefined,
 ): string[] {
@@ -75,12 +75,12 @@ export function capabilitiesOf(
  * What may be required of an agent: with a price in its listing only what that lists, else everything
  * that it names.
  */
-export function offeredBy(
+export function listOfferedCapabilities(
   agent: Pick<AgentRow, "capabilities" | "registered">,
   listing: Pick<ListingRow, "body"> | undefined,
 ): string[] {
   const listed = listing === undefined ? undefined : (JSON.parse(listing.body) as ListingBody);
-  return listed !== undefined && hasPrice(listed)
+  return listed !== undefined && isPricedListing(listed)
     ? listed.capabilities
-    : capabilitiesOf(agent, listing);
+    : listCapabilities(agent, listing);
 }

@@ -1,6 +1,6 @@
 import type { ListingBody } from "@agent/wire";
 import type { Connections } from "../realtime/connections.ts";
-import { freshnessOf } from "./freshness.ts";
+import { getFreshness } from "./freshness.ts";
 
 /** Reachable now: a device is connected, or there is an endpoint and a sign of life just now. */
 export function isOnline(
@@ -15,10 +15,10 @@ export function isOnline(
 ): boolean {
   if (connections.isOnline(agent.agent_id)) return true;
   const callable = agent.registered === 1 && agent.endpoint_url !== null;
-  return callable && freshnessOf(agent.last_seen_at, now) === "awake";
+  return callable && getFreshness(agent.last_seen_at, now) === "awake";
 }
 
 /** 1 for an agent that can be reached now, else half of what its listing promises. */
-export function availabilityOf(online: boolean, listing: ListingBody | undefined): number {
+export function getAvailability(online: boolean, listing: ListingBody | undefined): number {
   return online ? 1 : (listing?.sla?.availability_guarantee ?? 0) * 0.5;
 }

@@ -1,4 +1,4 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /** An agent with its listing and what its history says, as one reader sees it. */
@@ -30,10 +30,10 @@ const payersLevel = sql<number | null>`(
   where remote_agent_id = agents.agent_id and paid_tasks > 0
   order by trust_level desc limit 1 offset 1)`;
 
-export const everybody = db.selectFrom("agents");
+export const allAgents = queryBuilder.selectFrom("agents");
 
 /** Those who have a capability, by agent id and without looking at anybody else. */
-export const providers = db.selectFrom((from) =>
+export const agentsWithCapability = queryBuilder.selectFrom((from) =>
   from
     .selectFrom(["agent_capabilities as offered", "agents"])
     // The id comes from where the order is, or all would be sorted first.
@@ -50,17 +50,17 @@ export const providers = db.selectFrom((from) =>
       "agents.revoked_at",
     ])
     .whereRef("agents.agent_id", "=", "offered.agent_id")
-    .where("offered.capability", "=", p("capability"))
+    .where("offered.capability", "=", param("capability"))
     .as("agents"),
 );
 
-export const profilesOf = (agents: typeof everybody) =>
+export const selectProfiles = (agents: typeof allAgents) =>
   agents
     .leftJoin("listings", "listings.agent_id", "agents.agent_id")
     .leftJoin("trust_records as own", (join) =>
       join
         .onRef("own.remote_agent_id", "=", "agents.agent_id")
-        .on("own.agent_id", "=", p("reader")),
+        .on("own.agent_id", "=", param("reader")),
     )
     .leftJoin("agent_histories as paid", "paid.agent_id", "agents.agent_id")
     .select([
@@ -83,57 +83,62 @@ export const profilesOf = (agents: typeof everybody) =>
     ])
     .where("agents.revoked_at", "is", null);
 
-const ofCapability = prepare<{ reader: string; capability: string }>()(profilesOf(providers));
+const profilesByCapability = compile<{ reader: string; capability: string }>()(
+  selectProfiles(agentsWithCapability),
+);
 
 /** Everybody who has a capability, by registration or by listing; `reader` may be empty. */
-export function profilesWith(
+export function listProfilesByCapability(
   read: Reader,
   query: { reader: string; capability: string },
 ): Promise<ProfileRow[]> {
-  return read.all(ofCapability, query);
+  return read.all(profilesByCapability, query);
 }
 
-const oneProfile = prepare<{ reader: string; agent_id: string }>()(
-  profilesOf(everybody).where("agents.agent_id", "=", p("agent_id")),
+const profileByAgent = compile<{ reader: string; agent_id: string }>()(
+  selectProfiles(allAgents).where("agents.agent_id", "=", param("agent_id")),
 );
 
-export function profileOf(
+export function findProfile(
   read: Reader,
   query: { reader: string; agent_id: string },
 ): Promise<ProfileRow | undefined> {
-  return read.get(oneProfile, query);
+  return read.get(profileByAgent, query);
 }
 
 /** Who is found: agents that registered, and agents that only listed themselves. */
-export const isFound = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
+export const isDiscoverable = sql<boolean>`(agents.registered = 1 or listings.agent_id is not null)`;
 
 /**
  * What its owner said, else whether it offers a service. An agent that calls itself personal is not
  * shown because of a listing alone (specification, "Visibility").
  */
 const agentType = sql<string>`coalesce(agents.metadata ->> '$.agent_type', '')`;
-export const visible = sql<boolean>`coalesce(agents.federation_visible,
+export const isFederationVisible = sql<boolean>`coalesce(agents.federation_visible,
   ${agentType} <> 'personal' and (listings.agent_id is not null or ${agentType} = 'service'))`;
 
-const oneShown = prepare<{ reader: string; agent_id: string }>()(
-  profilesOf(everybody).where("agents.agent_id", "=", p("agent_id")).where(isFound).where(visible),
+const visibleProfileByAgent = compile<{ reader: string; agent_id: string }>()(
+  selectProfiles(allAgents)
+    .where("agents.agent_id", "=", param("agent_id"))
+    .where(isDiscoverable)
+    .where(isFederationVisible),
 );
 
 /** The agent, if other relays may know of it. */
-export function visibleProfile(
+export function findVisibleProfile(
   read: Reader,
   query: { reader: string; agent_id: string },
 ): Promise<ProfileRow | undefined> {
-  return read.get(oneShown, query);
+  return read.get(visibleProfileByAgent, query);
 }
 
-const countShown = prepare()(
+const visibleAgentCount = compile()(
   sql<{ count: number }>`
     select count(*) as count from agents left join listings using (agent_id)
-    where ${isFound} and agents.revoked_at is null and ${visible}`,
+    where ${isDiscoverable} and agents.revoked_at is null and ${isFederationVisible}`,
 );
 
 /** How many agents other relays may know of; looks at all. */
-export async function countVisible(read: Reader): Promise<number> {
-  return (await read.get(countShown, {}))?.count ?? 0;
+export async function countVisibleAgents(read: Reader): Promise<number> {
+  return (await read.get(visibleAgentCount, {}))?.count ?? 0;
 }

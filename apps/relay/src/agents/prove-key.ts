@@ -1,16 +1,16 @@
 import type { Refusal } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { endKeyOf } from "./key-store.ts";
-import { listOtherBindings, putKeyProof } from "./key-proof-store.ts";
+import { endAgentKey } from "./key-store.ts";
+import { listOtherBindings, saveKeyProof } from "./key-proof-store.ts";
 import { deleteListing } from "./listing-store.ts";
-import { reindex } from "./listing.ts";
-import { refuseKeyInUse } from "./refuse-key.ts";
-import { findAgent, putAgent } from "./store.ts";
+import { reindexCapabilities } from "./listing.ts";
+import { checkKeyNotInUse } from "./refuse-key.ts";
+import { findAgent, saveAgent } from "./store.ts";
 
-export interface ProvenKey {
+export interface KeyProof {
   readonly agent_id: string;
   readonly public_key: string;
   readonly now: number;
@@ -22,46 +22,50 @@ export interface ProvenKey {
  * has not proven it and loses it (docs/decisions.md, 3); `displaced` names these agents. Refused with
  * `agent.key_in_use` while the key is in force under another id that has proven it.
  */
-export async function proveKey(
+export async function recordKeyProof(
   tx: Tx,
-  { agent_id, public_key, now, caller }: ProvenKey,
+  { agent_id, public_key, now, caller }: KeyProof,
 ): Promise<
   { readonly ok: true; readonly displaced: readonly string[] } | Refusal<"agent.key_in_use">
 > {
   const binding = { agent_id, public_key };
-  const inUse = await refuseKeyInUse(tx, binding);
+  const inUse = await checkKeyNotInUse(tx, binding);
   if (inUse !== undefined) return inUse;
-  await putKeyProof(tx, { ...binding, proven_at: now });
+  await saveKeyProof(tx, { ...binding, proven_at: now });
   const displaced = await listOtherBindings(tx, binding);
   for (const other of displaced) {
-    await displaceAgent(tx, { agent_id: other, public_key, now, caller });
+    await displaceAgentKey(tx, { agent_id: other, public_key, now, caller });
   }
   return { ok: true, displaced };
 }
 
 /** Ends an unproven binding: the agent is not offered any more, and keeps its account and history. */
-export async function displaceAgent(
+export async function displaceAgentKey(
   tx: Tx,
-  { agent_id, public_key, now, caller }: ProvenKey,
+  { agent_id, public_key, now, caller }: KeyProof,
 ): Promise<void> {
   const agent = await findAgent(tx, agent_id);
-  await endKeyOf(tx, { agent_id, public_key, now });
+  await endAgentKey(tx, { agent_id, public_key, now });
   if (agent?.public_key === public_key) {
     const without = { ...agent, public_key: null, registered: 0 as const };
-    await putAgent(tx, without);
+    await saveAgent(tx, without);
     await deleteListing(tx, agent_id);
-    await reindex(tx, without, undefined);
+    await reindexCapabilities(tx, without, undefined);
   }
-  await note(tx, now, caller, { agentId: agent_id, action: "key.displaced", detail: public_key });
+  await recordAudit(tx, now, caller, {
+    agentId: agent_id,
+    action: "key.displaced",
+    detail: public_key,
+  });
 }
 
 /** Ends what agents were let in by that have lost their key: tokens that were verified, and sockets. */
-export function forgetDisplaced(
+export function endDisplacedSessions(
   { tokens, connections }: Pick<Services, "tokens" | "connections">,
   displaced: readonly string[],
 ): void {
   for (const agentId of displaced) {
-    tokens.forget(agentId);
-    for (const connection of connections.of(agentId)) connection.close(4401, "key displaced");
+    tokens.evictAgent(agentId);
+    for (const connection of connections.forAgent(agentId)) connection.close(4401, "key displaced");
   }
 }

@@ -21,16 +21,16 @@ const register = (agent: TestAgent, change: Record<string, unknown> = {}): Promi
   });
 
 const shown = async ({ agentId }: TestAgent): Promise<Reply> =>
-  t.asMaster("GET", `/api/v1/agents/${agentId}`);
+  t.asOperator("GET", `/api/v1/agents/${agentId}`);
 
 const found = async (): Promise<unknown[]> => {
-  const { body } = await t.asMaster("GET", "/api/v1/agents/discover");
+  const { body } = await t.asOperator("GET", "/api/v1/agents/discover");
   return (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
 };
 
 describe("a registration", () => {
   test("puts the agent into the registry as it says, for good", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     expect(await found()).toEqual([]);
     const { status, body } = await register(agent);
     expect(status).toBe(200);
@@ -56,7 +56,7 @@ describe("a registration", () => {
   });
 
   test("again replaces what was said before", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     await register(agent);
     await register(agent, {
       capabilities: ["translate"],
@@ -76,7 +76,7 @@ describe("a registration", () => {
     [[{ capability: "summarise", unit_cost: 0 }], "free"],
     [[{ capability: "summarise", unit_cost: 0.000001 }], "paid"],
   ])("with a listing says whether the agent is paid: %j is %s", async (pricing, detail) => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const listing = { capabilities: ["summarise"], pricing };
     await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, listing);
     const { body } = await register(agent);
@@ -84,9 +84,9 @@ describe("a registration", () => {
   });
 
   test("by the operator without a key says that one is missing", async () => {
-    const { agentId: agent_id } = t.stranger();
+    const { agentId: agent_id } = t.createUnknownAgent();
     const body = { agent_id, endpoint_url, capabilities: [] };
-    const answer = await t.asMaster("POST", "/api/v1/agents/register", body);
+    const answer = await t.asOperator("POST", "/api/v1/agents/register", body);
     expect(answer.body["checks"]).toContainEqual({
       check: "key",
       ok: false,
@@ -96,10 +96,10 @@ describe("a registration", () => {
 
   test("tells of an address that the relay will not call, and never calls it", async () => {
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
-    const { agentId: agent_id } = t.stranger();
+    const { agentId: agent_id } = t.createUnknownAgent();
     for (const url of [endpoint_url, "http://169.254.169.254/latest", "http://[::1]/"]) {
       const body = { agent_id, endpoint_url: url, capabilities: [] };
-      const answer = await strict.asMaster("POST", "/api/v1/agents/register", body);
+      const answer = await strict.asOperator("POST", "/api/v1/agents/register", body);
       expect(answer.status).toBe(200);
       expect(answer.body["checks"]).toContainEqual({
         check: "endpoint_url",
@@ -111,7 +111,7 @@ describe("a registration", () => {
   });
 
   test("KY8 of another agent is 403, and nothing is registered", async () => {
-    const [agent, other] = [await t.agent(), await t.agent()];
+    const [agent, other] = [await t.createAgent(), await t.createAgent()];
     expect(await register(agent, { agent_id: other.agentId })).toMatchObject({
       status: 403,
       body: { code: "auth.not_owner" },
@@ -146,7 +146,7 @@ describe("KY9 an endpoint_url is refused", () => {
     [null],
     [undefined],
   ])("%j", async (url) => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const { status, body } = await register(agent, { endpoint_url: url });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(body["error"]).toContain("endpoint_url");
@@ -170,14 +170,14 @@ describe("the other members of a registration", () => {
     ["public_key", "ab"],
     ["agent_id", undefined],
   ])("%s is refused as %j", async (member, value) => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const { status, body } = await register(agent, { [member]: value });
     expect([status, body["code"]]).toEqual([400, "request.invalid"]);
     expect(body["error"]).toContain(member);
   });
 
   test("metadata is kept as it is, whatever its members are called", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const metadata = { name: "w", toString: "x", nested: { deep: [1, { a: null }] }, "": "" };
     await register(agent, { metadata });
     expect((await shown(agent)).body["metadata"]).toEqual(metadata);
@@ -186,8 +186,8 @@ describe("the other members of a registration", () => {
 
 describe("a registration with a key", () => {
   test("changes it by a succession, as a bootstrap does", async () => {
-    const agent = await t.agent();
-    const { secretKey, publicKey } = t.stranger();
+    const agent = await t.createAgent();
+    const { secretKey, publicKey } = t.createUnknownAgent();
     const succession = signSuccession({
       agent_id: agent.agentId,
       oldSecretKey: agent.secretKey,
@@ -205,8 +205,8 @@ describe("a registration with a key", () => {
   });
 
   test("of its own is taken, of another one without a succession is 409 and registers nothing", async () => {
-    const agent = await t.agent();
-    expect(await register(agent, { public_key: t.stranger().publicKey })).toMatchObject({
+    const agent = await t.createAgent();
+    expect(await register(agent, { public_key: t.createUnknownAgent().publicKey })).toMatchObject({
       status: 409,
       body: { code: "agent.key_changed" },
     });
@@ -217,7 +217,7 @@ describe("a registration with a key", () => {
 
 describe("a heartbeat", () => {
   test("says that the agent is alive, under its token or in its name", async () => {
-    const worker = await t.worker(0);
+    const worker = await t.createWorker(0);
     await t.clock.advance(7 * 60_000);
     expect((await shown(worker)).body).toMatchObject({ freshness: "recent", online: false });
     expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat", {})).toMatchObject({
@@ -229,20 +229,20 @@ describe("a heartbeat", () => {
     expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat", named)).toMatchObject({
       status: 200,
     });
-    expect(await t.asMaster("POST", "/api/v1/agents/heartbeat", named)).toMatchObject({
+    expect(await t.asOperator("POST", "/api/v1/agents/heartbeat", named)).toMatchObject({
       status: 200,
     });
   });
 
   test("needs no body", async () => {
-    const worker = await t.worker(0);
+    const worker = await t.createWorker(0);
     expect(await t.as(worker, "POST", "/api/v1/agents/heartbeat")).toMatchObject({ status: 200 });
   });
 });
 
 describe("a deregistration", () => {
   test("takes agent and listing out of discovery; key and account stay", async () => {
-    const worker = await t.worker(2);
+    const worker = await t.createWorker(2);
     await t.deposit(worker, 5);
     const path = `/api/v1/agents/${worker.agentId}`;
     expect(await t.as(worker, "DELETE", path)).toMatchObject({
@@ -250,13 +250,13 @@ describe("a deregistration", () => {
       body: { agent_id: worker.agentId, registered: false },
     });
     expect(await found()).toEqual([]);
-    expect(await t.asMaster("GET", path)).toMatchObject({
+    expect(await t.asOperator("GET", path)).toMatchObject({
       body: { endpoint_url: null, capabilities: [], online: false },
     });
     expect(await t.request("GET", `${path}/listing`)).toMatchObject({ status: 404 });
-    const market = await t.asMaster("GET", "/api/v1/market/candidates?capability=summarise");
+    const market = await t.asOperator("GET", "/api/v1/market/candidates?capability=summarise");
     expect(market.body).toEqual({ candidates: [] });
-    expect(await t.balance(worker)).toBe(5);
+    expect(await t.getBalance(worker)).toBe(5);
     expect(await t.as(worker, "DELETE", path)).toMatchObject({ status: 404 });
     expect(await register(worker)).toMatchObject({ status: 200 });
     expect(await found()).toEqual([worker.agentId]);
@@ -265,7 +265,7 @@ describe("a deregistration", () => {
 
 describe("a device", () => {
   test("is resolved for any agent with a token", async () => {
-    const [agent, other] = [await t.agent(), await t.agent()];
+    const [agent, other] = [await t.createAgent(), await t.createAgent()];
     const { status, body } = await t.as(other, "GET", `/api/v1/devices/${agent.deviceId}`);
     expect([status, body]).toEqual([
       200,

@@ -1,19 +1,19 @@
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import { refuseField } from "../http/validate.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
-import { checksOf } from "../visibility/checks.ts";
-import { bindKey, forgetOldKey, newAgent } from "./bootstrap.ts";
+import { checkVisibility } from "../visibility/checks.ts";
+import { bindKey, endOldKeySessions, createAgentRow } from "./bootstrap.ts";
 import { deleteListing, findListing } from "./listing-store.ts";
-import { reindex } from "./listing.ts";
-import { findAgent, putAgent, touchAgent } from "./store.ts";
+import { reindexCapabilities } from "./listing.ts";
+import { findAgent, saveAgent, updateLastSeen } from "./store.ts";
 
 type Register = Operations["registerAgent"];
 
 /** Puts an agent into the discovery registry; with `public_key` it binds or changes the key too. */
-export async function register(
+export async function registerAgent(
   services: Pick<
     Services,
     "storage" | "runtime" | "identity" | "tokens" | "trustGraph" | "connections" | "egress"
@@ -41,7 +41,7 @@ export async function register(
             caller,
           );
     if (bound !== undefined && !bound.ok) return bound;
-    const agent = (await findAgent(tx, agent_id)) ?? newAgent(agent_id, now);
+    const agent = (await findAgent(tx, agent_id)) ?? createAgentRow(agent_id, now);
     if (agent.revoked_at !== null) return refuse("agent.revoked");
     const { federation_visible: visible } = body;
     const registered = {
@@ -54,44 +54,44 @@ export async function register(
       registered: 1 as const,
       last_seen_at: now,
     };
-    await putAgent(tx, registered);
-    if (isNews(agent, registered)) {
-      await note(tx, now, caller, { agentId: agent_id, action: "agent.registered" });
+    await saveAgent(tx, registered);
+    if (hasRegistrationChanged(agent, registered)) {
+      await recordAudit(tx, now, caller, { agentId: agent_id, action: "agent.registered" });
     }
     const listing = await findListing(tx, agent_id);
-    await reindex(tx, registered, listing);
+    await reindexCapabilities(tx, registered, listing);
     return { ok: true as const, bound, agent: registered, listing };
   });
   if (!result.ok) return result;
-  if (result.bound !== undefined) forgetOldKey(services, agent_id, result.bound);
+  if (result.bound !== undefined) endOldKeySessions(services, agent_id, result.bound);
 
-  const checks = await checksOf(services, result.agent, result.listing);
+  const checks = await checkVisibility(services, result.agent, result.listing);
   // A registration is kept: its freshness decays instead (docs/decisions.md, 3).
   return { status: 200, body: { registered: true, agent_id, expires_at: null, checks } };
 }
 
 /** An agent that registers again as it was has only come back. */
-function isNews(before: AgentRow, after: AgentRow): boolean {
+function hasRegistrationChanged(before: AgentRow, after: AgentRow): boolean {
   return (["endpoint_url", "capabilities", "registered", "federation_visible"] as const).some(
     (member) => before[member] !== after[member],
   );
 }
 
 /** A sign of life. */
-export async function heartbeat(
+export async function recordAgentHeartbeat(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
 ): Promise<Answer<Operations["heartbeat"]>> {
   const now = runtime.now();
   return storage.transaction(async (tx) => {
     if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
-    await touchAgent(tx, agent_id, now);
+    await updateLastSeen(tx, agent_id, now);
     return { status: 200 as const, body: { agent_id, last_seen_at: now } };
   });
 }
 
 /** Takes an agent and its listing out of discovery; key, account and history stay. */
-export async function deregister(
+export async function deregisterAgent(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   agent_id: string,
   caller: Caller,
@@ -99,11 +99,14 @@ export async function deregister(
   return storage.transaction(async (tx) => {
     const agent = await findAgent(tx, agent_id);
     if (agent === undefined || agent.registered === 0) return refuse("agent.not_found");
-    const gone = { ...agent, registered: 0 as const, endpoint_url: null };
-    await putAgent(tx, gone);
+    const deregistered = { ...agent, registered: 0 as const, endpoint_url: null };
+    await saveAgent(tx, deregistered);
     await deleteListing(tx, agent_id);
-    await reindex(tx, gone, undefined);
-    await note(tx, runtime.now(), caller, { agentId: agent_id, action: "agent.deregistered" });
+    await reindexCapabilities(tx, deregistered, undefined);
+    await recordAudit(tx, runtime.now(), caller, {
+      agentId: agent_id,
+      action: "agent.deregistered",
+    });
     return { status: 200 as const, body: { agent_id, registered: false as const } };
   });
 }

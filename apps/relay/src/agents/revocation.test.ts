@@ -7,16 +7,21 @@ import type { TestAgent } from "@agent/testkit";
 import { limits, scopes } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller, submit } from "../../test/market.ts";
-import { pairedDevice } from "../../test/pairing.ts";
-import { rotationOf } from "../../test/rotation.ts";
-import { masterToken, receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../test/market.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
+import { createRotation } from "../../test/rotation.ts";
+import {
+  OPERATOR_TOKEN,
+  createReceipt,
+  startTestRelay,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
@@ -46,14 +51,14 @@ describe("a revoked token", () => {
   });
 
   test("ends the sockets of its agent, which sign in with another one", async () => {
-    const device = await t.device(agent, await tokenNamed("lost"));
+    const device = await t.connectDevice(agent, await tokenNamed("lost"));
     await revoke("lost");
     expect(await device.closed).toMatchObject({ code: 4401 });
-    await t.device(agent);
+    await t.connectDevice(agent);
   });
 
   test("is another agent's with the same id: that one still counts", async () => {
-    const other = await t.agent();
+    const other = await t.createAgent();
     await t.as(other, "POST", pathOf(other, "revoke-tokens"), { jtis: ["lost"] });
     expect(await balance(await tokenNamed("lost"))).toMatchObject({ status: 200 });
   });
@@ -62,7 +67,7 @@ describe("a revoked token", () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-tokens-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
-    const owner = await before.agent();
+    const owner = await before.createAgent();
     await before.as(owner, "POST", pathOf(owner, "revoke-tokens"), { jtis: ["lost"] });
     await before.close();
     const after = await startTestRelay(env, 2);
@@ -93,7 +98,7 @@ describe("a revoked token", () => {
 
 describe("a token opens a door that is for single use once", () => {
   const rotate = (token: string) => {
-    const { succession } = rotationOf(t, agent);
+    const { succession } = createRotation(t, agent);
     const path = pathOf(agent, "rotate-key");
     return t.request("POST", path, { token, body: { succession } });
   };
@@ -120,15 +125,15 @@ describe("a token opens a door that is for single use once", () => {
     const token = await tokenNamed("once");
     const path = pathOf(agent, "revoke-tokens");
     expect(await t.request("POST", path, { token, body: {} })).toMatchObject({ status: 400 });
-    const other = pathOf(await t.agent(), "revoke-tokens");
+    const other = pathOf(await t.createAgent(), "revoke-tokens");
     const body = { jtis: ["1"] };
     expect(await t.request("POST", other, { token, body })).toMatchObject({ status: 403 });
     expect(await revokeOne(token)).toMatchObject({ status: 200 });
   });
 
   test("the operator's token stays good", async () => {
-    expect(await revokeOne(masterToken)).toMatchObject({ status: 200 });
-    expect(await revokeOne(masterToken)).toMatchObject({ status: 200 });
+    expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
+    expect(await revokeOne(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
 });
 
@@ -136,8 +141,8 @@ describe("a revoked agent", () => {
   const revoke = (by: TestAgent) => t.as(by, "POST", pathOf(by, "revoke"), { reason: "lost" });
 
   test("calls no more, with any token or device, and its sockets close", async () => {
-    const phone = await pairedDevice(t, agent);
-    const socket = await t.device(phone);
+    const phone = await createPairedDevice(t, agent);
+    const socket = await t.connectDevice(phone);
     const kept = await t.token(agent);
     await balance(kept);
     expect(await revoke(agent)).toMatchObject({ status: 200, body: { revoked: true } });
@@ -148,14 +153,16 @@ describe("a revoked agent", () => {
   });
 
   test("is found, listed and chosen no more, and its key chain stays public", async () => {
-    const worker = await t.worker(1);
-    const boss = await buyer(t, 10);
+    const worker = await t.createWorker(1);
+    const boss = await createBuyer(t, 10);
     await revoke(worker);
     const found = await t.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
     expect(found.body["agents"]).toEqual([]);
     const path = pathOf(worker, "listing");
     expect(await t.request("GET", path)).toMatchObject({ status: 404 });
-    const routed = await submit(t, boss, await t.agent(), { required_capabilities: ["summarise"] });
+    const routed = await submitTask(t, boss, await t.createAgent(), {
+      required_capabilities: ["summarise"],
+    });
     expect(routed.body).toMatchObject({ routing_choice: null });
     const chain = await t.request("GET", pathOf(worker, "succession"));
     expect(chain.body).toMatchObject({ current_public_key: worker.publicKey });
@@ -169,40 +176,40 @@ describe("a revoked agent", () => {
     expect(await t.request("POST", "/api/v1/agents/bootstrap", { body })).toMatchObject(refused);
     const offer = { endpoint_url: "https://a.example", capabilities: ["summarise"] };
     const registration = { agent_id, ...offer };
-    expect(await t.asMaster("POST", "/api/v1/agents/register", registration)).toMatchObject(
+    expect(await t.asOperator("POST", "/api/v1/agents/register", registration)).toMatchObject(
       refused,
     );
-    expect(await t.asMaster("POST", pathOf(agent, "listing"), offer)).toMatchObject(refused);
-    const { succession } = rotationOf(t, agent);
+    expect(await t.asOperator("POST", pathOf(agent, "listing"), offer)).toMatchObject(refused);
+    const { succession } = createRotation(t, agent);
     const path = pathOf(agent, "rotate-key");
-    expect(await t.asMaster("POST", path, { succession })).toMatchObject(refused);
+    expect(await t.asOperator("POST", path, { succession })).toMatchObject(refused);
   });
 
   test("is still paid for what was submitted before, and for nothing after", async () => {
-    const boss = await buyer(t, 10);
-    const worker = await seller(t, 2);
-    const before = await delegate(t, boss, worker);
-    await t.pass(1_000);
+    const boss = await createBuyer(t, 10);
+    const worker = await createSeller(t, 2);
+    const before = await submitAcceptedTask(t, boss, worker);
+    await t.advance(1_000);
     await revoke(worker);
-    const after = await delegate(t, boss, worker);
+    const after = await submitAcceptedTask(t, boss, worker);
     const post = (task: typeof before) =>
-      t.asMaster("POST", `${task.path}/result`, receiptOf(worker, task));
+      t.asOperator("POST", `${task.path}/result`, createReceipt(worker, task));
     expect(await post(before)).toMatchObject({ status: 200 });
     expect(await post(after)).toMatchObject({ status: 403, body: { code: "receipt.key_missing" } });
-    expect(await t.balance(worker)).toBe(1.9);
+    expect(await t.getBalance(worker)).toBe(1.9);
   });
 
   test("is revoked once: the first time counts", async () => {
     const { body: first } = await revoke(agent);
-    await t.pass(1_000);
-    const again = await t.asMaster("POST", pathOf(agent, "revoke"));
+    await t.advance(1_000);
+    const again = await t.asOperator("POST", pathOf(agent, "revoke"));
     expect(again).toMatchObject({ status: 200, body: first });
   });
 });
 
 describe("an agent's devices", () => {
   test("are listed with what each may do, page by page", async () => {
-    const phone = await pairedDevice(t, agent, ["task:read"]);
+    const phone = await createPairedDevice(t, agent, ["task:read"]);
     const first = await t.as(agent, "GET", pathOf(agent, "devices?limit=1"));
     expect(first.body).toMatchObject({
       devices: [{ device_id: agent.deviceId, scopes: [...scopes], revoked: false }],
@@ -222,16 +229,19 @@ describe("an agent's devices", () => {
   });
 
   test("end one by one: tokens and sockets of one that was lost, not of the others", async () => {
-    const [phone, laptop] = [await pairedDevice(t, agent), await pairedDevice(t, agent)];
-    const [lost, kept] = [await t.device(phone), await t.device(laptop)];
+    const [phone, laptop] = [
+      await createPairedDevice(t, agent),
+      await createPairedDevice(t, agent),
+    ];
+    const [lost, kept] = [await t.connectDevice(phone), await t.connectDevice(laptop)];
     const path = pathOf(agent, `devices/${phone.deviceId}`);
     expect(await t.as(agent, "DELETE", path)).toMatchObject({ status: 200 });
     expect(await lost.closed).toMatchObject({ code: 4401 });
     const refused = { status: 403, body: { code: "auth.device_not_authorized" } };
     expect(await t.as(phone, "GET", pathOf(agent, "devices"))).toMatchObject(refused);
-    kept.say({ type: "ping" });
+    kept.send({ type: "ping" });
     await kept.next("pong");
-    const shown = await t.asMaster("GET", `/api/v1/devices/${phone.deviceId}`);
+    const shown = await t.asOperator("GET", `/api/v1/devices/${phone.deviceId}`);
     expect(shown.body).toMatchObject({ revoked: true });
   });
 });

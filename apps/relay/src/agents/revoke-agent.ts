@@ -1,11 +1,11 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { deleteListing } from "./listing-store.ts";
-import { reindex } from "./listing.ts";
-import { endAllKeys } from "./key-store.ts";
-import { findAgent, putAgent } from "./store.ts";
+import { reindexCapabilities } from "./listing.ts";
+import { endAllAgentKeys } from "./key-store.ts";
+import { findAgent, saveAgent } from "./store.ts";
 
 interface Revocation {
   readonly agentId: string;
@@ -32,17 +32,17 @@ export async function revokeAgent(
     const agent = await findAgent(tx, agentId);
     if (agent === undefined) return refuse("agent.not_found");
     if (agent.revoked_at !== null) return { ok: true as const, at: agent.revoked_at };
-    const gone = { ...agent, registered: 0 as const, revoked_at: now };
-    await putAgent(tx, gone);
-    await endAllKeys(tx, agentId, now);
+    const revokedRow = { ...agent, registered: 0 as const, revoked_at: now };
+    await saveAgent(tx, revokedRow);
+    await endAllAgentKeys(tx, agentId, now);
     await deleteListing(tx, agentId);
-    await reindex(tx, gone, undefined);
-    await note(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });
+    await reindexCapabilities(tx, revokedRow, undefined);
+    await recordAudit(tx, now, caller, { agentId, action: "agent.revoked", detail: reason });
     return { ok: true as const, at: now };
   });
   if (!revoked.ok) return revoked;
-  tokens.forget(agentId);
-  for (const connection of connections.of(agentId)) connection.close(4401, "agent revoked");
+  tokens.evictAgent(agentId);
+  for (const connection of connections.forAgent(agentId)) connection.close(4401, "agent revoked");
   log.info("agent.revoked", { agent_id: agentId });
   return { status: 200, body: { agent_id: agentId, revoked: true, revoked_at: revoked.at } };
 }

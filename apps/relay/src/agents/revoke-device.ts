@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { findDevice, markDeviceRevoked } from "./device-store.ts";
@@ -28,13 +28,13 @@ export async function revokeDevice(
     const agent = await findAgent(tx, agentId);
     if (agent?.public_key === device.public_key) return refuse("device.carries_agent_key");
     if (await markDeviceRevoked(tx, deviceId, now)) {
-      await note(tx, now, caller, { agentId, action: "device.revoked", detail: deviceId });
+      await recordAudit(tx, now, caller, { agentId, action: "device.revoked", detail: deviceId });
     }
     return { ok: true as const };
   });
   if (!revoked.ok) return revoked;
-  tokens.forget(agentId);
-  for (const connection of connections.of(agentId)) {
+  tokens.evictAgent(agentId);
+  for (const connection of connections.forAgent(agentId)) {
     if (connection.deviceId === deviceId) connection.close(4401, "device revoked");
   }
   return { status: 200, body: { device_id: deviceId, revoked: true } };

@@ -1,5 +1,5 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { revokeToken } from "../identity/spend-token.ts";
 import type { Services } from "../services.ts";
@@ -27,11 +27,11 @@ export async function revokeTokens(
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
     for (const jti of ids) await revokeToken(tx, { agentId, jti, now });
     const detail = String(ids.size);
-    await note(tx, now, caller, { agentId, action: "tokens.revoked", detail });
+    await recordAudit(tx, now, caller, { agentId, action: "tokens.revoked", detail });
     return { ok: true as const };
   });
   if (!revoked.ok) return revoked;
-  tokens.forget(agentId);
-  for (const connection of connections.of(agentId)) connection.close(4401, "token revoked");
+  tokens.evictAgent(agentId);
+  for (const connection of connections.forAgent(agentId)) connection.close(4401, "token revoked");
   return { status: 200, body: { agent_id: agentId, revoked: ids.size } };
 }

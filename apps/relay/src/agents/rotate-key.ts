@@ -2,7 +2,7 @@ import type { SuccessionRecord } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { bindKey, forgetOldKey } from "./bootstrap.ts";
+import { bindKey, endOldKeySessions } from "./bootstrap.ts";
 import { findAgent } from "./store.ts";
 
 type RotateKey = Operations["rotateKey"];
@@ -29,18 +29,18 @@ export async function rotateKey(
   });
   if (!bound.ok) {
     const { code, detail } = bound;
-    if (isOfFirstKey(code))
+    if (isFirstKeyCode(code))
       throw new Error("a bound agent with a succession was taken for a new one");
     return refuse(code, detail);
   }
-  forgetOldKey(services, agent_id, bound);
+  endOldKeySessions(services, agent_id, bound);
   const rotated = bound.decision.kind === "rotated";
   return { status: 200, body: { agent_id, public_key, rotated } };
 }
 
 /** Refusals of a first key, or of a claim without a succession. */
-function isOfFirstKey(code: string): code is (typeof ofFirstKey)[number] {
-  return (ofFirstKey as readonly string[]).includes(code);
+function isFirstKeyCode(code: string): code is (typeof firstKeyCodes)[number] {
+  return (firstKeyCodes as readonly string[]).includes(code);
 }
 
-const ofFirstKey = ["agent.key_changed", "agent.key_displaced", "agent.id_not_of_key"] as const;
+const firstKeyCodes = ["agent.key_changed", "agent.key_displaced", "agent.id_not_of_key"] as const;

@@ -1,14 +1,14 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
 import { refuseField } from "../http/validate.ts";
-import { actingAgent, actsFor } from "../identity/caller.ts";
+import { resolveActingAgent, mayActFor } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { bootstrap } from "./bootstrap.ts";
+import { bootstrapAgent } from "./bootstrap.ts";
 import { getDevice, listDevices } from "./devices.ts";
-import { discover, getAgent } from "./discover.ts";
-import { keyHistory } from "./key-history.ts";
+import { discoverAgents, getAgent } from "./discover.ts";
+import { getSuccession } from "./key-history.ts";
 import { getListing, putListing } from "./listing.ts";
-import { deregister, heartbeat, register } from "./register.ts";
+import { deregisterAgent, recordAgentHeartbeat, registerAgent } from "./register.ts";
 import { revokeAgent } from "./revoke-agent.ts";
 import { revokeDevice } from "./revoke-device.ts";
 import { revokeTokens } from "./revoke-tokens.ts";
@@ -36,31 +36,31 @@ type AgentHandlers = Pick<
 /** `registered` is told of every agent that may have become reachable. */
 export function agentHandlers(
   services: Services,
-  registered: (agentId: string) => void,
+  onRegistered: (agentId: string) => void,
 ): AgentHandlers {
   return {
-    bootstrap: ({ body }, { caller }) => bootstrap(services, body, caller),
+    bootstrap: ({ body }, { caller }) => bootstrapAgent(services, body, caller),
     async registerAgent({ body }, { caller }) {
-      if (!actsFor(caller, [body.agent_id])) return refuse("auth.not_owner");
-      const answer = await register(services, body, caller);
-      if (!("ok" in answer)) registered(body.agent_id);
+      if (!mayActFor(caller, [body.agent_id])) return refuse("auth.not_owner");
+      const answer = await registerAgent(services, body, caller);
+      if (!("ok" in answer)) onRegistered(body.agent_id);
       return answer;
     },
     heartbeat({ body }, { caller }) {
-      const agentId = actingAgent(caller, body.agent_id);
+      const agentId = resolveActingAgent(caller, body.agent_id);
       if (agentId === undefined) return refuseField("agent_id", "is required");
       if (body.agent_id !== undefined && body.agent_id !== agentId) return refuse("auth.not_owner");
-      return heartbeat(services, agentId);
+      return recordAgentHeartbeat(services, agentId);
     },
-    discover: ({ query }, { caller }) => discover(services, query, caller),
+    discover: ({ query }, { caller }) => discoverAgents(services, query, caller),
     getAgent: ({ params }, { caller }) => getAgent(services, params.agentId, caller),
-    deregisterAgent: ({ params }, { caller }) => deregister(services, params.agentId, caller),
+    deregisterAgent: ({ params }, { caller }) => deregisterAgent(services, params.agentId, caller),
     putListing: ({ params, body }, { caller }) =>
       putListing(services, params.agentId, body, caller),
     getListing: ({ params }) => getListing(services.storage.read, params.agentId),
     rotateKey: ({ params, body }, { caller }) =>
       rotateKey(services, { ...params, succession: body.succession, caller }),
-    getSuccession: ({ params }) => keyHistory(services.storage.read, params.agentId),
+    getSuccession: ({ params }) => getSuccession(services.storage.read, params.agentId),
     getDevice: ({ params }) => getDevice(services.storage.read, params.deviceId),
     listDevices: ({ params, query }) => listDevices(services.storage.read, params.agentId, query),
     revokeDevice: ({ params }, { caller }) => revokeDevice(services, { ...params, caller }),

@@ -1,10 +1,15 @@
 import { limits } from "@agent/wire";
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
-import { everybody, isFound, providers, visible } from "./profile-store.ts";
+import {
+  allAgents,
+  isDiscoverable,
+  agentsWithCapability,
+  isFederationVisible,
+} from "./profile-store.ts";
 
-export interface Search {
-  /** The words as `wordsIn` makes them, not empty. */
+export interface AgentSearch {
+  /** The words as `parseSearchWords` makes them, not empty. */
   readonly words: string;
   /** What was asked for, which may also be an agent's id where peers ask. */
   readonly text: string;
@@ -24,15 +29,16 @@ export interface Search {
  */
 export async function searchAgents(
   read: Reader,
-  search: Search,
+  search: AgentSearch,
 ): Promise<{ readonly ids: string[]; readonly next: string | undefined }> {
   const kind = search.capability === "" ? "any" : "one";
-  const place = placeOf(search.after);
-  const end = (await read.get(sectionEnd[kind], { ...search, ...place }))?.agent_id ?? PAST_ALL;
+  const place = parsePosition(search.after);
+  const end =
+    (await read.get(sectionEndQueries[kind], { ...search, ...place }))?.agent_id ?? PAST_ALL;
   // A cursor comes from outside: it can shorten a section, but not make it longer.
   const until = place.until !== undefined && place.until < end ? place.until : end;
   const query = { ...search, ...place, until };
-  const rows = await read.all(ranked[search.scope][kind], query);
+  const rows = await read.all(rankedQueries[search.scope][kind], query);
   const last = rows.at(-1);
   const next =
     rows.length === search.limit && last !== undefined
@@ -47,7 +53,7 @@ export async function searchAgents(
 const PAST_ALL = "~";
 const SEPARATOR = "/";
 
-interface Place {
+interface SearchPosition {
   /** The section begins behind this agent and ends with `until`, if that is known already. */
   readonly start: string;
   readonly until: string | undefined;
@@ -57,7 +63,7 @@ interface Place {
 }
 
 /** A cursor key names a place within a section, or only the agent behind which a section begins. */
-function placeOf(after: string): Place {
+function parsePosition(after: string): SearchPosition {
   const [start = "", until, rank, behind] = after.split(SEPARATOR);
   return behind === undefined
     ? { start, until: undefined, rank: Number.MAX_SAFE_INTEGER, behind: "" }
@@ -65,69 +71,80 @@ function placeOf(after: string): Place {
 }
 
 /** What an agent says of itself in words; the names of its JSON members are not among them. */
-const fields = sql`agents.metadata ->> '$.name', agents.metadata ->> '$.description',
+const searchedFields = sql`agents.metadata ->> '$.name', agents.metadata ->> '$.description',
   listings.body ->> '$.description', agents.capabilities, listings.body ->> '$.capabilities'`;
 
-const textRank = sql<number>`text_rank(${p("words")}, ${fields})`;
-const idOrTextRank = sql<number>`iif(agents.agent_id = ${p("text")}, 9, ${textRank})`;
+const textRank = sql<number>`text_rank(${param("words")}, ${searchedFields})`;
+const idOrTextRank = sql<number>`iif(agents.agent_id = ${param("text")}, 9, ${textRank})`;
 
-type Bounded = Omit<Search, "scope" | "after"> & Place & { readonly until: string };
+type SectionSearch = Omit<AgentSearch, "scope" | "after"> &
+  SearchPosition & { readonly until: string };
 
 /** Every agent of a section with its rank; the limit keeps SQLite from ranking one several times. */
-const sectionOf = (agents: typeof everybody, rank: typeof textRank, condition = isFound) =>
+const selectSection = (
+  agents: typeof allAgents,
+  rank: typeof textRank,
+  condition = isDiscoverable,
+) =>
   agents
     .leftJoin("listings", "listings.agent_id", "agents.agent_id")
     .select(["agents.agent_id", rank.as("rank")])
     .where("agents.revoked_at", "is", null)
-    .where("agents.agent_id", ">", p("start"))
-    .where("agents.agent_id", "<=", p("until"))
-    .where(isFound)
+    .where("agents.agent_id", ">", param("start"))
+    .where("agents.agent_id", "<=", param("until"))
+    .where(isDiscoverable)
     .where(condition)
     .limit(limits.searchedAgents)
     .as("section");
 
-const pageOf = (section: ReturnType<typeof sectionOf>) =>
-  db
+const selectPage = (section: ReturnType<typeof selectSection>) =>
+  queryBuilder
     .selectFrom(section)
     .select(["agent_id", "rank"])
     .where("rank", ">", 0)
     .where(
-      sql<boolean>`(rank < ${p("rank")} or (rank = ${p("rank")} and agent_id > ${p("behind")}))`,
+      sql<boolean>`(rank < ${param("rank")} or (rank = ${param("rank")} and agent_id > ${param("behind")}))`,
     )
     .orderBy("rank", "desc")
     .orderBy("agent_id")
-    .limit(p("limit"));
+    .limit(param("limit"));
 
-const ranked = {
+const rankedQueries = {
   all: {
-    any: prepare<Omit<Bounded, "capability" | "text">>()(pageOf(sectionOf(everybody, textRank))),
-    one: prepare<Omit<Bounded, "text">>()(pageOf(sectionOf(providers, textRank))),
+    any: compile<Omit<SectionSearch, "capability" | "text">>()(
+      selectPage(selectSection(allAgents, textRank)),
+    ),
+    one: compile<Omit<SectionSearch, "text">>()(
+      selectPage(selectSection(agentsWithCapability, textRank)),
+    ),
   },
   visible: {
-    any: prepare<Omit<Bounded, "capability">>()(
-      pageOf(sectionOf(everybody, idOrTextRank, visible)),
+    any: compile<Omit<SectionSearch, "capability">>()(
+      selectPage(selectSection(allAgents, idOrTextRank, isFederationVisible)),
     ),
-    one: prepare<Bounded>()(pageOf(sectionOf(providers, idOrTextRank, visible))),
+    one: compile<SectionSearch>()(
+      selectPage(selectSection(agentsWithCapability, idOrTextRank, isFederationVisible)),
+    ),
   },
 };
 
 /** The last agent of a section, if there are agents behind it. */
-const sectionEnd = {
-  any: prepare<{ start: string }>()(
-    db
+const sectionEndQueries = {
+  any: compile<{ start: string }>()(
+    queryBuilder
       .selectFrom("agents")
       .select("agent_id")
-      .where("agent_id", ">", p("start"))
+      .where("agent_id", ">", param("start"))
       .orderBy("agent_id")
       .limit(1)
       .offset(limits.searchedAgents - 1),
   ),
-  one: prepare<{ start: string; capability: string }>()(
-    db
+  one: compile<{ start: string; capability: string }>()(
+    queryBuilder
       .selectFrom("agent_capabilities")
       .select("agent_id")
-      .where("capability", "=", p("capability"))
-      .where("agent_id", ">", p("start"))
+      .where("capability", "=", param("capability"))
+      .where("agent_id", ">", param("start"))
       .orderBy("agent_id")
       .limit(1)
       .offset(limits.searchedAgents - 1),

@@ -1,95 +1,97 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentRow } from "../storage/tables/agents.ts";
 
-const agentById = prepare<{ agent_id: string }>()(
-  db.selectFrom("agents").selectAll().where("agent_id", "=", p("agent_id")),
+const agentById = compile<{ agent_id: string }>()(
+  queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", param("agent_id")),
 );
 
 export function findAgent(read: Reader, agent_id: string): Promise<AgentRow | undefined> {
   return read.get(agentById, { agent_id });
 }
 
-const addAgent = prepare<AgentRow>()(
-  db.insertInto("agents").values({
-    agent_id: p("agent_id"),
-    public_key: p("public_key"),
-    endpoint_url: p("endpoint_url"),
-    capabilities: p("capabilities"),
-    metadata: p("metadata"),
-    federation_visible: p("federation_visible"),
-    registered: p("registered"),
-    created_at: p("created_at"),
-    last_seen_at: p("last_seen_at"),
-    revoked_at: p("revoked_at"),
+const insertAgentQuery = compile<AgentRow>()(
+  queryBuilder.insertInto("agents").values({
+    agent_id: param("agent_id"),
+    public_key: param("public_key"),
+    endpoint_url: param("endpoint_url"),
+    capabilities: param("capabilities"),
+    metadata: param("metadata"),
+    federation_visible: param("federation_visible"),
+    registered: param("registered"),
+    created_at: param("created_at"),
+    last_seen_at: param("last_seen_at"),
+    revoked_at: param("revoked_at"),
   }),
 );
 
-const changeAgent = prepare<AgentRow>()(
-  db
+const updateAgentQuery = compile<AgentRow>()(
+  queryBuilder
     .updateTable("agents")
     .set({
-      public_key: p("public_key"),
-      endpoint_url: p("endpoint_url"),
-      capabilities: p("capabilities"),
-      metadata: p("metadata"),
-      federation_visible: p("federation_visible"),
-      registered: p("registered"),
-      last_seen_at: p("last_seen_at"),
-      revoked_at: p("revoked_at"),
+      public_key: param("public_key"),
+      endpoint_url: param("endpoint_url"),
+      capabilities: param("capabilities"),
+      metadata: param("metadata"),
+      federation_visible: param("federation_visible"),
+      registered: param("registered"),
+      last_seen_at: param("last_seen_at"),
+      revoked_at: param("revoked_at"),
     })
-    .where("agent_id", "=", p("agent_id")),
+    .where("agent_id", "=", param("agent_id")),
 );
 
 /** Writes an agent's row, whether it is new or known. */
-export async function putAgent(tx: Tx, agent: AgentRow): Promise<void> {
-  if ((await tx.run(changeAgent, agent)) === 0) await tx.run(addAgent, agent);
+export async function saveAgent(tx: Tx, agent: AgentRow): Promise<void> {
+  if ((await tx.run(updateAgentQuery, agent)) === 0) await tx.run(insertAgentQuery, agent);
 }
 
 /** Freshness is told in minutes, so a sign of life within seconds of the last one is not written. */
-const touchEveryMs = 30_000;
+const TOUCH_INTERVAL_MS = 30_000;
 
-const markSeen = prepare<{ agent_id: string; now: number; stale: number }>()(
-  db
+const updateLastSeenQuery = compile<{ agent_id: string; now: number; stale: number }>()(
+  queryBuilder
     .updateTable("agents")
-    .set({ last_seen_at: p("now") })
-    .where("agent_id", "=", p("agent_id"))
-    .where("last_seen_at", "<=", p("stale")),
+    .set({ last_seen_at: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("last_seen_at", "<=", param("stale")),
 );
 
-export async function touchAgent(tx: Tx, agent_id: string, now: number): Promise<void> {
-  await tx.run(markSeen, { agent_id, now, stale: now - touchEveryMs });
+export async function updateLastSeen(tx: Tx, agent_id: string, now: number): Promise<void> {
+  await tx.run(updateLastSeenQuery, { agent_id, now, stale: now - TOUCH_INTERVAL_MS });
 }
 
-const dropCapabilities = prepare<{ agent_id: string }>()(
-  db.deleteFrom("agent_capabilities").where("agent_id", "=", p("agent_id")),
+const deleteCapabilitiesQuery = compile<{ agent_id: string }>()(
+  queryBuilder.deleteFrom("agent_capabilities").where("agent_id", "=", param("agent_id")),
 );
 
-const addCapability = prepare<{ agent_id: string; capability: string }>()(
-  db
+const insertCapabilityQuery = compile<{ agent_id: string; capability: string }>()(
+  queryBuilder
     .insertInto("agent_capabilities")
-    .values({ capability: p("capability"), agent_id: p("agent_id") }),
+    .values({ capability: param("capability"), agent_id: param("agent_id") }),
 );
 
 /** Replaces the capabilities by which an agent is found. */
-export async function indexCapabilities(
+export async function replaceCapabilities(
   tx: Tx,
   agent_id: string,
   capabilities: Iterable<string>,
 ): Promise<void> {
-  await tx.run(dropCapabilities, { agent_id });
+  await tx.run(deleteCapabilitiesQuery, { agent_id });
   for (const capability of new Set(capabilities)) {
-    await tx.run(addCapability, { agent_id, capability });
+    await tx.run(insertCapabilityQuery, { agent_id, capability });
   }
 }
 
-const known = prepare<{ ids: string }>()(
+const knownAgentIds = compile<{ ids: string }>()(
   sql<{ agent_id: string }>`
-    select agent_id from agents where agent_id in (select value from json_each(${p("ids")}))`,
+    select agent_id from agents where agent_id in (select value from json_each(${param("ids")}))`,
 );
 
 /** Those of the ids that this relay knows as agents. */
-export async function knownAgents(read: Reader, ids: readonly string[]): Promise<string[]> {
+export async function listKnownAgents(read: Reader, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  return (await read.all(known, { ids: JSON.stringify(ids) })).map(({ agent_id }) => agent_id);
+  return (await read.all(knownAgentIds, { ids: JSON.stringify(ids) })).map(
+    ({ agent_id }) => agent_id,
+  );
 }

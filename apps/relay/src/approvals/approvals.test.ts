@@ -1,10 +1,22 @@
 import { signJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
-import { approvalVote, outdatedApprovalVote, verifyQuorum, type Approval } from "@agent/wire";
+import {
+  buildApprovalVote,
+  buildLegacyApprovalVote,
+  verifyQuorum,
+  type Approval,
+} from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { approvalsOf, argsHash, askedOf, relayDid, useOf, voteOn } from "../../test/approvals.ts";
-import { pairedDevice } from "../../test/pairing.ts";
-import { rotationOf } from "../../test/rotation.ts";
+import {
+  approvalsPath,
+  ARGS_HASH,
+  requestApproval,
+  getRelayDid,
+  useApproval,
+  voteOn,
+} from "../../test/approvals.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
+import { createRotation } from "../../test/rotation.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -14,17 +26,22 @@ let bob: TestAgent;
 let cid: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [agent, ann, bob, cid] = [await t.agent(), await t.agent(), await t.agent(), await t.agent()];
+  [agent, ann, bob, cid] = [
+    await t.createAgent(),
+    await t.createAgent(),
+    await t.createAgent(),
+    await t.createAgent(),
+  ];
 });
 afterEach(() => t.close());
 
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 const read = async ({ approval_id }: Approval) =>
-  (await t.as(agent, "GET", `${approvalsOf(agent)}/${approval_id}`)).body;
+  (await t.as(agent, "GET", `${approvalsPath(agent)}/${approval_id}`)).body;
 
 describe("an approval", () => {
   test("is given when as many as are required of the approvers approve", async () => {
-    const approval = await askedOf(t, agent, [ann, bob, cid], 2);
+    const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     expect(approval).toMatchObject({ status: "pending", votes: [], resolved_at: null });
     const first = await voteOn(t, approval, ann);
     expect(first.body).toMatchObject({ status: "pending", votes: [{ approver_id: ann.agentId }] });
@@ -39,15 +56,17 @@ describe("an approval", () => {
   });
 
   test("is ended by one deny, whoever approved before", async () => {
-    const approval = await askedOf(t, agent, [ann, bob, cid], 2);
+    const approval = await requestApproval(t, agent, [ann, bob, cid], 2);
     await voteOn(t, approval, ann);
     expect((await voteOn(t, approval, bob, "deny")).body).toMatchObject({ status: "denied" });
     expect(await voteOn(t, approval, cid)).toMatchObject(refusal(409, "approval.resolved"));
-    expect(await useOf(t, agent, approval)).toMatchObject(refusal(409, "approval.not_approved"));
+    expect(await useApproval(t, agent, approval)).toMatchObject(
+      refusal(409, "approval.not_approved"),
+    );
   });
 
   test("counts no vote twice, of two at once either", async () => {
-    const approval = await askedOf(t, agent, [ann, bob], 2);
+    const approval = await requestApproval(t, agent, [ann, bob], 2);
     const both = await Promise.all([voteOn(t, approval, ann), voteOn(t, approval, ann)]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
     expect(await voteOn(t, approval, ann)).toMatchObject(refusal(409, "approval.already_voted"));
@@ -55,21 +74,26 @@ describe("an approval", () => {
   });
 
   test("is honoured once, for the call that it was given for", async () => {
-    const approval = await askedOf(t, agent, [ann]);
+    const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
     const other = refusal(409, "approval.other_call");
-    expect(await useOf(t, agent, approval, { tool_name: "delete" })).toMatchObject(other);
-    expect(await useOf(t, agent, approval, { args_hash: "cd".repeat(32) })).toMatchObject(other);
-    const uses = await Promise.all([useOf(t, agent, approval), useOf(t, agent, approval)]);
+    expect(await useApproval(t, agent, approval, { tool_name: "delete" })).toMatchObject(other);
+    expect(await useApproval(t, agent, approval, { args_hash: "cd".repeat(32) })).toMatchObject(
+      other,
+    );
+    const uses = await Promise.all([
+      useApproval(t, agent, approval),
+      useApproval(t, agent, approval),
+    ]);
     expect(uses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
     expect(await read(approval)).toMatchObject({ status: "used" });
   });
 
   test("is nobody else's to use or to read", async () => {
-    const approval = await askedOf(t, agent, [ann]);
+    const approval = await requestApproval(t, agent, [ann]);
     await voteOn(t, approval, ann);
-    const path = `${approvalsOf(agent)}/${approval.approval_id}`;
-    const call = { tool_name: "pay", args_hash: argsHash };
+    const path = `${approvalsPath(agent)}/${approval.approval_id}`;
+    const call = { tool_name: "pay", args_hash: ARGS_HASH };
     const used = await t.as(ann, "POST", `${path}/use`, call);
     expect(used).toMatchObject(refusal(403, "auth.not_owner"));
     expect(await t.as(bob, "GET", path)).toMatchObject(refusal(403, "approval.not_approver"));
@@ -79,9 +103,9 @@ describe("an approval", () => {
 
 describe("a request for an approval", () => {
   const request = (body: Record<string, unknown>) =>
-    t.as(agent, "POST", approvalsOf(agent), {
+    t.as(agent, "POST", approvalsPath(agent), {
       tool_name: "pay",
-      args_hash: argsHash,
+      args_hash: ARGS_HASH,
       quorum_required: 1,
       quorum_approvers: [ann.agentId],
       ...body,
@@ -103,7 +127,7 @@ describe("a request for an approval", () => {
     expect(changed).toMatchObject(refusal(409, "approval.id_taken"));
     const body = { approval_id: "a-1", quorum_required: 1, quorum_approvers: [bob.agentId] };
     const theirs = { ...body, tool_name: "other", args_hash: "cd".repeat(32) };
-    expect(await t.as(ann, "POST", approvalsOf(ann), theirs)).toMatchObject({ status: 201 });
+    expect(await t.as(ann, "POST", approvalsPath(ann), theirs)).toMatchObject({ status: 201 });
   });
 
   test.each<[string, string, (of: { ann: string; bob: string }) => Record<string, unknown>]>([
@@ -128,16 +152,16 @@ describe("a request for an approval", () => {
 describe("a vote", () => {
   const invalid = refusal(403, "approval.signature_invalid");
   /** A vote with a signature over something else than it says. */
-  async function forged(change: (honest: ReturnType<typeof approvalVote>) => object) {
-    const approval = await askedOf(t, agent, [ann, bob]);
+  async function forged(change: (honest: ReturnType<typeof buildApprovalVote>) => object) {
+    const approval = await requestApproval(t, agent, [ann, bob]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
-    const honest = approvalVote(approval, { ...vote, relay: await relayDid(t) });
+    const honest = buildApprovalVote(approval, { ...vote, relay: await getRelayDid(t) });
     const { signature } = signJson(change(honest), ann.secretKey);
-    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    const path = `${approvalsPath(agent)}/${approval.approval_id}/vote`;
     return t.as(ann, "POST", path, { ...vote, signature });
   }
 
-  test.each<[string, (honest: ReturnType<typeof approvalVote>) => object]>([
+  test.each<[string, (honest: ReturnType<typeof buildApprovalVote>) => object]>([
     ["the other decision", (vote) => ({ ...vote, decision: "deny" })],
     ["another call", (vote) => ({ ...vote, args_hash: "cd".repeat(32) })],
     ["D3: another tool", (vote) => ({ ...vote, tool_name: "read" })],
@@ -154,10 +178,10 @@ describe("a vote", () => {
   });
 
   test("D3: a vote of the first form is refused as outdated, and its approver can vote again", async () => {
-    const approval = await askedOf(t, agent, [ann]);
+    const approval = await requestApproval(t, agent, [ann]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
-    const { signature } = signJson(outdatedApprovalVote(approval, vote), ann.secretKey);
-    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    const { signature } = signJson(buildLegacyApprovalVote(approval, vote), ann.secretKey);
+    const path = `${approvalsPath(agent)}/${approval.approval_id}/vote`;
     expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(
       refusal(403, "approval.vote_outdated"),
     );
@@ -166,25 +190,25 @@ describe("a vote", () => {
   });
 
   test("D3: a vote of the first form by a stranger's key is no vote at all", async () => {
-    const approval = await askedOf(t, agent, [ann]);
+    const approval = await requestApproval(t, agent, [ann]);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
-    const { signature } = signJson(outdatedApprovalVote(approval, vote), bob.secretKey);
-    const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    const { signature } = signJson(buildLegacyApprovalVote(approval, vote), bob.secretKey);
+    const path = `${approvalsPath(agent)}/${approval.approval_id}/vote`;
     expect(await t.as(ann, "POST", path, { ...vote, signature })).toMatchObject(invalid);
   });
 
   test("is one of the approvers', in its own name", async () => {
-    const approval = await askedOf(t, agent, [ann]);
+    const approval = await requestApproval(t, agent, [ann]);
     const notOne = refusal(403, "approval.not_approver");
     expect(await voteOn(t, approval, bob)).toMatchObject(notOne);
     expect(await voteOn(t, approval, agent)).toMatchObject(notOne);
-    const { body } = await t.as(ann, "GET", `${approvalsOf(ann)}?as=approver`);
+    const { body } = await t.as(ann, "GET", `${approvalsPath(ann)}?as=approver`);
     expect(body["approvals"]).toMatchObject([{ votes: [] }]);
   });
 
   test("D3: a vote that an approver's device signed does not count, and the approver can vote itself", async () => {
-    const phone = await pairedDevice(t, ann, ["agent:write"]);
-    const approval = await askedOf(t, agent, [ann]);
+    const phone = await createPairedDevice(t, ann, ["agent:write"]);
+    const approval = await requestApproval(t, agent, [ann]);
     for (const decision of ["approve", "deny"] as const) {
       expect(await voteOn(t, approval, phone, decision)).toMatchObject(invalid);
     }
@@ -192,10 +216,10 @@ describe("a vote", () => {
 
     // What the device may do is to bring a vote that the approver's own key signed.
     const { approval_id } = approval;
-    const relay = await relayDid(t);
+    const relay = await getRelayDid(t);
     const vote = { approver_id: ann.agentId, decision: "approve" as const };
-    const { signature } = signJson(approvalVote(approval, { ...vote, relay }), ann.secretKey);
-    const path = `${approvalsOf(agent)}/${approval_id}/vote`;
+    const { signature } = signJson(buildApprovalVote(approval, { ...vote, relay }), ann.secretKey);
+    const path = `${approvalsPath(agent)}/${approval_id}/vote`;
     expect(await t.as(phone, "POST", path, { ...vote, signature })).toMatchObject({
       status: 200,
       body: { status: "approved" },
@@ -203,9 +227,9 @@ describe("a vote", () => {
   });
 
   test("D3: what the relay counts an agent server counts too, and what it refuses neither does", async () => {
-    const phone = await pairedDevice(t, ann, ["agent:write"]);
-    const relay = await relayDid(t);
-    const { next, succession } = rotationOf(t, bob);
+    const phone = await createPairedDevice(t, ann, ["agent:write"]);
+    const relay = await getRelayDid(t);
+    const { next, succession } = createRotation(t, bob);
     const quorum = {
       required: 1,
       approvers: [
@@ -221,10 +245,10 @@ describe("a vote", () => {
       [next, bob, false],
     ];
     for (const [approver, { secretKey }, counts] of signers) {
-      const approval = await askedOf(t, agent, [ann, bob], 1);
+      const approval = await requestApproval(t, agent, [ann, bob], 1);
       const vote = { approver_id: approver.agentId, decision: "approve" as const };
-      const { signature } = signJson(approvalVote(approval, { ...vote, relay }), secretKey);
-      const path = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+      const { signature } = signJson(buildApprovalVote(approval, { ...vote, relay }), secretKey);
+      const path = `${approvalsPath(agent)}/${approval.approval_id}/vote`;
       const { status } = await t.as(approver, "POST", path, { ...vote, signature });
       expect(status === 200).toBe(counts);
       const verified = verifyQuorum(approval, quorum, { votes: [{ ...vote, signature }], relay });
@@ -233,30 +257,30 @@ describe("a vote", () => {
   });
 
   test("of a key that was left does not count", async () => {
-    const approval = await askedOf(t, agent, [ann]);
-    const { next, succession } = rotationOf(t, ann);
+    const approval = await requestApproval(t, agent, [ann]);
+    const { next, succession } = createRotation(t, ann);
     const path = `/api/v1/agents/${ann.agentId}/rotate-key`;
     await t.as(ann, "POST", path, { succession });
-    const vote = approvalVote(approval, {
+    const vote = buildApprovalVote(approval, {
       approver_id: ann.agentId,
       decision: "approve",
-      relay: await relayDid(t),
+      relay: await getRelayDid(t),
     });
     const { signature } = signJson(vote, ann.secretKey);
     const body = { approver_id: ann.agentId, decision: "approve", signature };
-    const ballots = `${approvalsOf(agent)}/${approval.approval_id}/vote`;
+    const ballots = `${approvalsPath(agent)}/${approval.approval_id}/vote`;
     expect(await t.as(next, "POST", ballots, body)).toMatchObject(invalid);
     expect(await voteOn(t, approval, next)).toMatchObject({ status: 200 });
   });
 });
 
 test("approvals are listed newest first, by state and page, for their agent and for who may vote", async () => {
-  const first = await askedOf(t, agent, [ann]);
+  const first = await requestApproval(t, agent, [ann]);
   await t.clock.advance(1);
-  const second = await askedOf(t, agent, [ann, bob]);
+  const second = await requestApproval(t, agent, [ann, bob]);
   await voteOn(t, first, ann);
   const list = async (by: TestAgent, query: string) => {
-    const { body } = await t.as(by, "GET", `${approvalsOf(by)}?${query}`);
+    const { body } = await t.as(by, "GET", `${approvalsPath(by)}?${query}`);
     const rows = body["approvals"] as Approval[];
     return { ids: rows.map(({ approval_id }) => approval_id), next: body["next_cursor"] };
   };

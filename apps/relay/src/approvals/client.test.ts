@@ -1,7 +1,7 @@
 import { createRelayClient, redeemApproval, signVote } from "@agent/client";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { argsHash, askedOf, relayDid } from "../../test/approvals.ts";
+import { ARGS_HASH, requestApproval, getRelayDid } from "../../test/approvals.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -9,7 +9,7 @@ let agent: TestAgent;
 let approver: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [agent, approver] = [await t.agent(), await t.agent()];
+  [agent, approver] = [await t.createAgent(), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -22,7 +22,7 @@ const clientOf = (identity: TestAgent) =>
   });
 
 async function approved(): Promise<void> {
-  const { approval_id: approvalId } = await askedOf(t, agent, [approver]);
+  const { approval_id: approvalId } = await requestApproval(t, agent, [approver]);
   const voter = clientOf(approver);
   const params = { agentId: agent.agentId, approvalId };
   const asked = await voter.getApproval({ params });
@@ -32,12 +32,12 @@ async function approved(): Promise<void> {
     approverId,
     secretKey,
     decision: "approve",
-    relay: await relayDid(t),
+    relay: await getRelayDid(t),
   });
   expect(await voter.voteOnApproval({ params, body })).toMatchObject({ ok: true });
 }
 
-const call = { toolName: "pay", argsHash };
+const call = { toolName: "pay", argsHash: ARGS_HASH };
 const redeem = (change: Partial<typeof call> = {}) =>
   redeemApproval(clientOf(agent), { agentId: agent.agentId, ...call, ...change });
 
@@ -58,7 +58,7 @@ test("a call is made once for each time that it was approved, by clients alone",
 
 test("D3: with a named quorum only votes under its keys count, and nothing else is used up", async () => {
   await approved();
-  const relay = await relayDid(t);
+  const relay = await getRelayDid(t);
   const quorumOf = ({ agentId: agent_id }: TestAgent, public_key: string) => ({
     votes: { relay, quorum: { required: 1, approvers: [{ agent_id, public_key }] } },
   });
@@ -71,7 +71,7 @@ test("D3: with a named quorum only votes under its keys count, and nothing else 
 });
 
 test("what the relay refuses comes back as it was", async () => {
-  const stranger = clientOf(t.stranger());
+  const stranger = clientOf(t.createUnknownAgent());
   expect(await redeemApproval(stranger, { agentId: agent.agentId, ...call })).toMatchObject({
     ok: false,
     code: "auth.device_not_authorized",

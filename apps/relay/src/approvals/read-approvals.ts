@@ -1,9 +1,9 @@
 import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { answerPage, textDown } from "../http/page.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { createPageAnswer, textDescending } from "../http/page.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Reader } from "../storage/storage.ts";
-import { approvalsFor, approvalsOf, findApproval } from "./store.ts";
-import { readApproval } from "./view.ts";
+import { listApprovalsByApprover, listApprovalsByAgent, findApproval } from "./store.ts";
+import { loadApproval } from "./view.ts";
 
 export async function getApproval(
   read: Reader,
@@ -11,8 +11,8 @@ export async function getApproval(
 ): Promise<Answer<Operations["getApproval"]>> {
   const row = await findApproval(read, { agent_id: agentId, approval_id: approvalId });
   if (row === undefined) return refuse("approval.not_found");
-  const approval = await readApproval(read, row);
-  return actsFor(caller, [agentId, ...approval.quorum_approvers])
+  const approval = await loadApproval(read, row);
+  return mayActFor(caller, [agentId, ...approval.quorum_approvers])
     ? { status: 200, body: approval }
     : refuse("approval.not_approver");
 }
@@ -24,13 +24,13 @@ export async function listApprovals(
   query: QueryOf<Operations["listApprovals"]>,
 ): Promise<Answer<Operations["listApprovals"]>> {
   const { as, status = "" } = query;
-  const find = as === "approver" ? approvalsFor : approvalsOf;
-  return answerPage(query, {
-    order: textDown,
+  const find = as === "approver" ? listApprovalsByApprover : listApprovalsByAgent;
+  return createPageAnswer(query, {
+    order: textDescending,
     find: (before, limit) => find(read, { agent_id, status, before, limit }),
     keyOf: ({ sequence }) => sequence,
     show: async (rows) => ({
-      approvals: await Promise.all(rows.map((row) => readApproval(read, row))),
+      approvals: await Promise.all(rows.map((row) => loadApproval(read, row))),
     }),
   });
 }

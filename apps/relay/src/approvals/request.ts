@@ -1,15 +1,15 @@
-import { quorumHash, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
+import { hashQuorum, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import { findApproval, insertApproval } from "./store.ts";
-import { readApproval } from "./view.ts";
+import { loadApproval } from "./view.ts";
 
 type RequestApproval = Operations["requestApproval"];
 
-interface Wanted {
+interface RequestedApproval {
   readonly agentId: string;
   readonly body: BodyOf<RequestApproval>;
   readonly caller: Caller;
@@ -18,7 +18,7 @@ interface Wanted {
 /** Asks a quorum about one call; the same request again under its id is the one that is there. */
 export async function requestApproval(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
-  { agentId, body, caller }: Wanted,
+  { agentId, body, caller }: RequestedApproval,
 ): Promise<Answer<RequestApproval>> {
   const now = runtime.now();
   const sequence = newId(runtime);
@@ -27,11 +27,11 @@ export async function requestApproval(
     if ((await findAgent(tx, agentId)) === undefined) return refuse("agent.not_found");
     const known = await findApproval(tx, { agent_id: agentId, approval_id });
     if (known !== undefined) {
-      const approval = await readApproval(tx, known);
+      const approval = await loadApproval(tx, known);
       const isSame =
         approval.tool_name === tool_name &&
         approval.args_hash === args_hash &&
-        approval.quorum_hash === quorumHash(body);
+        approval.quorum_hash === hashQuorum(body);
       return isSame ? { status: 200 as const, body: approval } : refuse("approval.id_taken");
     }
     const row = {
@@ -47,7 +47,7 @@ export async function requestApproval(
     };
     await insertApproval(tx, row, new Set(body.quorum_approvers));
     const action = "approval.requested";
-    await note(tx, now, caller, { agentId, action, detail: approval_id });
-    return { status: 201 as const, body: await readApproval(tx, row) };
+    await recordAudit(tx, now, caller, { agentId, action, detail: approval_id });
+    return { status: 201 as const, body: await loadApproval(tx, row) };
   });
 }

@@ -3,7 +3,7 @@ import type { Services } from "../services.ts";
 import { getApproval, listApprovals } from "./read-approvals.ts";
 import { requestApproval } from "./request.ts";
 import { useApproval } from "./use.ts";
-import { vote } from "./vote.ts";
+import { voteOnApproval } from "./vote.ts";
 
 type ApprovalHandlers = Pick<
   Handlers,
@@ -17,7 +17,8 @@ export function approvalHandlers(services: Services): ApprovalHandlers {
       requestApproval(services, { ...params, body, caller }),
     listApprovals: ({ params, query }) => listApprovals(read, params.agentId, query),
     getApproval: ({ params }, { caller }) => getApproval(read, { ...params, caller }),
-    voteOnApproval: ({ params, body }, { caller }) => vote(services, { ...params, body, caller }),
+    voteOnApproval: ({ params, body }, { caller }) =>
+      voteOnApproval(services, { ...params, body, caller }),
     useApproval: ({ params, body }) => useApproval(services, { ...params, body }),
   };
 }

@@ -1,55 +1,57 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
 
 export type ApprovalKey = Pick<ApprovalRow, "agent_id" | "approval_id">;
 
-const approvalByKey = prepare<ApprovalKey>()(
-  db
+const approvalByKey = compile<ApprovalKey>()(
+  queryBuilder
     .selectFrom("approvals")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("approval_id", "=", p("approval_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("approval_id", "=", param("approval_id")),
 );
 
 export function findApproval(read: Reader, key: ApprovalKey): Promise<ApprovalRow | undefined> {
   return read.get(approvalByKey, key);
 }
 
-const votesByKey = prepare<ApprovalKey>()(
-  db
+const votesByKey = compile<ApprovalKey>()(
+  queryBuilder
     .selectFrom("approval_votes")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("approval_id", "=", p("approval_id"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("approval_id", "=", param("approval_id"))
     .orderBy("approver_id"),
 );
 
 /** One row for each approver, whether or not it has voted. */
-export function votesOn(read: Reader, key: ApprovalKey): Promise<ApprovalVoteRow[]> {
+export function listVotes(read: Reader, key: ApprovalKey): Promise<ApprovalVoteRow[]> {
   return read.all(votesByKey, key);
 }
 
-const addApproval = prepare<ApprovalRow>()(
-  db.insertInto("approvals").values({
-    agent_id: p("agent_id"),
-    approval_id: p("approval_id"),
-    sequence: p("sequence"),
-    tool_name: p("tool_name"),
-    args_hash: p("args_hash"),
-    quorum_required: p("quorum_required"),
-    status: p("status"),
-    created_at: p("created_at"),
-    resolved_at: p("resolved_at"),
+const insertApprovalQuery = compile<ApprovalRow>()(
+  queryBuilder.insertInto("approvals").values({
+    agent_id: param("agent_id"),
+    approval_id: param("approval_id"),
+    sequence: param("sequence"),
+    tool_name: param("tool_name"),
+    args_hash: param("args_hash"),
+    quorum_required: param("quorum_required"),
+    status: param("status"),
+    created_at: param("created_at"),
+    resolved_at: param("resolved_at"),
   }),
 );
 
-const addApprover = prepare<Pick<ApprovalVoteRow, "approver_id" | "sequence"> & ApprovalKey>()(
-  db.insertInto("approval_votes").values({
-    agent_id: p("agent_id"),
-    approval_id: p("approval_id"),
-    approver_id: p("approver_id"),
-    sequence: p("sequence"),
+const insertApproverQuery = compile<
+  Pick<ApprovalVoteRow, "approver_id" | "sequence"> & ApprovalKey
+>()(
+  queryBuilder.insertInto("approval_votes").values({
+    agent_id: param("agent_id"),
+    approval_id: param("approval_id"),
+    approver_id: param("approver_id"),
+    sequence: param("sequence"),
   }),
 );
 
@@ -58,8 +60,9 @@ export async function insertApproval(
   approval: ApprovalRow,
   approvers: Iterable<string>,
 ): Promise<void> {
-  await tx.run(addApproval, approval);
-  for (const approver_id of approvers) await tx.run(addApprover, { ...approval, approver_id });
+  await tx.run(insertApprovalQuery, approval);
+  for (const approver_id of approvers)
+    await tx.run(insertApproverQuery, { ...approval, approver_id });
 }
 
 type Vote = ApprovalKey & {
@@ -69,35 +72,35 @@ type Vote = ApprovalKey & {
   now: number;
 };
 
-const castVote = prepare<Vote>()(
-  db
+const recordVoteQuery = compile<Vote>()(
+  queryBuilder
     .updateTable("approval_votes")
-    .set({ decision: p("decision"), signature: p("signature"), voted_at: p("now") })
-    .where("agent_id", "=", p("agent_id"))
-    .where("approval_id", "=", p("approval_id"))
-    .where("approver_id", "=", p("approver_id"))
+    .set({ decision: param("decision"), signature: param("signature"), voted_at: param("now") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("approval_id", "=", param("approval_id"))
+    .where("approver_id", "=", param("approver_id"))
     .where("decision", "is", null),
 );
 
 /** False when the approver has voted before. */
-export async function markVote(tx: Tx, vote: Vote): Promise<boolean> {
-  return (await tx.run(castVote, vote)) === 1;
+export async function recordVote(tx: Tx, vote: Vote): Promise<boolean> {
+  return (await tx.run(recordVoteQuery, vote)) === 1;
 }
 
-type Change = ApprovalKey & Pick<ApprovalRow, "status" | "resolved_at"> & { from: string };
+type StatusChange = ApprovalKey & Pick<ApprovalRow, "status" | "resolved_at"> & { from: string };
 
-const changeStatus = prepare<Change>()(
-  db
+const updateStatusQuery = compile<StatusChange>()(
+  queryBuilder
     .updateTable("approvals")
-    .set({ status: p("status"), resolved_at: p("resolved_at") })
-    .where("agent_id", "=", p("agent_id"))
-    .where("approval_id", "=", p("approval_id"))
-    .where("status", "=", p("from")),
+    .set({ status: param("status"), resolved_at: param("resolved_at") })
+    .where("agent_id", "=", param("agent_id"))
+    .where("approval_id", "=", param("approval_id"))
+    .where("status", "=", param("from")),
 );
 
 /** False when it was not in the state `from`. */
-export async function changeApproval(tx: Tx, change: Change): Promise<boolean> {
-  return (await tx.run(changeStatus, change)) === 1;
+export async function updateApprovalStatus(tx: Tx, change: StatusChange): Promise<boolean> {
+  return (await tx.run(updateStatusQuery, change)) === 1;
 }
 
 export interface ApprovalQuery {
@@ -108,21 +111,21 @@ export interface ApprovalQuery {
   readonly limit: number;
 }
 
-const statusIs = sql<boolean>`(${p("status")} = '' or status = ${p("status")})`;
+const matchesStatus = sql<boolean>`(${param("status")} = '' or status = ${param("status")})`;
 
-const approvalsByAgent = prepare<ApprovalQuery>()(
-  db
+const approvalsByAgent = compile<ApprovalQuery>()(
+  queryBuilder
     .selectFrom("approvals")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("sequence", "<", p("before"))
-    .where(statusIs)
+    .where("agent_id", "=", param("agent_id"))
+    .where("sequence", "<", param("before"))
+    .where(matchesStatus)
     .orderBy("sequence", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
-const approvalsByApprover = prepare<ApprovalQuery>()(
-  db
+const approvalsByApprover = compile<ApprovalQuery>()(
+  queryBuilder
     .selectFrom("approval_votes as vote")
     .innerJoin("approvals", (join) =>
       join
@@ -130,19 +133,22 @@ const approvalsByApprover = prepare<ApprovalQuery>()(
         .onRef("approvals.approval_id", "=", "vote.approval_id"),
     )
     .selectAll("approvals")
-    .where("vote.approver_id", "=", p("agent_id"))
-    .where("vote.sequence", "<", p("before"))
-    .where(statusIs)
+    .where("vote.approver_id", "=", param("agent_id"))
+    .where("vote.sequence", "<", param("before"))
+    .where(matchesStatus)
     .orderBy("vote.sequence", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest first: those that an agent asked for. */
-export function approvalsOf(read: Reader, query: ApprovalQuery): Promise<ApprovalRow[]> {
+export function listApprovalsByAgent(read: Reader, query: ApprovalQuery): Promise<ApprovalRow[]> {
   return read.all(approvalsByAgent, query);
 }
 
 /** Newest first: those that an agent may vote on. */
-export function approvalsFor(read: Reader, query: ApprovalQuery): Promise<ApprovalRow[]> {
+export function listApprovalsByApprover(
+  read: Reader,
+  query: ApprovalQuery,
+): Promise<ApprovalRow[]> {
   return read.all(approvalsByApprover, query);
 }

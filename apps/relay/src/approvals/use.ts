@@ -1,11 +1,11 @@
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { changeApproval, findApproval } from "./store.ts";
-import { readApproval } from "./view.ts";
+import { updateApprovalStatus, findApproval } from "./store.ts";
+import { loadApproval } from "./view.ts";
 
 type Use = Operations["useApproval"];
 
-interface Call {
+interface ApprovalUse {
   readonly agentId: string;
   readonly approvalId: string;
   readonly body: BodyOf<Use>;
@@ -14,7 +14,7 @@ interface Call {
 /** Honours an approval once, for the call that it was given for. */
 export async function useApproval(
   { storage }: Pick<Services, "storage">,
-  { agentId, approvalId, body }: Call,
+  { agentId, approvalId, body }: ApprovalUse,
 ): Promise<Answer<Use>> {
   const key = { agent_id: agentId, approval_id: approvalId };
   return storage.transaction(async (tx) => {
@@ -25,7 +25,7 @@ export async function useApproval(
     }
     const { resolved_at } = row;
     const used = { ...key, status: "used" as const, resolved_at, from: "approved" };
-    if (!(await changeApproval(tx, used))) return refuse("approval.not_approved", row.status);
-    return { status: 200 as const, body: await readApproval(tx, { ...row, status: "used" }) };
+    if (!(await updateApprovalStatus(tx, used))) return refuse("approval.not_approved", row.status);
+    return { status: 200 as const, body: await loadApproval(tx, { ...row, status: "used" }) };
   });
 }

@@ -1,10 +1,10 @@
-import { quorumHash, type Approval } from "@agent/wire";
+import { hashQuorum, type Approval } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
 import type { ApprovalRow, ApprovalVoteRow } from "../storage/tables/approvals.ts";
-import { votesOn } from "./store.ts";
+import { listVotes } from "./store.ts";
 
 /** An approval as its agent and its approvers see it. */
-function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
+function toApproval(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approval {
   const quorum_approvers = votes.map(({ approver_id }) => approver_id);
   const { quorum_required } = row;
   return {
@@ -14,7 +14,7 @@ function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approv
     args_hash: row.args_hash,
     quorum_required,
     quorum_approvers,
-    quorum_hash: quorumHash({ quorum_required, quorum_approvers }),
+    quorum_hash: hashQuorum({ quorum_required, quorum_approvers }),
     status: row.status,
     votes: votes.flatMap(({ approver_id, decision, signature, voted_at }) =>
       decision === null || signature === null || voted_at === null
@@ -26,6 +26,6 @@ function approvalOf(row: ApprovalRow, votes: readonly ApprovalVoteRow[]): Approv
   };
 }
 
-export async function readApproval(read: Reader, row: ApprovalRow): Promise<Approval> {
-  return approvalOf(row, await votesOn(read, row));
+export async function loadApproval(read: Reader, row: ApprovalRow): Promise<Approval> {
+  return toApproval(row, await listVotes(read, row));
 }

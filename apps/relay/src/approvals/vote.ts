@@ -1,15 +1,15 @@
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { refuse, verifyVote, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { note } from "../audit/note.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { recordAudit } from "../audit/note.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { changeApproval, findApproval, markVote } from "./store.ts";
-import { readApproval } from "./view.ts";
+import { updateApprovalStatus, findApproval, recordVote } from "./store.ts";
+import { loadApproval } from "./view.ts";
 
 type VoteOn = Operations["voteOnApproval"];
 
-interface Ballot {
+interface SubmittedVote {
   readonly agentId: string;
   readonly approvalId: string;
   readonly body: BodyOf<VoteOn>;
@@ -17,16 +17,16 @@ interface Ballot {
 }
 
 /** Counts an approver's vote: the quorum approves, one deny ends it, and nobody votes twice. */
-export async function vote(
+export async function voteOnApproval(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
-  { agentId, approvalId, body, caller }: Ballot,
+  { agentId, approvalId, body, caller }: SubmittedVote,
 ): Promise<Answer<VoteOn>> {
   const { approver_id, decision, signature } = body;
   const key = { agent_id: agentId, approval_id: approvalId };
-  const asked = await findApproval(storage.read, key);
-  if (asked === undefined) return refuse("approval.not_found");
-  const approval = await readApproval(storage.read, asked);
-  if (!approval.quorum_approvers.includes(approver_id) || !actsFor(caller, [approver_id])) {
+  const approvalRow = await findApproval(storage.read, key);
+  if (approvalRow === undefined) return refuse("approval.not_found");
+  const approval = await loadApproval(storage.read, approvalRow);
+  if (!approval.quorum_approvers.includes(approver_id) || !mayActFor(caller, [approver_id])) {
     return refuse("approval.not_approver");
   }
   const relay = publicKeyToDidKey(hexToBytes(identity.publicKey));
@@ -47,18 +47,18 @@ export async function vote(
     if (voter?.public_key !== approver.public_key || voter.revoked_at !== null) {
       return refuse("approval.signature_invalid");
     }
-    if (!(await markVote(tx, { ...key, approver_id, decision, signature, now }))) {
+    if (!(await recordVote(tx, { ...key, approver_id, decision, signature, now }))) {
       return refuse("approval.already_voted");
     }
-    const counted = await readApproval(tx, row);
+    const counted = await loadApproval(tx, row);
     const inFavour = counted.votes.filter((cast) => cast.decision === "approve").length;
     if (decision === "approve" && inFavour < row.quorum_required) {
       return { status: 200 as const, body: counted };
     }
     const status = decision === "deny" ? ("denied" as const) : ("approved" as const);
-    await changeApproval(tx, { ...key, status, resolved_at: now, from: "pending" });
+    await updateApprovalStatus(tx, { ...key, status, resolved_at: now, from: "pending" });
     const detail = `${approvalId} ${status}`;
-    await note(tx, now, caller, { agentId, action: "approval.resolved", detail });
+    await recordAudit(tx, now, caller, { agentId, action: "approval.resolved", detail });
     return { status: 200 as const, body: { ...counted, status, resolved_at: now } };
   });
 }

@@ -1,6 +1,6 @@
 import type { Caller } from "../identity/caller.ts";
 import type { Tx } from "../storage/storage.ts";
-import { insertEntry } from "./store.ts";
+import { insertAuditEntry } from "./store.ts";
 
 /** What may be done to an agent that its owner will want to know of. */
 export type AuditAction =
@@ -24,7 +24,7 @@ export type AuditAction =
   | "withdrawal.failed"
   | "withdrawal.requested";
 
-export interface AuditNote {
+export interface AuditRecord {
   readonly agentId: string;
   readonly action: AuditAction;
   /** Ids and counts; nothing secret. */
@@ -32,14 +32,14 @@ export interface AuditNote {
 }
 
 /** Writes down who did what to an agent, in the transaction in which it is done. */
-export async function note(
+export async function recordAudit(
   tx: Tx,
   now: number,
   caller: Caller,
-  { agentId, action, detail }: AuditNote,
+  { agentId, action, detail }: AuditRecord,
 ): Promise<void> {
   const isAgent = caller.kind === "agent";
-  await insertEntry(tx, {
+  await insertAuditEntry(tx, {
     agent_id: agentId,
     at: now,
     actor: isAgent ? caller.agentId : caller.kind === "master" ? caller.name : "anonymous",

@@ -1,31 +1,34 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AuditEntryRow } from "../storage/tables/audit.ts";
 
-const addEntry = prepare<Omit<AuditEntryRow, "sequence">>()(
+const insertEntryQuery = compile<Omit<AuditEntryRow, "sequence">>()(
   sql<never>`
     insert into audit_entries (agent_id, sequence, at, actor, device_id, action, detail)
-    select ${p("agent_id")}, coalesce(max(sequence), 0) + 1, ${p("at")}, ${p("actor")},
-      ${p("device_id")}, ${p("action")}, ${p("detail")}
-    from audit_entries where agent_id = ${p("agent_id")}`,
+    select ${param("agent_id")}, coalesce(max(sequence), 0) + 1, ${param("at")}, ${param("actor")},
+      ${param("device_id")}, ${param("action")}, ${param("detail")}
+    from audit_entries where agent_id = ${param("agent_id")}`,
 );
 
-export async function insertEntry(tx: Tx, entry: Omit<AuditEntryRow, "sequence">): Promise<void> {
-  await tx.run(addEntry, entry);
+export async function insertAuditEntry(
+  tx: Tx,
+  entry: Omit<AuditEntryRow, "sequence">,
+): Promise<void> {
+  await tx.run(insertEntryQuery, entry);
 }
 
-const newestEntries = prepare<{ agent_id: string; before: number; limit: number }>()(
-  db
+const newestEntries = compile<{ agent_id: string; before: number; limit: number }>()(
+  queryBuilder
     .selectFrom("audit_entries")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("sequence", "<", p("before"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("sequence", "<", param("before"))
     .orderBy("sequence", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest first; `before` is a sequence number. */
-export function entriesOf(
+export function listAuditEntries(
   read: Reader,
   query: { agent_id: string; before: number; limit: number },
 ): Promise<AuditEntryRow[]> {

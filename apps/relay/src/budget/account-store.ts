@@ -1,4 +1,4 @@
-import { p, prepare, sql } from "../storage/prepared.ts";
+import { param, compile, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AccountRow } from "../storage/tables/budget.ts";
 
@@ -15,21 +15,21 @@ export interface ListedAccount extends Pick<
  * The agent of an account. It is cut out of the bytes, because SQLite ends a text at a NUL, which the
  * operator may deposit to.
  */
-export const agentOf = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
+export const accountAgentId = sql<string>`cast(substr(cast(account as blob), 7) as text)`;
 
-const page = prepare<{ after: string; limit: number }>()(
+const accountPage = compile<{ after: string; limit: number }>()(
   sql<ListedAccount>`
-    select ${agentOf} as agent_id, balance, held, pending_withdrawals, card_lots,
-      exists (select 1 from agents where agent_id = ${agentOf}) as agent_known
+    select ${accountAgentId} as agent_id, balance, held, pending_withdrawals, card_lots,
+      exists (select 1 from agents where agent_id = ${accountAgentId}) as agent_known
     from accounts
-    where account > 'agent:' || ${p("after")} and account < 'agent;'
-    order by account limit ${p("limit")}`,
+    where account > 'agent:' || ${param("after")} and account < 'agent;'
+    order by account limit ${param("limit")}`,
 );
 
 /** By agent id, in ascending order. */
-export function accountsAfter(
+export function listAccountsAfter(
   read: Reader,
   query: { after: string; limit: number },
 ): Promise<ListedAccount[]> {
-  return read.all(page, query);
+  return read.all(accountPage, query);
 }

@@ -1,6 +1,6 @@
 import {
   asMicro,
-  heldCardMoney,
+  sumHeldCardMoney,
   moveCardMoney,
   type Account,
   type CardHolding,
@@ -10,10 +10,10 @@ import {
 import { refuse, type Refusal } from "@agent/wire";
 import type { AccountRow } from "../storage/tables/budget.ts";
 
-type Stored = Pick<AccountRow, "card_lots">;
+type StoredLots = Pick<AccountRow, "card_lots">;
 
 /** An account as a movement finds it, and as it leaves it. */
-interface Moved {
+interface AccountChange {
   readonly opening: AccountRow;
   readonly now: AccountRow;
 }
@@ -22,34 +22,34 @@ interface Moved {
  * The lots that a movement leaves on the accounts whose lots it changes. An account that never saw
  * money from a card is not looked at.
  */
-export function lotsAfter(
+export function applyToCardLots(
   postings: readonly Posting[],
-  accounts: ReadonlyMap<Account, Moved>,
+  accounts: ReadonlyMap<Account, AccountChange>,
   time: { readonly now: number; readonly releaseAt: number | undefined },
 ): ReadonlyMap<Account, string | null> | Refusal<"budget.card_hold"> {
   const seen = [...accounts.values()].some(({ opening }) => opening.card_lots !== null);
   if (!seen && time.releaseAt === undefined) return new Map();
   const holdings = new Map<Account, CardHolding>();
   for (const [account, { opening }] of accounts) {
-    holdings.set(account, { balance: opening.balance, lots: lotsIn(opening) });
+    holdings.set(account, { balance: opening.balance, lots: parseLots(opening) });
   }
   const moved = moveCardMoney(postings, holdings, time);
   if (!moved.ok) return refuse(moved.code);
-  return new Map([...moved.lots].map(([account, lots]) => [account, write(lots)]));
+  return new Map([...moved.lots].map(([account, lots]) => [account, formatLots(lots)]));
 }
 
 /** How much of a balance may not be withdrawn yet, in micro-units. */
-export function cardHeldOf(row: Stored, now: number): number {
-  return heldCardMoney(lotsIn(row), now);
+export function getCardHeld(row: StoredLots, now: number): number {
+  return sumHeldCardMoney(parseLots(row), now);
 }
 
-function lotsIn({ card_lots }: Stored): CardLot[] {
+function parseLots({ card_lots }: StoredLots): CardLot[] {
   if (card_lots === null) return [];
   const lots = JSON.parse(card_lots) as readonly (readonly [number, number])[];
   return lots.map(([releaseAt, amount]) => ({ releaseAt, amount: asMicro(amount) }));
 }
 
-function write(lots: readonly CardLot[]): string | null {
+function formatLots(lots: readonly CardLot[]): string | null {
   if (lots.length === 0) return null;
   return JSON.stringify(lots.map(({ releaseAt, amount }) => [releaseAt, amount]));
 }

@@ -2,11 +2,11 @@ import { accountOf, asMicro, type Micro, type Posting } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
-import { post, type PostedRow } from "./post.ts";
+import { postMovement, type PostedRow } from "./post.ts";
 import { findAccount, insertSettlement } from "./store.ts";
 
 /** What this relay owes another, in micro-units; below 0 what that one owes. */
-export async function clearingBalance(read: Reader, relayId: string): Promise<Micro> {
+export async function getClearingBalance(read: Reader, relayId: string): Promise<Micro> {
   return asMicro((await findAccount(read, accountOf.peer(relayId)))?.balance ?? 0);
 }
 
@@ -19,7 +19,7 @@ export async function postClearing(
 ): Promise<readonly PostedRow[]> {
   if (postings.length === 0) return [];
   const { taskId, description } = entry;
-  const posted = await post(tx, runtime, postings, { reference: taskId, description });
+  const posted = await postMovement(tx, runtime, postings, { reference: taskId, description });
   if (posted.ok) return posted.rows;
   throw new Error(`a movement between relays for task ${taskId} failed: ${posted.code}`);
 }

@@ -5,19 +5,24 @@ import type { TestAgent } from "@agent/testkit";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { expectConsistentBooks } from "../../test/market.ts";
-import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
 const path = (of = agent, what = "deposit") => `/api/v1/agents/${of.agentId}/${what}`;
-const deposit = (body: unknown, to = agent): Promise<Reply> => t.asMaster("POST", path(to), body);
-const account = async (of = agent) => (await t.asMaster("GET", path(of, "balance"))).body;
+const deposit = (body: unknown, to = agent): Promise<Reply> => t.asOperator("POST", path(to), body);
+const account = async (of = agent) => (await t.asOperator("GET", path(of, "balance"))).body;
 
 describe("a deposit", () => {
   test("credits the account and shows as its newest transaction", async () => {
@@ -56,9 +61,11 @@ describe("a deposit", () => {
   });
 
   test("may go to an agent that has not come yet", async () => {
-    const { agentId } = t.stranger();
-    await t.asMaster("POST", `/api/v1/agents/${agentId}/deposit`, { amount: 1 });
-    expect((await t.asMaster("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"]).toBe(1);
+    const { agentId } = t.createUnknownAgent();
+    await t.asOperator("POST", `/api/v1/agents/${agentId}/deposit`, { amount: 1 });
+    expect((await t.asOperator("GET", `/api/v1/agents/${agentId}/balance`)).body["balance"]).toBe(
+      1,
+    );
   });
 
   test("under the relay's own id is refused: its account shows fees", async () => {
@@ -91,7 +98,7 @@ describe("MN1, MN2 an amount", () => {
     ["1.0000001"],
   ])("%s is 400 and has no effect", async (text) => {
     const raw = `{"amount":${text},"reference":"r"}`;
-    expect(await t.request("POST", path(), { token: masterToken, raw })).toMatchObject({
+    expect(await t.request("POST", path(), { token: OPERATOR_TOKEN, raw })).toMatchObject({
       status: 400,
     });
     expect(await account()).toMatchObject({ balance: 0, transactions: [] });
@@ -102,7 +109,7 @@ describe("MN1, MN2 an amount", () => {
 
   test("that is missing is 400", async () => {
     expect(await deposit({})).toMatchObject({ status: 400, body: { code: "request.invalid" } });
-    expect(await t.asMaster("POST", path())).toMatchObject({ status: 400 });
+    expect(await t.asOperator("POST", path())).toMatchObject({ status: 400 });
   });
 
   test.each([0.000001, 0.1, 1.005, 999_999_999.999999, 1e9])(
@@ -125,7 +132,7 @@ describe("MN1, MN2 an amount", () => {
     const micros = fc.array(fc.integer({ min: 1, max: 10 ** 12 }), { minLength: 1, maxLength: 20 });
     await fc.assert(
       fc.asyncProperty(micros, async (amounts) => {
-        const fresh = t.stranger();
+        const fresh = t.createUnknownAgent();
         for (const micro of amounts) await deposit({ amount: micro / 1e6 }, fresh);
         const sum = amounts.reduce((a, b) => a + b, 0);
         expect((await account(fresh))["balance"]).toBe(sum / 1e6);
@@ -157,7 +164,7 @@ describe("MN3 a reference", () => {
   });
 
   test("is the account's own", async () => {
-    const other = await t.agent();
+    const other = await t.createAgent();
     await deposit({ amount: 1, reference: "r" });
     expect(await deposit({ amount: 1, reference: "r" }, other)).toMatchObject({
       body: { balance: 1, idempotent: false },
@@ -181,7 +188,7 @@ describe("MN3 a reference", () => {
       [2, true],
     ] as const) {
       const relay = await startTestRelay(env, seed);
-      expect(await relay.asMaster("POST", path(), body)).toMatchObject({
+      expect(await relay.asOperator("POST", path(), body)).toMatchObject({
         body: { balance: 1, idempotent },
       });
       await relay.close();
@@ -221,7 +228,7 @@ describe("MN3 a reference", () => {
 
 describe("MN4, MN5 an account", () => {
   test("is credited by the operator only: an agent's token is 403, for itself and for others", async () => {
-    const other = await t.agent();
+    const other = await t.createAgent();
     for (const to of [agent, other]) {
       expect(await t.as(agent, "POST", path(to), { amount: 1 })).toMatchObject({
         status: 403,
@@ -235,9 +242,9 @@ describe("MN4, MN5 an account", () => {
   test.each(["balance", "transactions", "settlements"])(
     "shows its %s to its owner only",
     async (what) => {
-      const other = await t.agent();
+      const other = await t.createAgent();
       expect(await t.as(agent, "GET", path(agent, what))).toMatchObject({ status: 200 });
-      expect(await t.asMaster("GET", path(agent, what))).toMatchObject({ status: 200 });
+      expect(await t.asOperator("GET", path(agent, what))).toMatchObject({ status: 200 });
       expect(await t.as(other, "GET", path(agent, what))).toMatchObject({ status: 403 });
       expect(await t.request("GET", path(agent, what))).toMatchObject({ status: 401 });
     },

@@ -1,10 +1,10 @@
 import { accountOf, fromMicro, asMicro, toMicro } from "@agent/budget";
-import type { KeepAnswer } from "../http/idempotency.ts";
-import { knownAgents } from "../agents/store.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
+import { listKnownAgents } from "../agents/store.ts";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { credit } from "./credit.ts";
-import { findAccount, takeReference } from "./store.ts";
+import { creditAccount } from "./credit.ts";
+import { findAccount, reserveReference } from "./store.ts";
 
 type Deposit = Operations["deposit"];
 
@@ -13,38 +13,38 @@ export async function deposit(
   { storage, runtime, identity }: Pick<Services, "storage" | "runtime" | "identity">,
   agentId: string,
   body: BodyOf<Deposit>,
-  keep?: KeepAnswer,
+  saveResponse?: SaveResponse,
 ): Promise<Answer<Deposit>> {
   // The relay's id shows its fees: money under it would be out of everybody's sight.
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
   return storage.transaction(async (tx) => {
-    const credited = async (transaction_id: string | null) => {
+    const finish = async (transaction_id: string | null) => {
       const account = await findAccount(tx, accountOf.agent(agentId));
       const balance = fromMicro(asMicro(account?.balance ?? 0));
       const idempotent = transaction_id === null;
       // Whoever comes under this id later owns the money: the caller learns of a mistyped one.
-      const agent_known = (await knownAgents(tx, [agentId])).length === 1;
+      const agent_known = (await listKnownAgents(tx, [agentId])).length === 1;
       const answer = {
         status: 200 as const,
         body: { agent_id: agentId, balance, transaction_id, idempotent, agent_known },
       };
-      await keep?.(tx, answer);
+      await saveResponse?.(tx, answer);
       return answer;
     };
     const { reference } = body;
     if (reference !== undefined) {
-      const taken = { agent_id: agentId, reference };
-      if (!(await takeReference(tx, taken))) {
-        return credited(null);
+      const depositReference = { agent_id: agentId, reference };
+      if (!(await reserveReference(tx, depositReference))) {
+        return finish(null);
       }
     }
-    const posted = await credit(tx, runtime, {
+    const posted = await creditAccount(tx, runtime, {
       agentId,
       amount: toMicro(body.amount),
       reference: reference ?? null,
       description: body.description ?? null,
     });
     if (!posted.ok) return posted;
-    return credited(posted.transactionId);
+    return finish(posted.transactionId);
   });
 }

@@ -2,26 +2,31 @@ import { verifySettlementRecord } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import type { Settlement, Transaction } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  expectConsistentBooks,
+  createSeller,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  boss = await buyer(t, 10);
-  worker = await seller(t, 2);
+  boss = await createBuyer(t, 10);
+  worker = await createSeller(t, 2);
 });
 afterEach(() => t.close());
 
 const of = (agentId: string, what: string) =>
-  t.asMaster("GET", `/api/v1/agents/${agentId}/${what}`);
+  t.asOperator("GET", `/api/v1/agents/${agentId}/${what}`);
 
 /** One task of the boss's, ended by a receipt of this status. */
 async function work(status: "completed" | "failed" | "denied" = "completed") {
-  const task = await delegate(t, boss, worker);
-  const receipt = receiptOf(worker, task, { status });
+  const task = await submitAcceptedTask(t, boss, worker);
+  const receipt = createReceipt(worker, task, { status });
   await t.as(worker, "POST", `${task.path}/result`, receipt);
   return { task, receipt };
 }
@@ -49,7 +54,7 @@ const seen = (rows: readonly Transaction[]) =>
 
 describe("an account's history", () => {
   test("of nobody is empty, and its balance 0", async () => {
-    const { agentId } = t.stranger();
+    const { agentId } = t.createUnknownAgent();
     expect((await of(agentId, "balance")).body).toEqual({
       agent_id: agentId,
       balance: 0,
@@ -98,8 +103,8 @@ describe("an account's history", () => {
   );
 
   test("keeps a hold by its payer, beside the balance, while the task is open", async () => {
-    await delegate(t, boss, worker);
-    await delegate(t, boss, worker);
+    await submitAcceptedTask(t, boss, worker);
+    await submitAcceptedTask(t, boss, worker);
     expect((await of(boss.agentId, "balance")).body).toMatchObject({
       balance: 5.2,
       pending_allocations: 4.8,
@@ -191,7 +196,7 @@ describe("a settlement record", () => {
   });
 
   test("is not made for a free task", async () => {
-    worker = await seller(t, 0);
+    worker = await createSeller(t, 0);
     await work();
     expect((await of(boss.agentId, "settlements")).body["settlements"]).toEqual([]);
   });
@@ -202,7 +207,7 @@ describe("a settlement record", () => {
     ["0.999999", 1.999998, 0.000002],
   ])("with a fee rate of %s splits the charge without a rest", async (rate, fee, net) => {
     const relay = await startTestRelay({ AGENT_PLATFORM_FEE_RATE: rate });
-    [t, boss, worker] = [relay, await buyer(relay, 10), await seller(relay, 2)];
+    [t, boss, worker] = [relay, await createBuyer(relay, 10), await createSeller(relay, 2)];
     await work();
     const [record] = (await of(boss.agentId, "settlements")).body["settlements"] as Settlement[];
     expect(record).toMatchObject({ amount_settled: 2, fee, net });

@@ -1,16 +1,16 @@
 import {
   accountOf,
   asMicro,
-  availableBalance,
-  holdPostings,
-  lockAmount,
-  releasePostings,
+  computeAvailableBalance,
+  buildHoldPostings,
+  computeLockAmount,
+  buildReleasePostings,
   type Micro,
 } from "@agent/budget";
 import { refuse, type Refusal } from "@agent/wire";
 import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
-import { post } from "./post.ts";
+import { postMovement } from "./post.ts";
 import { findAccount } from "./store.ts";
 
 export interface HoldRequest {
@@ -21,7 +21,7 @@ export interface HoldRequest {
 }
 
 /** Locks the price with its risk buffer, as far as balance and budget reach (specification, "Budget"). */
-export async function placeHold(
+export async function reserveHold(
   tx: Tx,
   runtime: Runtime,
   { payerId, taskId, charge, maxBudget }: HoldRequest,
@@ -30,14 +30,19 @@ export async function placeHold(
   | Refusal<"budget.insufficient" | "account.overdrawn">
 > {
   const account = await findAccount(tx, accountOf.agent(payerId));
-  const available = availableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
-  const locked = lockAmount({ estimate: charge, available });
+  const available = computeAvailableBalance({ balance: asMicro(account?.balance ?? 0), maxBudget });
+  const locked = computeLockAmount({ estimate: charge, available });
   const isOverdrawn = (account?.balance ?? 0) < 0;
   if (locked === null) return refuse(isOverdrawn ? "account.overdrawn" : "budget.insufficient");
-  const posted = await post(tx, runtime, holdPostings({ payerId, taskId, amount: locked }), {
-    reference: taskId,
-    description: "hold",
-  });
+  const posted = await postMovement(
+    tx,
+    runtime,
+    buildHoldPostings({ payerId, taskId, amount: locked }),
+    {
+      reference: taskId,
+      description: "hold",
+    },
+  );
   if (!posted.ok) return refuse("budget.insufficient");
   return { ok: true, locked };
 }
@@ -50,12 +55,12 @@ export async function releaseHold(
   reason: string,
 ): Promise<void> {
   if (task.submitted_by === null || task.locked === 0) return;
-  const postings = releasePostings({
+  const postings = buildReleasePostings({
     payerId: task.submitted_by,
     taskId: task.task_id,
     amount: asMicro(task.locked),
   });
-  const posted = await post(tx, runtime, postings, {
+  const posted = await postMovement(tx, runtime, postings, {
     reference: task.task_id,
     description: reason,
   });

@@ -1,6 +1,11 @@
 import type { AccountSummary } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  expectConsistentBooks,
+  createSeller,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,14 +15,16 @@ beforeEach(async () => {
 afterEach(() => t.close());
 
 const deposit = (agentId: string, body: object = { amount: 1 }) =>
-  t.asMaster("POST", `/api/v1/agents/${agentId}/deposit`, body);
+  t.asOperator("POST", `/api/v1/agents/${agentId}/deposit`, body);
 
 const accounts = async (query = ""): Promise<AccountSummary[]> =>
-  (await t.asMaster("GET", `/api/v1/admin/accounts${query}`)).body["accounts"] as AccountSummary[];
+  (await t.asOperator("GET", `/api/v1/admin/accounts${query}`)).body[
+    "accounts"
+  ] as AccountSummary[];
 
 describe("A14: a deposit says whether its account belongs to an agent:", () => {
   test("A14: money for an id that no agent has is credited and marked as such", async () => {
-    const { agentId } = t.stranger();
+    const { agentId } = t.createUnknownAgent();
     expect(await deposit(agentId)).toMatchObject({
       status: 200,
       body: { agent_id: agentId, balance: 1, agent_known: false },
@@ -36,13 +43,13 @@ describe("A14: a deposit says whether its account belongs to an agent:", () => {
   });
 
   test("A14: money for a known agent is credited and marked as known", async () => {
-    const { agentId } = await t.agent();
+    const { agentId } = await t.createAgent();
     expect(await deposit(agentId)).toMatchObject({ body: { balance: 1, agent_known: true } });
     expect(await accounts()).toMatchObject([{ agent_id: agentId, agent_known: true }]);
   });
 
   test("A14: the mark goes when an agent comes under the id, and a repeated deposit says so", async () => {
-    const agent = t.stranger();
+    const agent = t.createUnknownAgent();
     const body = { amount: 1, reference: "r-1" };
     expect(await deposit(agent.agentId, body)).toMatchObject({ body: { agent_known: false } });
     const key = { agent_id: agent.agentId, public_key: agent.publicKey };
@@ -56,8 +63,8 @@ describe("A14: a deposit says whether its account belongs to an agent:", () => {
 
 describe("the operator's list of accounts", () => {
   test("A14: shows what is held and what is being withdrawn beside the balance", async () => {
-    const boss = await buyer(t, 10);
-    await delegate(t, boss, await seller(t, 2));
+    const boss = await createBuyer(t, 10);
+    await submitAcceptedTask(t, boss, await createSeller(t, 2));
     const withdrawal = { amount: 3, destination: "IBAN 1" };
     await t.as(boss, "POST", `/api/v1/agents/${boss.agentId}/withdrawals`, withdrawal);
     expect(await accounts()).toEqual([
@@ -74,12 +81,12 @@ describe("the operator's list of accounts", () => {
 
   test("A14: goes page by page in the order of agent ids", async () => {
     const ids: string[] = [];
-    for (let count = 0; count < 5; count += 1) ids.push(t.stranger().agentId);
+    for (let count = 0; count < 5; count += 1) ids.push(t.createUnknownAgent().agentId);
     for (const id of ids) await deposit(id);
     const seen: string[] = [];
     let query = "?limit=2";
     for (let pages = 0; pages < 3; pages += 1) {
-      const { body } = await t.asMaster("GET", `/api/v1/admin/accounts${query}`);
+      const { body } = await t.asOperator("GET", `/api/v1/admin/accounts${query}`);
       seen.push(...(body["accounts"] as AccountSummary[]).map(({ agent_id }) => agent_id));
       query = `?limit=2&cursor=${String(body["next_cursor"])}`;
     }
@@ -87,9 +94,9 @@ describe("the operator's list of accounts", () => {
   });
 
   test("A14: is refused to an agent, and an impossible cursor is refused", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     expect(await t.as(agent, "GET", "/api/v1/admin/accounts")).toMatchObject({ status: 403 });
-    expect(await t.asMaster("GET", "/api/v1/admin/accounts?cursor=")).toMatchObject({
+    expect(await t.asOperator("GET", "/api/v1/admin/accounts?cursor=")).toMatchObject({
       status: 400,
     });
   });

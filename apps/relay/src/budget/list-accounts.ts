@@ -1,12 +1,12 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { AccountSummary } from "@agent/wire";
-import { answerPage, type PageQuery } from "../http/page.ts";
+import { createPageAnswer, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
-import { cardHeldOf } from "./card-lots.ts";
-import { accountsAfter, type ListedAccount } from "./account-store.ts";
+import { getCardHeld } from "./card-lots.ts";
+import { listAccountsAfter, type ListedAccount } from "./account-store.ts";
 
 /** Older relays took any text as the id of an account, so its cursor may be any text. */
-const anyTextUp = { form: /^.+$/su, start: "", keyFrom: String };
+const anyTextAscending = { form: /^.+$/su, start: "", keyFrom: String };
 
 /** The accounts of agents, by agent id. */
 export async function listAccounts(
@@ -14,23 +14,23 @@ export async function listAccounts(
   query: PageQuery,
 ) {
   const now = runtime.now();
-  return answerPage(query, {
-    order: anyTextUp,
-    find: (after, limit) => accountsAfter(storage.read, { after, limit }),
+  return createPageAnswer(query, {
+    order: anyTextAscending,
+    find: (after, limit) => listAccountsAfter(storage.read, { after, limit }),
     keyOf: ({ agent_id }) => agent_id,
-    show: (rows) => ({ accounts: rows.map((row) => summaryOf(row, now)) }),
+    show: (rows) => ({ accounts: rows.map((row) => toAccountSummary(row, now)) }),
   });
 }
 
-function summaryOf(row: ListedAccount, now: number): AccountSummary {
+function toAccountSummary(row: ListedAccount, now: number): AccountSummary {
   return {
     agent_id: row.agent_id,
-    balance: dollars(row.balance),
-    held: dollars(row.held),
-    pending_withdrawals: dollars(row.pending_withdrawals),
-    card_held: dollars(cardHeldOf(row, now)),
+    balance: toDollars(row.balance),
+    held: toDollars(row.held),
+    pending_withdrawals: toDollars(row.pending_withdrawals),
+    card_held: toDollars(getCardHeld(row, now)),
     agent_known: row.agent_known === 1,
   };
 }
 
-const dollars = (micro: number) => fromMicro(asMicro(micro));
+const toDollars = (micro: number) => fromMicro(asMicro(micro));

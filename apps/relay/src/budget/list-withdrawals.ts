@@ -1,15 +1,15 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { Refusal, Withdrawal, WithdrawalStatus } from "@agent/wire";
-import { answerPage, textDown, type PageQuery } from "../http/page.ts";
+import { createPageAnswer, textDescending, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
 import type { WithdrawalRow } from "../storage/tables/budget.ts";
-import { allWithdrawals, withdrawalsOf } from "./withdrawal-store.ts";
+import { listWithdrawalsByStatus, listWithdrawalsByAgent } from "./withdrawal-store.ts";
 
-interface Query extends PageQuery {
+interface WithdrawalPageQuery extends PageQuery {
   readonly status?: WithdrawalStatus | undefined;
 }
 
-interface Listed {
+interface WithdrawalPage {
   readonly status: 200;
   readonly body: { withdrawals: Withdrawal[]; next_cursor: string | null };
 }
@@ -18,19 +18,19 @@ interface Listed {
 export async function listWithdrawals(
   { storage }: Pick<Services, "storage">,
   agentId: string | undefined,
-  { status, ...query }: Query,
-): Promise<Listed | Refusal<"request.invalid">> {
-  return answerPage(query, {
-    order: textDown,
+  { status, ...query }: WithdrawalPageQuery,
+): Promise<WithdrawalPage | Refusal<"request.invalid">> {
+  return createPageAnswer(query, {
+    order: textDescending,
     find: (before, limit) =>
       agentId === undefined
-        ? allWithdrawals(storage.read, { status, before, limit })
-        : withdrawalsOf(storage.read, { agent_id: agentId, before, limit }),
+        ? listWithdrawalsByStatus(storage.read, { status, before, limit })
+        : listWithdrawalsByAgent(storage.read, { agent_id: agentId, before, limit }),
     keyOf: ({ withdrawal_id }) => withdrawal_id,
-    show: (rows) => ({ withdrawals: rows.map(withdrawalOf) }),
+    show: (rows) => ({ withdrawals: rows.map(toWithdrawal) }),
   });
 }
 
-export function withdrawalOf({ amount, ...row }: WithdrawalRow): Withdrawal {
+export function toWithdrawal({ amount, ...row }: WithdrawalRow): Withdrawal {
   return { ...row, amount: fromMicro(asMicro(amount)), currency: "USD" };
 }

@@ -1,12 +1,12 @@
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Settlement, TrustRecord } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ledgerOf, storeLedger, type Outcome } from "../../test/ledgers.ts";
+import { createLedger, storeLedger, type Outcome } from "../../test/ledgers.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  seller,
+  createSeller,
   type Delegation,
 } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
@@ -17,9 +17,9 @@ let worker: TestAgent;
 let task: Delegation;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
-  boss = await buyer(t, 10);
-  worker = await seller(t, 2);
-  task = await delegate(t, boss, worker);
+  boss = await createBuyer(t, 10);
+  worker = await createSeller(t, 2);
+  task = await submitAcceptedTask(t, boss, worker);
 });
 afterEach(() => t.close());
 
@@ -30,13 +30,13 @@ const steps = (completed: number, failed: number): Outcome[] => [
 
 /** Hands in a ledger of the task, which has to be taken. */
 async function account(outcomes: readonly Outcome[], by = worker) {
-  const ledger = ledgerOf(by, task.task_id, outcomes);
+  const ledger = createLedger(by, task.task_id, outcomes);
   expect(await storeLedger(t, by, ledger)).toMatchObject({ status: 201 });
   return ledger;
 }
 
-async function deliver(change: Parameters<typeof receiptOf>[2] = {}): Promise<Settlement> {
-  const receipt = receiptOf(worker, task, change);
+async function deliver(change: Parameters<typeof createReceipt>[2] = {}): Promise<Settlement> {
+  const receipt = createReceipt(worker, task, change);
   expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
   const path = `/api/v1/agents/${worker.agentId}/settlements`;
   const { settlements } = (await t.as(worker, "GET", path)).body as { settlements: Settlement[] };
@@ -44,7 +44,7 @@ async function deliver(change: Parameters<typeof receiptOf>[2] = {}): Promise<Se
   return settlements[0]!;
 }
 
-const balances = async () => [await t.balance(boss), await t.balance(worker)];
+const balances = async () => [await t.getBalance(boss), await t.getBalance(worker)];
 
 describe("MN10 of a price of 2, a completed receipt pays by the steps of its signed ledger:", () => {
   test.each([
@@ -97,7 +97,7 @@ test.each(["failed", "denied"] as const)(
 
 test("CR5 the ledger of another agent about the task moves no money", async () => {
   await account(["failed"], boss);
-  await account(["failed"], await t.agent());
+  await account(["failed"], await t.createAgent());
   expect(await deliver()).toMatchObject({ status: "completed", ledger_hash: null });
   expect(await balances()).toEqual([8, 1.9]);
 });
@@ -111,14 +111,14 @@ describe("A6: only a task whose whole price was paid is a success:", () => {
   /** What strangers are told: the success rate in the market is 0.5 while nothing was counted. */
   const marketRate = async () => {
     const path = "/api/v1/market/candidates?capability=summarise";
-    const { body } = await t.as(await t.agent(), "GET", path);
+    const { body } = await t.as(await t.createAgent(), "GET", path);
     const [first] = body["candidates"] as { sub_scores: { success_rate: number } }[];
     return first?.sub_scores.success_rate;
   };
 
   const credentials = async () => {
     const path = `/api/v1/agents/${worker.agentId}/credentials`;
-    const { body } = await t.asMaster("GET", path);
+    const { body } = await t.asOperator("GET", path);
     return ((body["credentials"] ?? []) as { type: string }[]).map(({ type }) => type).sort();
   };
 
@@ -163,7 +163,7 @@ describe("A6: only a task whose whole price was paid is a success:", () => {
   test("A6: twenty partial tasks lead to no trust level", async () => {
     await t.deposit(boss, 100);
     for (let count = 0; count < 20; count += 1) {
-      if (count > 0) task = await delegate(t, boss, worker);
+      if (count > 0) task = await submitAcceptedTask(t, boss, worker);
       await account(steps(1, 1));
       await deliver();
     }

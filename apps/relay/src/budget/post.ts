@@ -1,9 +1,9 @@
 import {
-  FEES,
+  FEE_ACCOUNT,
   MAX_BALANCE,
-  WORLD,
+  EXTERNAL_ACCOUNT,
   accountOf,
-  checkCovered,
+  checkFunds,
   isReversal,
   type Account,
   type Posting,
@@ -12,11 +12,11 @@ import { refuse, type Refusal } from "@agent/wire";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { AccountRow, PostingRow } from "../storage/tables/budget.ts";
-import { lotsAfter } from "./card-lots.ts";
-import { findAccount, insertPosting, writeAccount } from "./store.ts";
+import { applyToCardLots } from "./card-lots.ts";
+import { findAccount, insertPosting, saveAccount } from "./store.ts";
 
 /** What every posting of one movement is filed under. */
-export interface Entry {
+export interface PostingEntry {
   readonly reference: string | null;
   readonly description: string | null;
   /** Of a deposit by card: from when on it may be withdrawn. */
@@ -36,11 +36,11 @@ export type PostRefusal = Refusal<
  * came from a card and is not released. Answers the id of the last row, and
  * where all of them are.
  */
-export async function post(
+export async function postMovement(
   tx: Tx,
   runtime: Pick<Runtime, "now" | "randomBytes">,
   postings: readonly Posting[],
-  entry: Entry,
+  entry: PostingEntry,
 ): Promise<
   | { readonly ok: true; readonly transactionId: string; readonly rows: readonly PostedRow[] }
   | PostRefusal
@@ -50,17 +50,17 @@ export async function post(
   const time = runtime.now();
   for (const posting of postings) {
     const { account, type, amount } = posting;
-    const known = accounts.get(account) ?? (await load(tx, account));
+    const known = accounts.get(account) ?? (await loadAccount(tx, account));
     const now = {
       ...known.now,
       balance: known.now.balance + amount,
-      held: known.now.held + heldChange(account, type, amount),
+      held: known.now.held + getHeldChange(account, type, amount),
       sequence: known.now.sequence + 1,
       // Times grow with sequences even when the clock went back: statements search by them.
       last_posted_at: Math.max(time, known.now.last_posted_at),
     };
-    const covered = checkCovered({ before: known.opening.balance, after: now.balance });
-    if (!covered.ok && !mayOwe(posting)) return refuse(covered.code);
+    const covered = checkFunds({ before: known.opening.balance, after: now.balance });
+    if (!covered.ok && !mayBeNegative(posting)) return refuse(covered.code);
     // What is held or leaving counts, so that there is always room for it to come back.
     const due = now.balance + now.held + now.pending_withdrawals;
     if (account.startsWith("agent:") && due > MAX_BALANCE) return refuse("money.balance_limit");
@@ -78,11 +78,11 @@ export async function post(
     });
   }
   const { releaseAt } = entry;
-  const lots = lotsAfter(postings, accounts, { now: time, releaseAt });
+  const lots = applyToCardLots(postings, accounts, { now: time, releaseAt });
   if ("code" in lots) return lots;
   for (const [account, { opening, now }] of accounts) {
     const card_lots = lots.get(account) ?? null;
-    await writeAccount(tx, { ...now, card_lots }, opening.sequence);
+    await saveAccount(tx, { ...now, card_lots }, opening.sequence);
   }
   for (const row of rows) await insertPosting(tx, row);
   return {
@@ -92,12 +92,15 @@ export async function post(
   };
 }
 
-async function load(tx: Tx, account: Account): Promise<{ opening: AccountRow; now: AccountRow }> {
-  const opening = (await findAccount(tx, account)) ?? { ...unopened, account };
+async function loadAccount(
+  tx: Tx,
+  account: Account,
+): Promise<{ opening: AccountRow; now: AccountRow }> {
+  const opening = (await findAccount(tx, account)) ?? { ...unopenedAccount, account };
   return { opening, now: opening };
 }
 
-const unopened = {
+const unopenedAccount = {
   balance: 0,
   held: 0,
   pending_withdrawals: 0,
@@ -107,18 +110,18 @@ const unopened = {
 };
 
 /** An agent's open holds are kept beside its balance, so that nobody has to add them up. */
-function heldChange(account: Account, type: Posting["type"], amount: number): number {
+function getHeldChange(account: Account, type: Posting["type"], amount: number): number {
   if (!account.startsWith("agent:")) return 0;
   return type === "allocation_hold" || type === "allocation_release" ? -amount : 0;
 }
 
 /** Only what stands for the outside may owe, and an agent whose deposit is taken back. */
-function mayOwe(posting: Posting): boolean {
+function mayBeNegative(posting: Posting): boolean {
   const { account } = posting;
-  return account === WORLD || account.startsWith("peer:") || isReversal(posting);
+  return account === EXTERNAL_ACCOUNT || account.startsWith("peer:") || isReversal(posting);
 }
 
 /** The account whose rows an agent's transaction list shows: the relay's own are the fees. */
-export function accountFor(agentId: string, relayId: string): Account {
-  return agentId === relayId ? FEES : accountOf.agent(agentId);
+export function getTransactionAccount(agentId: string, relayId: string): Account {
+  return agentId === relayId ? FEE_ACCOUNT : accountOf.agent(agentId);
 }

@@ -1,8 +1,8 @@
-import { accountOf, asMicro, reversalPostings, type Micro } from "@agent/budget";
+import { accountOf, asMicro, buildReversalPostings, type Micro } from "@agent/budget";
 import type { Runtime } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { Credit } from "./credit.ts";
-import { post } from "./post.ts";
+import { postMovement } from "./post.ts";
 import { findAccount } from "./store.ts";
 
 /** Takes a deposit back; the account may owe afterwards. Answers what it then holds. */
@@ -11,7 +11,7 @@ export async function reverseDeposit(
   runtime: Pick<Runtime, "now" | "randomBytes">,
   { agentId, amount, ...entry }: Credit,
 ): Promise<{ readonly ok: true; readonly balance: Micro }> {
-  const posted = await post(tx, runtime, reversalPostings({ agentId, amount }), entry);
+  const posted = await postMovement(tx, runtime, buildReversalPostings({ agentId, amount }), entry);
   // It need not be covered, so anything else is a fault of the program.
   if (!posted.ok) throw new Error(`a deposit cannot be taken back: ${posted.code}`);
   const account = await findAccount(tx, accountOf.agent(agentId));

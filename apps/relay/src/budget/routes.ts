@@ -6,7 +6,7 @@ import { listWithdrawals } from "./list-withdrawals.ts";
 import { getBalance, listSettlements, listTransactions } from "./history.ts";
 import { resolveWithdrawal } from "./resolve-withdrawal.ts";
 import { getStatement } from "./statement.ts";
-import { withdraw } from "./withdraw.ts";
+import { requestWithdrawal } from "./withdraw.ts";
 
 type BudgetHandlers = Pick<
   Handlers,
@@ -28,11 +28,12 @@ export function budgetHandlers(services: Services): BudgetHandlers {
     getBalance: ({ params }) => getBalance(services, params.agentId),
     listTransactions: ({ params, query }) => listTransactions(services, params.agentId, query),
     listSettlements: ({ params, query }) => listSettlements(services, params.agentId, query),
-    deposit: ({ params, body }, { keep }) => deposit(services, params.agentId, body, keep),
+    deposit: ({ params, body }, { saveResponse: keep }) =>
+      deposit(services, params.agentId, body, keep),
     listAccounts: ({ query }) => listAccounts(services, query),
     getStatement: ({ params, query }) => getStatement(services, params.agentId, query),
     requestWithdrawal: ({ params, body }, context) =>
-      withdraw(services, params.agentId, body, context),
+      requestWithdrawal(services, params.agentId, body, context),
     listWithdrawals: ({ params, query }) => listWithdrawals(services, params.agentId, query),
     listAllWithdrawals: ({ query }) => listWithdrawals(services, undefined, query),
     completeWithdrawal: ({ params, body }, context) =>

@@ -1,15 +1,20 @@
-import { asMicro, decideSettlement, settlementPostings, type ReceiptStatus } from "@agent/budget";
-import { findLedgerCount } from "../ledger/store.ts";
+import {
+  asMicro,
+  decideSettlement,
+  buildSettlementPostings,
+  type ReceiptStatus,
+} from "@agent/budget";
+import { findLedgerStepCount } from "../ledger/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { post, type PostRefusal } from "./post.ts";
+import { postMovement, type PostRefusal } from "./post.ts";
 import { insertSettlement } from "./store.ts";
 
 /** What a verified receipt says that money depends on. */
-export interface Settleable {
+export interface SettlementInput {
   readonly receiptHash: string;
   readonly payeeId: string;
   /** A receipt by a key that the relay does not know moves no money: it settles like a failed one. */
@@ -17,16 +22,16 @@ export interface Settleable {
 }
 
 /** Pays for a task out of its hold and records it; a free task has nothing to settle. */
-export async function settle(
+export async function settleFromHold(
   tx: Tx,
   { runtime, config }: Pick<Services, "runtime" | "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "charge" | "locked" | "allocation_id">,
-  { receiptHash, payeeId, status }: Settleable,
+  { receiptHash, payeeId, status }: SettlementInput,
 ): Promise<{ readonly ok: true; readonly settlement: NewSettlement | undefined } | PostRefusal> {
   const { task_id, submitted_by: payerId, allocation_id } = task;
   if (payerId === null || allocation_id === null) return { ok: true, settlement: undefined };
   const locked = asMicro(task.locked);
-  const ledger = await findLedgerCount(tx, { agent_id: payeeId, goal_id: task_id });
+  const ledger = await findLedgerStepCount(tx, { agent_id: payeeId, goal_id: task_id });
   const decision = decideSettlement({
     receiptStatus: status,
     locked,
@@ -34,10 +39,10 @@ export async function settle(
     steps: ledger && { completed: ledger.steps_completed, total: ledger.steps_total },
     feeRate: config.payments.platformFeeRate,
   });
-  const posted = await post(
+  const posted = await postMovement(
     tx,
     runtime,
-    settlementPostings({
+    buildSettlementPostings({
       payerId,
       payeeId,
       taskId: task_id,

@@ -9,7 +9,7 @@ import type { SettlementRow } from "../storage/tables/budget.ts";
  * stays the key of the settlement's time, so that a succession does not change its hash; the key in force
  * signs it (docs/decisions.md, 6).
  */
-export function signedSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
+export function signSettlement(row: SettlementRow, identity: RelayIdentity): SettlementRecord {
   const {
     amount_settled,
     fee,
@@ -23,9 +23,9 @@ export function signedSettlement(row: SettlementRow, identity: RelayIdentity): S
   return signSettlementRecord(
     {
       ...rest,
-      amount_settled: dollars(amount_settled),
-      fee: dollars(fee),
-      net: dollars(net),
+      amount_settled: toDollars(amount_settled),
+      fee: toDollars(fee),
+      net: toDollars(net),
       issuer: publicKeyToDidKey(hexToBytes(identity.publicKeys[relay_key] ?? identity.publicKey)),
       // A member that is not there must not be signed as null.
       ...(x402_tx_hash !== null && { x402_tx_hash }),
@@ -35,6 +35,6 @@ export function signedSettlement(row: SettlementRow, identity: RelayIdentity): S
   );
 }
 
-function dollars(micro: number): number {
+function toDollars(micro: number): number {
   return fromMicro(asMicro(micro));
 }

@@ -2,9 +2,9 @@ import type { TestAgent } from "@agent/testkit";
 import type { Statement } from "@agent/wire";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
 import { DAY_MS, startJumpingRelay } from "../../test/jumping-relay.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -23,7 +23,7 @@ const sumOf = ({ transactions }: Statement) =>
 
 describe("a statement", () => {
   test("of an account that never was is empty", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     expect(await statement(agent)).toEqual({
       agent_id: agent.agentId,
       currency: "USD",
@@ -36,11 +36,11 @@ describe("a statement", () => {
   });
 
   test("goes from its opening balance by its rows, oldest first, to its closing balance", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     await t.clock.advance(1_000);
     const from = t.clock.now();
-    const task = await delegate(t, boss, worker);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     await t.clock.advance(1_000);
     const to = t.clock.now();
     await t.deposit(boss, 5);
@@ -54,7 +54,7 @@ describe("a statement", () => {
   });
 
   test("begins with `from` and ends before `to`", async () => {
-    const agent = await buyer(t, 1);
+    const agent = await createBuyer(t, 1);
     const at = t.clock.now();
     await t.clock.advance(1);
     await t.deposit(agent, 2);
@@ -75,34 +75,34 @@ describe("a statement", () => {
 
   test("A10: closes at the balance after the clock went back, and times never fall", async () => {
     const jumping = await startJumpingRelay();
-    const agent = await buyer(jumping, 1);
+    const agent = await createBuyer(jumping, 1);
     jumping.setAhead(-3 * DAY_MS);
-    await jumping.asMaster("POST", "/api/v1/admin/clock/accept");
+    await jumping.asOperator("POST", "/api/v1/admin/clock/accept");
     await jumping.deposit(agent, 30);
-    const { body } = await jumping.asMaster("GET", of(agent));
+    const { body } = await jumping.asOperator("GET", of(agent));
     const { closing_balance, transactions } = body as unknown as Statement;
-    expect([closing_balance, await jumping.balance(agent)]).toEqual([31, 31]);
+    expect([closing_balance, await jumping.getBalance(agent)]).toEqual([31, 31]);
     const [first, second] = transactions.map(({ created_at }) => created_at);
     expect(second).toBe(first);
     // A period by times finds both, because the search relies on their order.
-    const { body: period } = await jumping.asMaster("GET", of(agent, `?from=${first}`));
+    const { body: period } = await jumping.asOperator("GET", of(agent, `?from=${first}`));
     expect(period).toMatchObject({ opening_balance: 0, closing_balance: 31 });
     // Another account's times do not depend on it.
-    const other = await jumping.agent();
+    const other = await jumping.createAgent();
     await jumping.deposit(other, 5);
-    const { body: own } = await jumping.asMaster("GET", of(other));
+    const { body: own } = await jumping.asOperator("GET", of(other));
     expect(own["transactions"]).toMatchObject([{ created_at: jumping.clock.now() - 3 * DAY_MS }]);
     await jumping.close();
   });
 
   test("A10: without `to` holds what was moved in this very millisecond", async () => {
-    const agent = await buyer(t, 7);
+    const agent = await createBuyer(t, 7);
     expect(await statement(agent)).toMatchObject({ closing_balance: 7, to: t.clock.now() });
     expect(await statement(agent, `?to=${t.clock.now()}`)).toMatchObject({ closing_balance: 0 });
   });
 
   test("adds up for any period, and periods next to each other meet", async () => {
-    const agent = await buyer(t, 1);
+    const agent = await createBuyer(t, 1);
     const start = t.clock.now();
     for (let i = 1; i < 30; i += 1) {
       await t.clock.advance(i % 3);
@@ -128,9 +128,9 @@ describe("a statement", () => {
   });
 
   test("is also comma-separated values, in which no cell of others runs as a formula", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const deposit = { amount: 0.000001, reference: 'r "1", x', description: "=HYPERLINK(1)" };
-    await t.asMaster("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
+    await t.asOperator("POST", `/api/v1/agents/${agent.agentId}/deposit`, deposit);
     const at = new Date(t.clock.now()).toISOString();
     const end = t.clock.now() + 1;
     const reply = await t.as(agent, "GET", of(agent, `?format=csv&to=${end}`));
@@ -151,13 +151,13 @@ describe("a statement", () => {
   test.each(["?from=x", "?to=-1", "?format=pdf", "?from=9999999999999999"])(
     "with %s is refused",
     async (query) => {
-      const agent = await t.agent();
+      const agent = await t.createAgent();
       expect(await t.as(agent, "GET", of(agent, query))).toMatchObject({ status: 400 });
     },
   );
 
   test("is its owner's alone", async () => {
-    const [agent, other] = [await buyer(t, 1), await t.agent()];
+    const [agent, other] = [await createBuyer(t, 1), await t.createAgent()];
     expect(await t.as(other, "GET", of(agent))).toMatchObject({ status: 403 });
   });
 });

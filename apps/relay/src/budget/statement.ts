@@ -9,10 +9,10 @@ import {
 } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { transactionOf } from "./history.ts";
-import { accountFor } from "./post.ts";
-import { csvOf } from "./statement-csv.ts";
-import { findAccount, findPosting, postingsOf } from "./store.ts";
+import { toTransaction } from "./history.ts";
+import { getTransactionAccount } from "./post.ts";
+import { formatStatementCsv } from "./statement-csv.ts";
+import { findAccount, findPosting, listPostings } from "./store.ts";
 
 type Get = Operations["getStatement"];
 
@@ -22,30 +22,32 @@ export async function getStatement(
   agentId: string,
   { from = 0, to, format }: QueryOf<Get>,
 ): Promise<Answer<Get>> {
-  const account = accountFor(agentId, identity.relayId);
+  const account = getTransactionAccount(agentId, identity.relayId);
   const last = (await findAccount(storage.read, account))?.sequence ?? 0;
-  const first = await firstSince(storage.read, { account, last, time: from });
+  const first = await findFirstSequence(storage.read, { account, last, time: from });
   // Without `to` it closes at the balance, whatever times the clock has given its last movements.
   const bound =
-    to === undefined ? last + 1 : await firstSince(storage.read, { account, last, time: to });
+    to === undefined
+      ? last + 1
+      : await findFirstSequence(storage.read, { account, last, time: to });
   const end = Math.max(first, bound);
   if (end - first > limits.statementRows) {
     return refuse("statement.too_long", `at most ${limits.statementRows} movements`);
   }
   const before = await findPosting(storage.read, { account, sequence: first - 1 });
-  const rows = await postingsOf(storage.read, { account, before: end, limit: end - first });
+  const rows = await listPostings(storage.read, { account, before: end, limit: end - first });
   const opening = before?.balance_after ?? 0;
   const statement: Statement = {
     agent_id: agentId,
     currency: "USD",
     from,
     to: to ?? runtime.now(),
-    opening_balance: dollars(opening),
-    transactions: rows.map((row) => transactionOf(row, agentId)).toReversed(),
-    closing_balance: dollars(rows[0]?.balance_after ?? opening),
+    opening_balance: toDollars(opening),
+    transactions: rows.map((row) => toTransaction(row, agentId)).toReversed(),
+    closing_balance: toDollars(rows[0]?.balance_after ?? opening),
   };
   return format === "csv"
-    ? { status: 200, mediaType: "text/csv", content: csvOf(statement) }
+    ? { status: 200, mediaType: "text/csv", content: formatStatementCsv(statement) }
     : { status: 200, body: statement };
 }
 
@@ -53,7 +55,7 @@ export async function getStatement(
  * The sequence of an account's first posting at or after a time; one past its last when there is
  * none. Sequences have no gaps and grow with time, so no index of times is needed.
  */
-async function firstSince(
+async function findFirstSequence(
   read: Reader,
   { account, last, time }: { account: string; last: number; time: number },
 ): Promise<number> {
@@ -67,6 +69,6 @@ async function firstSince(
   return low;
 }
 
-function dollars(micro: number): number {
+function toDollars(micro: number): number {
   return fromMicro(asMicro(micro));
 }

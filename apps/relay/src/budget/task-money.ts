@@ -3,7 +3,7 @@ import type { SettlementRecord } from "@agent/receipts";
 import type { Services } from "../services.ts";
 import type { PostingRow } from "../storage/tables/budget.ts";
 import type { PostedRow } from "./post.ts";
-import { signedSettlement } from "./signed-settlement.ts";
+import { signSettlement } from "./signed-settlement.ts";
 import { findPosting, findSettlement } from "./store.ts";
 
 /** What was paid for a task, and the movement that did it; both empty for a free one. */
@@ -18,7 +18,7 @@ export interface TaskPosting extends Pick<
   "transaction_id" | "account" | "type" | "amount" | "created_at"
 > {}
 
-export async function moneyOfTask(
+export async function getTaskMoney(
   { storage, identity }: Pick<Services, "storage" | "identity">,
   taskId: string,
 ): Promise<TaskMoney> {
@@ -29,11 +29,19 @@ export async function moneyOfTask(
     places.map(([account, sequence]) => findPosting(storage.read, { account, sequence })),
   );
   return {
-    settlements: [signedSettlement(row, identity)],
-    postings: postings.flatMap((posting) => (posting === undefined ? [] : [shown(posting)])),
+    settlements: [signSettlement(row, identity)],
+    postings: postings.flatMap((posting) =>
+      posting === undefined ? [] : [toTaskPosting(posting)],
+    ),
   };
 }
 
-function shown({ transaction_id, account, type, amount, created_at }: PostingRow): TaskPosting {
+function toTaskPosting({
+  transaction_id,
+  account,
+  type,
+  amount,
+  created_at,
+}: PostingRow): TaskPosting {
   return { transaction_id, account, type, amount: fromMicro(asMicro(amount)), created_at };
 }

@@ -1,6 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, expectConsistentBooks, tally } from "../../test/market.ts";
+import { createBuyer, expectConsistentBooks, countStatuses } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -15,11 +15,11 @@ const ask = (agent: TestAgent, amount: number): Promise<Reply> =>
   t.as(agent, "POST", of(agent, "withdrawals"), { amount, destination: "IBAN 1" });
 const idOf = ({ body }: Reply) => body["withdrawal_id"] as string;
 const complete = (id: string) =>
-  t.asMaster("POST", `${admin}/${id}/complete`, { payout_reference: "wire 7" });
+  t.asOperator("POST", `${admin}/${id}/complete`, { payout_reference: "wire 7" });
 const fail = (id: string) =>
-  t.asMaster("POST", `${admin}/${id}/fail`, { reason: "closed account" });
+  t.asOperator("POST", `${admin}/${id}/fail`, { reason: "closed account" });
 const balanceOf = async (agent: TestAgent) => {
-  const { body } = await t.asMaster("GET", of(agent, "balance"));
+  const { body } = await t.asOperator("GET", of(agent, "balance"));
   const { balance, pending_withdrawals, transactions } = body as {
     balance: number;
     pending_withdrawals: number;
@@ -30,7 +30,7 @@ const balanceOf = async (agent: TestAgent) => {
 
 describe("a withdrawal", () => {
   test("leaves the balance at once and waits aside", async () => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     const { status, body } = await ask(agent, 3.5);
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -53,7 +53,7 @@ describe("a withdrawal", () => {
   });
 
   test("that the operator paid has left the relay", async () => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     const id = idOf(await ask(agent, 3));
     expect(await complete(id)).toMatchObject({
       status: 200,
@@ -64,7 +64,7 @@ describe("a withdrawal", () => {
   });
 
   test("that failed goes back, and its rows sum to the balance", async () => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     const id = idOf(await ask(agent, 3));
     expect(await fail(id)).toMatchObject({
       status: 200,
@@ -77,10 +77,10 @@ describe("a withdrawal", () => {
   });
 
   test("goes back into an account that meanwhile is as full as it may be", async () => {
-    const agent = await buyer(t, 1e9);
+    const agent = await createBuyer(t, 1e9);
     const id = idOf(await ask(agent, 1e9));
     for (let i = 0; i < 8; i += 1) await t.deposit(agent, 1e9);
-    const more = await t.asMaster("POST", of(agent, "deposit"), { amount: 1 });
+    const more = await t.asOperator("POST", of(agent, "deposit"), { amount: 1 });
     expect(more).toMatchObject({ status: 400, body: { code: "money.balance_limit" } });
     expect(await fail(id)).toMatchObject({ status: 200 });
     expect(await balanceOf(agent)).toMatchObject({ balance: 9e9, pending_withdrawals: 0 });
@@ -89,7 +89,7 @@ describe("a withdrawal", () => {
   test.each(["complete", "fail"] as const)(
     "is resolved once, whoever asks to %s",
     async (first) => {
-      const agent = await buyer(t, 10);
+      const agent = await createBuyer(t, 10);
       const id = idOf(await ask(agent, 3));
       await (first === "complete" ? complete(id) : fail(id));
       const before = await balanceOf(agent);
@@ -104,26 +104,26 @@ describe("a withdrawal", () => {
   );
 
   test("is resolved once when both come at the same time", async () => {
-    const id = idOf(await ask(await buyer(t, 10), 3));
+    const id = idOf(await ask(await createBuyer(t, 10), 3));
     const replies = await Promise.all([complete(id), fail(id), complete(id)]);
-    expect(tally(replies)).toEqual({ 200: 1, 409: 2 });
+    expect(countStatuses(replies)).toEqual({ 200: 1, 409: 2 });
     await expectConsistentBooks(t);
   });
 
   test("of more than there is changes nothing, and of all there is only one succeeds", async () => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     expect(await ask(agent, 10.000001)).toMatchObject({
       status: 402,
       body: { code: "budget.insufficient" },
     });
     expect(await balanceOf(agent)).toMatchObject({ balance: 10, pending_withdrawals: 0 });
     const replies = await Promise.all([ask(agent, 10), ask(agent, 10), ask(agent, 10)]);
-    expect(tally(replies)).toEqual({ 201: 1, 402: 2 });
+    expect(countStatuses(replies)).toEqual({ 201: 1, 402: 2 });
     await expectConsistentBooks(t, { balances: 0, holds: 10 });
   });
 
   test.each([0, -1, 0.0000001, 1e10, "3"])("of %s is refused", async (amount) => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     expect(await ask(agent, amount as number)).toMatchObject({ status: 400 });
     expect(await balanceOf(agent)).toMatchObject({ balance: 10 });
   });
@@ -131,7 +131,7 @@ describe("a withdrawal", () => {
 
 describe("withdrawals", () => {
   test("are listed newest first, page by page, to their agent", async () => {
-    const agent = await buyer(t, 10);
+    const agent = await createBuyer(t, 10);
     const ids = [];
     for (let i = 0; i < 3; i += 1) {
       ids.unshift(idOf(await ask(agent, 1)));
@@ -146,11 +146,11 @@ describe("withdrawals", () => {
   });
 
   test("of everybody are the operator's, by status", async () => {
-    const [ann, bob] = [await buyer(t, 10), await buyer(t, 10)];
+    const [ann, bob] = [await createBuyer(t, 10), await createBuyer(t, 10)];
     const [paid, open] = [idOf(await ask(ann, 1)), idOf(await ask(bob, 2))];
     await complete(paid);
     const list = async (status: string) =>
-      (await t.asMaster("GET", `${admin}${status}`)).body["withdrawals"];
+      (await t.asOperator("GET", `${admin}${status}`)).body["withdrawals"];
     expect(await list("?status=pending")).toMatchObject([{ withdrawal_id: open }]);
     expect(await list("?status=completed")).toMatchObject([{ withdrawal_id: paid }]);
     expect(await list("")).toHaveLength(2);
@@ -158,7 +158,7 @@ describe("withdrawals", () => {
   });
 
   test("are asked for by the owner alone", async () => {
-    const [agent, other] = [await buyer(t, 10), await t.agent()];
+    const [agent, other] = [await createBuyer(t, 10), await t.createAgent()];
     const path = of(agent, "withdrawals");
     const body = { amount: 1, destination: "mine" };
     expect(await t.as(other, "POST", path, body)).toMatchObject({ status: 403 });

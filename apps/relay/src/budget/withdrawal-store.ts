@@ -1,34 +1,37 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { WithdrawalRow } from "../storage/tables/budget.ts";
 
-const add = prepare<WithdrawalRow>()(
-  db.insertInto("withdrawals").values({
-    withdrawal_id: p("withdrawal_id"),
-    agent_id: p("agent_id"),
-    amount: p("amount"),
-    destination: p("destination"),
-    status: p("status"),
-    created_at: p("created_at"),
-    resolved_at: p("resolved_at"),
-    payout_reference: p("payout_reference"),
-    reason: p("reason"),
+const insertWithdrawalQuery = compile<WithdrawalRow>()(
+  queryBuilder.insertInto("withdrawals").values({
+    withdrawal_id: param("withdrawal_id"),
+    agent_id: param("agent_id"),
+    amount: param("amount"),
+    destination: param("destination"),
+    status: param("status"),
+    created_at: param("created_at"),
+    resolved_at: param("resolved_at"),
+    payout_reference: param("payout_reference"),
+    reason: param("reason"),
   }),
 );
 
 export async function insertWithdrawal(tx: Tx, withdrawal: WithdrawalRow): Promise<void> {
-  await tx.run(add, withdrawal);
+  await tx.run(insertWithdrawalQuery, withdrawal);
 }
 
-const byId = prepare<{ withdrawal_id: string }>()(
-  db.selectFrom("withdrawals").selectAll().where("withdrawal_id", "=", p("withdrawal_id")),
+const withdrawalById = compile<{ withdrawal_id: string }>()(
+  queryBuilder
+    .selectFrom("withdrawals")
+    .selectAll()
+    .where("withdrawal_id", "=", param("withdrawal_id")),
 );
 
 export function findWithdrawal(
   read: Reader,
   withdrawal_id: string,
 ): Promise<WithdrawalRow | undefined> {
-  return read.get(byId, { withdrawal_id });
+  return read.get(withdrawalById, { withdrawal_id });
 }
 
 type Resolution = Pick<
@@ -36,23 +39,26 @@ type Resolution = Pick<
   "withdrawal_id" | "status" | "resolved_at" | "payout_reference" | "reason"
 >;
 
-const resolve = prepare<Resolution>()(
-  db
+const resolveWithdrawalQuery = compile<Resolution>()(
+  queryBuilder
     .updateTable("withdrawals")
     .set({
-      status: p("status"),
-      resolved_at: p("resolved_at"),
-      payout_reference: p("payout_reference"),
-      reason: p("reason"),
+      status: param("status"),
+      resolved_at: param("resolved_at"),
+      payout_reference: param("payout_reference"),
+      reason: param("reason"),
     })
-    .where("withdrawal_id", "=", p("withdrawal_id"))
+    .where("withdrawal_id", "=", param("withdrawal_id"))
     .where("status", "=", "pending")
     .returningAll(),
 );
 
 /** Ends a pending withdrawal; undefined when it is none, so that it is paid or returned once. */
-export function resolvePending(tx: Tx, resolution: Resolution): Promise<WithdrawalRow | undefined> {
-  return tx.get(resolve, resolution);
+export function resolvePendingWithdrawal(
+  tx: Tx,
+  resolution: Resolution,
+): Promise<WithdrawalRow | undefined> {
+  return tx.get(resolveWithdrawalQuery, resolution);
 }
 
 interface WithdrawalQuery {
@@ -60,64 +66,66 @@ interface WithdrawalQuery {
   readonly limit: number;
 }
 
-const ofAgent = prepare<WithdrawalQuery & { agent_id: string }>()(
-  db
+const withdrawalsByAgent = compile<WithdrawalQuery & { agent_id: string }>()(
+  queryBuilder
     .selectFrom("withdrawals")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("withdrawal_id", "<", p("before"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("withdrawal_id", "<", param("before"))
     .orderBy("withdrawal_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest first; `before` is a withdrawal id, which grows with time. */
-export function withdrawalsOf(
+export function listWithdrawalsByAgent(
   read: Reader,
   query: WithdrawalQuery & { agent_id: string },
 ): Promise<WithdrawalRow[]> {
-  return read.all(ofAgent, query);
+  return read.all(withdrawalsByAgent, query);
 }
 
-const ofStatus = prepare<WithdrawalQuery & { status: string }>()(
-  db
+const withdrawalsByStatus = compile<WithdrawalQuery & { status: string }>()(
+  queryBuilder
     .selectFrom("withdrawals")
     .selectAll()
-    .where("status", "=", p("status"))
-    .where("withdrawal_id", "<", p("before"))
+    .where("status", "=", param("status"))
+    .where("withdrawal_id", "<", param("before"))
     .orderBy("withdrawal_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
-const ofAll = prepare<WithdrawalQuery>()(
-  db
+const everyWithdrawal = compile<WithdrawalQuery>()(
+  queryBuilder
     .selectFrom("withdrawals")
     .selectAll()
-    .where("withdrawal_id", "<", p("before"))
+    .where("withdrawal_id", "<", param("before"))
     .orderBy("withdrawal_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Everybody's, newest first. */
-export function allWithdrawals(
+export function listWithdrawalsByStatus(
   read: Reader,
   { status, ...query }: WithdrawalQuery & { status: string | undefined },
 ): Promise<WithdrawalRow[]> {
-  return status === undefined ? read.all(ofAll, query) : read.all(ofStatus, { ...query, status });
+  return status === undefined
+    ? read.all(everyWithdrawal, query)
+    : read.all(withdrawalsByStatus, { ...query, status });
 }
 
-const changePending = prepare<{ account: string; change: number }>()(
-  db
+const updatePendingQuery = compile<{ account: string; change: number }>()(
+  queryBuilder
     .updateTable("accounts")
     .set({
-      pending_withdrawals: sql`pending_withdrawals + cast(${p("change")} as integer)`,
+      pending_withdrawals: sql`pending_withdrawals + cast(${param("change")} as integer)`,
     })
-    .where("account", "=", p("account")),
+    .where("account", "=", param("account")),
 );
 
 /** Counts what an account has on its way out. */
-export async function addPendingWithdrawal(
+export async function adjustPendingWithdrawals(
   tx: Tx,
   change: { account: string; change: number },
 ): Promise<void> {
-  await tx.run(changePending, change);
+  await tx.run(updatePendingQuery, change);
 }

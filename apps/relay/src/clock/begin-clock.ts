@@ -4,9 +4,9 @@ import type { RelayClock } from "./relay-clock.ts";
 import { findStoredTime } from "./store.ts";
 
 /** Lets the clock go on from the newest stored time, and logs its jumps from then on. */
-export async function beginClock(clock: RelayClock, read: Reader, log: Log): Promise<void> {
-  clock.begin(await findStoredTime(read), {
-    jumped: (offset_ms) => log.error("clock.jumped", { offset_ms }),
-    settled: (moved_ms) => log.warn("clock.settled", { moved_ms }),
+export async function resumeClock(clock: RelayClock, read: Reader, log: Log): Promise<void> {
+  clock.resume(await findStoredTime(read), {
+    onJump: (offset_ms) => log.error("clock.jumped", { offset_ms }),
+    onSettle: (moved_ms) => log.warn("clock.settled", { moved_ms }),
   });
 }

@@ -1,13 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { receiptOf } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { DAY_MS, startJumpingRelay, type JumpingRelay } from "../../test/jumping-relay.ts";
-import { buyer, delegate, expectConsistentBooks, seller, taskAt } from "../../test/market.ts";
-import { endRelays, linesOf, plainEnv, startRelay } from "../../test/relay-process.ts";
-import { masterToken } from "../../test/test-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  expectConsistentBooks,
+  createSeller,
+  getTaskAt,
+} from "../../test/market.ts";
+import { endRelays, parseLogLines, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let t: JumpingRelay;
 afterEach(async () => {
@@ -21,25 +27,25 @@ const ready = async () => {
   return { status, clock: checks.find(({ check }) => check === "clock") };
 };
 
-const accept = () => t.asMaster("POST", "/api/v1/admin/clock/accept");
+const accept = () => t.asOperator("POST", "/api/v1/admin/clock/accept");
 
 describe("a wall clock that jumps three days ahead and back", () => {
   test("A5: the same bytes do not withdraw twice after the clock was ahead for 1.5 s", async () => {
     t = await startJumpingRelay();
-    const boss = await buyer(t, 10);
+    const boss = await createBuyer(t, 10);
     // The job that forgets spent tokens comes due while the clock is ahead.
-    await t.run(59_000);
+    await t.advance(59_000);
     const token = await t.token(boss);
     const path = `/api/v1/agents/${boss.agentId}/withdrawals`;
     const withdraw = () =>
       t.request("POST", path, { token, body: { amount: 3, destination: "IBAN 1" } });
     expect(await withdraw()).toMatchObject({ status: 201 });
     t.setAhead(3 * DAY_MS);
-    await t.run(1_500);
+    await t.advance(1_500);
     t.setAhead(0);
-    await t.run(1_000);
+    await t.advance(1_000);
     expect(await withdraw()).toMatchObject({ status: 401, body: { code: "auth.token_used" } });
-    expect(await t.balance(boss)).toBe(7);
+    expect(await t.getBalance(boss)).toBe(7);
     await expectConsistentBooks(t, { holds: 3 });
   });
 
@@ -48,27 +54,27 @@ describe("a wall clock that jumps three days ahead and back", () => {
     [
       "a step back of 59 s after the token had ended",
       async () => {
-        await t.run(355_000);
+        await t.advance(355_000);
         t.setAhead(-59_000);
-        await t.run(1_000);
+        await t.advance(1_000);
       },
     ],
     [
       "a jump that the operator accepted and took back",
       async () => {
         t.setAhead(3 * DAY_MS);
-        await t.run(1_000);
+        await t.advance(1_000);
         await accept();
-        await t.run(61_000);
+        await t.advance(61_000);
         t.setAhead(0);
-        await t.run(1_000);
+        await t.advance(1_000);
         await accept();
       },
     ],
   ])("A5: the same bytes do not withdraw twice after %s", async (_, step) => {
     t = await startJumpingRelay();
-    const boss = await buyer(t, 10);
-    await t.run(600_000);
+    const boss = await createBuyer(t, 10);
+    await t.advance(600_000);
     const token = await t.token(boss);
     const path = `/api/v1/agents/${boss.agentId}/withdrawals`;
     const withdraw = () =>
@@ -76,50 +82,50 @@ describe("a wall clock that jumps three days ahead and back", () => {
     expect(await withdraw()).toMatchObject({ status: 201 });
     await step();
     expect(await withdraw()).toMatchObject({ status: 401, body: { code: "auth.token_used" } });
-    expect(await t.balance(boss)).toBe(7);
+    expect(await t.getBalance(boss)).toBe(7);
   });
 
   test("A5: the same Idempotency-Key makes no second task while the clock is ahead", async () => {
     t = await startJumpingRelay();
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const submit = () =>
       t.request("POST", `/agent/${worker.agentId}/task`, {
-        token: masterToken,
+        token: OPERATOR_TOKEN,
         body: { prompt: "work", submitted_by: boss.agentId },
         headers: { "idempotency-key": "k-1" },
       });
     const first = await submit();
     t.setAhead(3 * DAY_MS);
-    await t.run(1_500);
+    await t.advance(1_500);
     const second = await submit();
     expect([second.status, second.body["task_id"]]).toEqual([201, first.body["task_id"]]);
     t.setAhead(0);
-    await t.run(61_000);
+    await t.advance(61_000);
     expect((await submit()).body["task_id"]).toBe(first.body["task_id"]);
-    expect(await t.balance(boss)).toBe(7.6);
+    expect(await t.getBalance(boss)).toBe(7.6);
   });
 
   test("A5: no task expires early, tokens count as ever, and new tasks are taken", async () => {
     t = await startJumpingRelay();
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
     t.setAhead(3 * DAY_MS);
-    await t.run(5_000);
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
-    await delegate(t, boss, worker);
-    expect(await t.balance(boss)).toBe(5.2);
+    await t.advance(5_000);
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await submitAcceptedTask(t, boss, worker);
+    expect(await t.getBalance(boss)).toBe(5.2);
   });
 
   test.each([3, -3])("A5: expiry goes on while the clock is wrong by %i days", async (days) => {
     t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
     t.setAhead(days * DAY_MS);
-    await t.run(59_000);
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
-    await t.run(2_000);
-    expect(await t.asMaster("GET", task.path)).toMatchObject({ status: 404 });
-    expect(await t.balance(boss)).toBe(10);
+    await t.advance(59_000);
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
+    await t.advance(2_000);
+    expect(await t.asOperator("GET", task.path)).toMatchObject({ status: 404 });
+    expect(await t.getBalance(boss)).toBe(10);
   });
 });
 
@@ -128,39 +134,39 @@ describe("a jump of the wall clock", () => {
     t = await startJumpingRelay();
     expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
     t.setAhead(3 * DAY_MS);
-    await t.run(5_000);
-    expect(t.logged("clock.jumped")).toMatchObject([{ level: "error", offset_ms: 3 * DAY_MS }]);
+    await t.advance(5_000);
+    expect(t.listLogged("clock.jumped")).toMatchObject([{ level: "error", offset_ms: 3 * DAY_MS }]);
     expect(await ready()).toMatchObject({
       status: 200,
       clock: { ok: false, detail: "the wall clock differs by 259200 s and is not believed" },
     });
-    const { text } = await t.asMaster("GET", "/metrics");
+    const { text } = await t.asOperator("GET", "/metrics");
     expect(text).toContain("agent_relay_clock_offset_seconds 259200");
     t.setAhead(0);
-    await t.run(1_000);
-    expect(t.logged("clock.settled")).toMatchObject([{ level: "warn", moved_ms: 0 }]);
+    await t.advance(1_000);
+    expect(t.listLogged("clock.settled")).toMatchObject([{ level: "warn", moved_ms: 0 }]);
     expect(await ready()).toMatchObject({ status: 200, clock: { ok: true } });
   });
 
   test("A5: is accepted after 10 minutes, and not before", async () => {
     t = await startJumpingRelay();
     t.setAhead(3 * DAY_MS);
-    await t.run(600_000);
+    await t.advance(600_000);
     expect((await ready()).clock).toMatchObject({ ok: false });
-    await t.run(1_000);
+    await t.advance(1_000);
     expect((await ready()).clock).toMatchObject({ ok: true });
-    expect(t.logged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
+    expect(t.listLogged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
     expect((await accept()).body).toEqual({ now: t.clock.now() + 3 * DAY_MS, moved_ms: 0 });
   });
 
   test("A5: is accepted at once by the operator, also while the relay is frozen", async () => {
     t = await startJumpingRelay();
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     t.setAhead(-3 * DAY_MS);
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "a wrong clock" });
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "a wrong clock" });
     const path = "/api/v1/admin/clock/accept";
     expect(await t.as(agent, "POST", path)).toMatchObject({ status: 403 });
-    expect(t.logged("clock.settled")).toEqual([]);
+    expect(t.listLogged("clock.settled")).toEqual([]);
     expect(await accept()).toMatchObject({
       status: 200,
       body: { now: t.clock.now() - 3 * DAY_MS, moved_ms: -3 * DAY_MS },
@@ -171,40 +177,42 @@ describe("a jump of the wall clock", () => {
   test("A5: a clock that was set back and accepted stops no background job", async () => {
     t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "60000" });
     t.setAhead(-3 * DAY_MS);
-    await t.run(1_000);
+    await t.advance(1_000);
     await accept();
-    const task = await t.asMaster("POST", `/agent/${t.stranger().agentId}/task`, { prompt: "x" });
+    const task = await t.asOperator("POST", `/agent/${t.createUnknownAgent().agentId}/task`, {
+      prompt: "x",
+    });
     expect(task.status).toBe(201);
-    await t.run(62_000);
-    expect(t.logged("task.expired")).toHaveLength(1);
+    await t.advance(62_000);
+    expect(t.listLogged("task.expired")).toHaveLength(1);
     expect((await ready()).status).toBe(200);
   });
 
   test("A5: makes no no-show of a worker that keeps its claim until the jump is accepted", async () => {
     t = await startJumpingRelay({ AGENT_TASK_TTL_MS: "3600000" });
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    await t.run(200_000);
-    const task = await delegate(t, boss, worker, { wall_clock_ms: 1_800_000 });
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    await t.advance(200_000);
+    const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 1_800_000 });
     const claim = () => t.as(worker, "POST", `${task.path}/claim`);
     expect((await claim()).status).toBe(200);
     t.setAhead(3 * DAY_MS);
     for (let passed = 0; passed < 570_000; passed += 30_000) {
-      await t.run(30_000);
+      await t.advance(30_000);
       expect((await claim()).status).toBe(200);
     }
-    await t.run(31_000);
-    expect(t.logged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
-    expect((await t.asMaster("GET", task.path)).status).toBe(404);
-    const { body } = await t.asMaster("GET", `/api/v1/agents/${boss.agentId}/trust`);
+    await t.advance(31_000);
+    expect(t.listLogged("clock.settled")).toMatchObject([{ moved_ms: 3 * DAY_MS }]);
+    expect((await t.asOperator("GET", task.path)).status).toBe(404);
+    const { body } = await t.asOperator("GET", `/api/v1/agents/${boss.agentId}/trust`);
     expect(body["records"]).toEqual([]);
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
   });
 
   test("A5: a small step of the wall clock is followed without a word", async () => {
     t = await startJumpingRelay();
     t.setAhead(60_000);
-    await t.run(1_000);
-    expect(t.logged("clock.jumped")).toEqual([]);
+    await t.advance(1_000);
+    expect(t.listLogged("clock.jumped")).toEqual([]);
     expect((await accept()).body).toEqual({ now: t.clock.now() + 60_000, moved_ms: 0 });
   });
 });
@@ -214,22 +222,22 @@ describe("the books", () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const path = join(folder, "relay.db");
     t = await startJumpingRelay({ AGENT_DB_PATH: path });
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     t.setAhead(3 * DAY_MS);
-    await t.run(1_000);
+    await t.advance(1_000);
     await accept();
-    await t.run(3_600_000);
+    await t.advance(3_600_000);
     t.setAhead(0);
-    await t.run(1_000);
+    await t.advance(1_000);
     await accept();
-    const task = await delegate(t, boss, worker);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     const db = new Sqlite(path);
     db.exec("UPDATE settlements SET fee = fee - 1, net = net + 1");
     db.close();
-    await t.run(3_600_000);
+    await t.advance(3_600_000);
     await t.relay.idle();
-    expect(t.logged("books.inconsistent")[0]).toMatchObject({
+    expect(t.listLogged("books.inconsistent")[0]).toMatchObject({
       check: "settlement records say what their postings say",
       ids: task.task_id,
     });
@@ -242,16 +250,16 @@ describe("a start", () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-clock-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startJumpingRelay(env, { ahead: 3 * DAY_MS });
-    await before.run(1_000);
+    await before.advance(1_000);
     const { clock } = before;
     await before.close();
     t = await startJumpingRelay(env, { seed: 2, clock });
-    expect(t.logged("clock.jumped")).toMatchObject([{ offset_ms: -3 * DAY_MS + 1_000 }]);
-    const { body } = await t.asMaster("POST", `/agent/${t.stranger().agentId}/task`, {
+    expect(t.listLogged("clock.jumped")).toMatchObject([{ offset_ms: -3 * DAY_MS + 1_000 }]);
+    const { body } = await t.asOperator("POST", `/agent/${t.createUnknownAgent().agentId}/task`, {
       prompt: "work",
     });
     expect(body["expires_at"]).toBeGreaterThan(clock.now() + 3 * DAY_MS);
-    await t.run(601_000);
+    await t.advance(601_000);
     expect((await accept()).body).toMatchObject({ now: clock.now(), moved_ms: 0 });
     rmSync(folder, { recursive: true });
   });
@@ -263,7 +271,7 @@ describe("a relay in a process of its own", () => {
     const settable = `const real = Date.now; let ahead = 0; Date.now = () => real() + ahead;
       process.on("SIGUSR2", () => { ahead = ahead === 0 ? ${3 * DAY_MS} : 0; });`;
     const preload = `--import data:text/javascript,${encodeURIComponent(settable)}`;
-    const relay = startRelay({ ...plainEnv, NODE_OPTIONS: preload });
+    const relay = startRelay({ ...minimalEnv, NODE_OPTIONS: preload });
     const url = await relay.baseUrl;
     const isClockOk = async () => {
       const { checks } = (await (await fetch(`${url}/health/ready`)).json()) as {
@@ -278,7 +286,7 @@ describe("a relay in a process of its own", () => {
     await vi.waitFor(async () => expect(await isClockOk()).toBe(true));
     relay.kill("SIGTERM");
     expect(await relay.ended).toEqual({ code: 0, signal: null });
-    expect(linesOf(relay.stderr()).map(({ msg }) => msg)).toEqual(
+    expect(parseLogLines(relay.stderr()).map(({ msg }) => msg)).toEqual(
       expect.arrayContaining(["clock.jumped"]),
     );
   }, 30_000);

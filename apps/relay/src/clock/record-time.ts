@@ -1,5 +1,5 @@
 import type { Services } from "../services.ts";
-import { putTime } from "./store.ts";
+import { saveTime } from "./store.ts";
 
 /**
  * Stores the time, so that a start after the wall clock went back can begin there. What is lost by a
@@ -9,5 +9,5 @@ export async function recordTime({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  await storage.transaction((tx) => putTime(tx, runtime.now()));
+  await storage.transaction((tx) => saveTime(tx, runtime.now()));
 }

@@ -1,7 +1,7 @@
 import {
   acceptWallClock,
-  readClock,
-  startClock,
+  advanceClock,
+  createClock,
   type ClockJump,
   type ClockReading,
 } from "@agent/federation-protocol";
@@ -13,20 +13,20 @@ export interface RelayClock {
   /** Milliseconds that only ever pass: for intervals in memory, which no accepted jump may stretch. */
   readonly elapsed: () => number;
   /** What `elapsed` was when the time began or a jump last ended: what was stored before is of another time. */
-  readonly movedAt: () => number;
+  readonly lastMovedAt: () => number;
   /** Present while the wall clock is not believed. */
   readonly jump: () => ClockJump | null;
   /** Accepts what the wall clock shows, and answers by how many milliseconds the time moved. */
   readonly accept: () => number;
   /** Goes on from the newest stored time if the wall clock is before it, and reports from now on. */
-  readonly begin: (newestStored: number | undefined, reports: ClockReports) => void;
+  readonly resume: (newestStored: number | undefined, listener: ClockListener) => void;
 }
 
-export interface ClockReports {
+export interface ClockListener {
   /** The wall clock differs by `offset` milliseconds; called once per jump. */
-  readonly jumped: (offset: number) => void;
+  readonly onJump: (offset: number) => void;
   /** The wall clock is believed again: it came back, or was accepted, and the time moved by `moved`. */
-  readonly settled: (moved: number) => void;
+  readonly onSettle: (moved: number) => void;
 }
 
 /** Both sources in milliseconds. */
@@ -38,20 +38,20 @@ export interface ClockSources {
 export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock {
   // Times are stored as whole milliseconds.
   const elapsed = () => Math.floor(monotonic());
-  const reading = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
-  let state = startClock(reading());
+  const readSources = (): ClockReading => ({ wall: wall(), monotonic: elapsed() });
+  let state = createClock(readSources());
   let movedAt = state.monotonic;
-  let reports: ClockReports | undefined;
+  let listener: ClockListener | undefined;
 
   function settle(moved: number): void {
     movedAt = state.monotonic;
-    reports?.settled(moved);
+    listener?.onSettle(moved);
   }
 
   function read(): number {
     const before = state;
-    state = readClock(before, reading());
-    if (state.jump !== null && state.jump !== before.jump) reports?.jumped(state.jump.offset);
+    state = advanceClock(before, readSources());
+    if (state.jump !== null && state.jump !== before.jump) listener?.onJump(state.jump.offset);
     if (state.jump === null && before.jump !== null) {
       settle(state.now - (before.now + state.monotonic - before.monotonic));
     }
@@ -61,7 +61,7 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
   return {
     now: read,
     elapsed,
-    movedAt: () => movedAt,
+    lastMovedAt: () => movedAt,
     jump: () => {
       read();
       return state.jump;
@@ -69,14 +69,14 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
     accept() {
       const before = read();
       if (state.jump === null) return 0;
-      state = acceptWallClock(reading());
+      state = acceptWallClock(readSources());
       const moved = state.now - before;
       settle(moved);
       return moved;
     },
-    begin(newestStored, given) {
-      reports = given;
-      state = startClock(reading(), newestStored);
+    resume(newestStored, newListener) {
+      listener = newListener;
+      state = createClock(readSources(), newestStored);
       movedAt = state.monotonic;
       read();
     },
@@ -84,13 +84,13 @@ export function createRelayClock({ wall, monotonic }: ClockSources): RelayClock 
 }
 
 /** The clock of a relay whose time is set by others, in tests for example: all that it shows counts. */
-export function trustedClock(now: () => number): RelayClock {
+export function createTrustedClock(now: () => number): RelayClock {
   return {
     now,
     elapsed: now,
-    movedAt: () => -Infinity,
+    lastMovedAt: () => -Infinity,
     jump: () => null,
     accept: () => 0,
-    begin() {},
+    resume() {},
   };
 }

@@ -1,20 +1,20 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 
-const stored = prepare()(db.selectFrom("clock").select("at"));
+const storedTime = compile()(queryBuilder.selectFrom("clock").select("at"));
 
 /** The time that was stored last; undefined in a database that no relay has run on. */
 export async function findStoredTime(read: Reader): Promise<number | undefined> {
-  return (await read.get(stored, {}))?.at;
+  return (await read.get(storedTime, {}))?.at;
 }
 
-const store = prepare<{ at: number }>()(
-  db
+const saveTimeQuery = compile<{ at: number }>()(
+  queryBuilder
     .insertInto("clock")
-    .values({ one: 1, at: p("at") })
-    .onConflict((conflict) => conflict.column("one").doUpdateSet({ at: p("at") })),
+    .values({ one: 1, at: param("at") })
+    .onConflict((conflict) => conflict.column("one").doUpdateSet({ at: param("at") })),
 );
 
-export async function putTime(tx: Tx, at: number): Promise<void> {
-  await tx.run(store, { at });
+export async function saveTime(tx: Tx, at: number): Promise<void> {
+  await tx.run(saveTimeQuery, { at });
 }

@@ -5,7 +5,7 @@ import type { CredentialRow } from "../storage/tables/credentials.ts";
 import type { NewCredential } from "./store.ts";
 
 /** By what a credential is named: its own id, else the hash of its JCS. */
-export function credentialIdOf(credential: VerifiableCredential): string {
+export function getCredentialId(credential: VerifiableCredential): string {
   return credential.id ?? `urn:sha256:${sha256Hex(canonicalize(credential))}`;
 }
 
@@ -20,14 +20,14 @@ export interface Provenance {
 }
 
 /** A credential, whose dates were checked, as it is stored. */
-export function rowOf(
+export function toCredentialRow(
   credential: VerifiableCredential,
   { type, agentId, delegatorId, taskId }: Provenance,
 ): NewCredential {
   const { issuer, validFrom, validUntil } = credential;
   return {
     agent_id: agentId,
-    credential_id: credentialIdOf(credential),
+    credential_id: getCredentialId(credential),
     type,
     issuer,
     delegator_id: delegatorId,
@@ -39,11 +39,11 @@ export function rowOf(
 }
 
 /** The document, as its issuer signed it. */
-export function documentOf({ body }: Pick<CredentialRow, "body">): VerifiableCredential {
+export function parseCredential({ body }: Pick<CredentialRow, "body">): VerifiableCredential {
   return JSON.parse(body) as VerifiableCredential;
 }
 
-export function statusOf({
+export function toCredentialStatus({
   credential_id,
   revoked_at,
   revoked_reason,

@@ -1,8 +1,8 @@
 import { verifyCredential, type VerifiableCredential } from "@agent/credentials";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { credentialsPath } from "../../test/credentials.ts";
-import { buyer, delegate, list, type Delegation } from "../../test/market.ts";
+import { createBuyer, submitAcceptedTask, putListing, type Delegation } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,7 +10,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
-  [boss, worker] = [await buyer(t, 100), await t.agent()];
+  [boss, worker] = [await createBuyer(t, 100), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -24,21 +24,21 @@ interface Shown {
 
 /** What is said of an agent, newest first. */
 async function said(of: TestAgent, type: string): Promise<Shown[]> {
-  const { body } = await t.asMaster("GET", `${credentialsPath(of)}?type=${type}&limit=200`);
+  const { body } = await t.asOperator("GET", `${credentialsPath(of)}?type=${type}&limit=200`);
   return (body["credentials"] ?? []) as Shown[];
 }
 
 const subjects = async (of: TestAgent, type: string) =>
   (await said(of, type)).map(({ credential }) => credential.credentialSubject);
 
-type Change = Parameters<typeof receiptOf>[2];
+type Change = Parameters<typeof createReceipt>[2];
 
 const deliver = (task: Delegation, by: TestAgent, change?: Change): Promise<Reply> =>
-  t.asMaster("POST", `${task.path}/result`, receiptOf(by, task, change));
+  t.asOperator("POST", `${task.path}/result`, createReceipt(by, task, change));
 
 /** The worker's answer to a task of the boss, some ms later. */
 async function work(change?: Change, latencyMs = 0, by = boss): Promise<Reply> {
-  const task = await delegate(t, by, worker);
+  const task = await submitAcceptedTask(t, by, worker);
   await t.clock.advance(latencyMs);
   return deliver(task, worker, change);
 }
@@ -55,14 +55,14 @@ describe("a completed receipt earns reputation", () => {
     const now = t.clock.now();
     expect(verifyCredential(credential, { now })).toMatchObject({ valid: true });
     expect(Date.parse(credential.validUntil!)).toBe(now + 3_600_000);
-    expect(t.logged("credential.issued")).toMatchObject([
+    expect(t.listLogged("credential.issued")).toMatchObject([
       { credential_id: shown!.credential_id, type: Reputation, agent_id: worker.agentId },
       { type: Trust, agent_id: worker.agentId },
     ]);
   });
 
   test("RC24 once: the same receipt again names the same credential", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const first = await deliver(task, worker);
     const again = await deliver(task, worker);
     expect(again).toMatchObject({ status: 200, body: first.body });
@@ -70,7 +70,7 @@ describe("a completed receipt earns reputation", () => {
   });
 
   test("RC24 once, when eight come together", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const answers = await Promise.all(Array.from({ length: 8 }, () => deliver(task, worker)));
     const ids = answers.map(({ body }) => body["credential_id"]);
     expect(new Set(ids).size).toBe(1);
@@ -79,10 +79,10 @@ describe("a completed receipt earns reputation", () => {
   });
 
   test("for each agent of a chain, the answer names the outer one's", async () => {
-    const helper = await t.agent();
-    const outer = await delegate(t, boss, worker);
-    const inner = await delegate(t, worker, helper);
-    const nested = receiptOf(helper, inner);
+    const helper = await t.createAgent();
+    const outer = await submitAcceptedTask(t, boss, worker);
+    const inner = await submitAcceptedTask(t, worker, helper);
+    const nested = createReceipt(helper, inner);
     const { body } = await deliver(outer, worker, { delegation_receipts: [nested] });
     const [ofWorker] = await said(worker, Reputation);
     expect(body["credential_id"]).toBe(ofWorker!.credential_id);
@@ -91,7 +91,7 @@ describe("a completed receipt earns reputation", () => {
 
   test("also without a delegator, whose trust there is none of", async () => {
     const path = `/agent/${worker.agentId}/task`;
-    const { body } = await t.asMaster("POST", path, { prompt: "work" });
+    const { body } = await t.asOperator("POST", path, { prompt: "work" });
     const task_id = body["task_id"] as string;
     const submitted_at = t.clock.now();
     await deliver({ task_id, prompt: "work", submitted_at, path: `${path}/${task_id}` }, worker);
@@ -108,30 +108,32 @@ describe("no reputation comes", () => {
   });
 
   test("RC19 from oneself, nor trust", async () => {
-    const task = await delegate(t, worker, worker);
+    const task = await submitAcceptedTask(t, worker, worker);
     expect((await deliver(task, worker)).body).toEqual({ status: "completed" });
     expect(await said(worker, Reputation)).toEqual([]);
     expect(await said(worker, Trust)).toEqual([]);
   });
 
   test("to an agent whose key the relay does not know", async () => {
-    const unknown = t.stranger();
-    const task = await delegate(t, boss, unknown);
+    const unknown = t.createUnknownAgent();
+    const task = await submitAcceptedTask(t, boss, unknown);
     expect((await deliver(task, unknown)).body).toEqual({ status: "completed" });
     expect(await said(unknown, Reputation)).toEqual([]);
   });
 
   test("with a refused receipt", async () => {
-    const task = await delegate(t, boss, worker);
-    const receipt = { ...receiptOf(worker, task), result: "another" };
-    expect(await t.asMaster("POST", `${task.path}/result`, receipt)).toMatchObject({ status: 403 });
+    const task = await submitAcceptedTask(t, boss, worker);
+    const receipt = { ...createReceipt(worker, task), result: "another" };
+    expect(await t.asOperator("POST", `${task.path}/result`, receipt)).toMatchObject({
+      status: 403,
+    });
     expect(await said(worker, Reputation)).toEqual([]);
   });
 
   test("unless the operator wants credentials", async () => {
     await t.close();
     t = await startTestRelay();
-    [boss, worker] = [await t.agent(), await t.agent()];
+    [boss, worker] = [await t.createAgent(), await t.createAgent()];
     expect((await work()).body).toEqual({ status: "completed" });
     expect(await said(worker, Reputation)).toEqual([]);
     expect(await said(worker, Trust)).toEqual([]);
@@ -159,7 +161,7 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
 
   test("the paid ones once one was paid", async () => {
     for (let i = 0; i < 3; i += 1) await work({}, 1);
-    await list(t, worker, 2);
+    await putListing(t, worker, 2);
     await work({}, 100);
     expect((await subjects(worker, Reputation))[0]).toMatchObject({
       success_rate: 1,
@@ -176,10 +178,10 @@ describe("the figures are those of the tasks that the relay saw end:", () => {
   });
 
   test("CR6 trust is what two payers hold: one alone does not raise it", async () => {
-    await list(t, worker, 1);
+    await putListing(t, worker, 1);
     for (let i = 0; i < 5; i += 1) await work();
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.1 });
-    const second = await buyer(t, 100);
+    const second = await createBuyer(t, 100);
     for (let i = 0; i < 5; i += 1) await work({}, 0, second);
     expect((await subjects(worker, Reputation))[0]).toMatchObject({ trust_score: 0.6 });
   });
@@ -213,11 +215,11 @@ describe("trust is said of an agent when the relay moves its level", () => {
   });
 
   test("for a bad signature of its own too", async () => {
-    const task = await delegate(t, boss, worker);
-    const receipt = { ...receiptOf(worker, task), result: "another" };
+    const task = await submitAcceptedTask(t, boss, worker);
+    const receipt = { ...createReceipt(worker, task), result: "another" };
     const path = `${task.path}/result`;
     expect(await t.as(worker, "POST", path, receipt)).toMatchObject({ status: 403 });
     expect(await levels()).toEqual(["first_contact"]);
-    expect(t.logged("credential.issued")).toMatchObject([{ type: Trust }]);
+    expect(t.listLogged("credential.issued")).toMatchObject([{ type: Trust }]);
   });
 });

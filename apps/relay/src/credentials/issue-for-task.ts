@@ -1,8 +1,8 @@
 import type { TaskOutcome } from "@agent/routing-semiring";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import type { Recorded } from "../trust/record-outcome.ts";
-import { issueReputation, issueTrust, type Issuer } from "./issue.ts";
+import type { RecordedOutcome } from "../trust/record-outcome.ts";
+import { issueReputation, issueTrust, type IssuerDependencies } from "./issue.ts";
 import type { NewCredential } from "./store.ts";
 
 /** A task that ended, and what that changed in its delegator's trust. */
@@ -10,9 +10,9 @@ export interface EndedTask {
   readonly taskId: string;
   readonly delegatorId: string | null;
   readonly executorId: string;
-  /** As what the task counts; see `countedStatus`. */
+  /** As what the task counts; see `getCountedStatus`. */
   readonly status: TaskOutcome["status"];
-  readonly trust: Recorded | undefined;
+  readonly trust: RecordedOutcome | undefined;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface EndedTask {
  */
 export async function issueForTask(
   tx: Tx,
-  services: Issuer & Pick<Services, "config">,
+  services: IssuerDependencies & Pick<Services, "config">,
   { taskId, delegatorId, executorId, status, trust }: EndedTask,
 ): Promise<NewCredential[]> {
   if (!services.config.identity.issueCredentials || delegatorId === executorId) return [];

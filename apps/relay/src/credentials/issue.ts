@@ -4,37 +4,37 @@ import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { levelName } from "../trust/levels.ts";
-import { didOfKey } from "./agent-dids.ts";
-import { rowOf, type Provenance } from "./credential-row.ts";
-import { reputationOf } from "./reputation.ts";
+import { publicKeyToDid } from "./agent-dids.ts";
+import { toCredentialRow, type Provenance } from "./credential-row.ts";
+import { getReputation } from "./reputation.ts";
 import { insertCredential, type NewCredential } from "./store.ts";
 
-export type Issuer = Pick<Services, "runtime" | "identity" | "connections">;
+export type IssuerDependencies = Pick<Services, "runtime" | "identity" | "connections">;
 
 /** Says, under the relay's signature, what the relay knows of an agent. */
 export async function issueReputation(
   tx: Tx,
-  services: Issuer,
+  services: IssuerDependencies,
   agentId: string,
   taskId: string | null,
 ): Promise<NewCredential | undefined> {
-  const subject = await reputationOf(tx, services, agentId);
+  const subject = await getReputation(tx, services, agentId);
   if (subject === undefined) return undefined;
   const type = "AgentReputationCredential";
-  return keep(tx, services, { type, subject, agentId, taskId, delegatorId: "" });
+  return issueAndStore(tx, services, { type, subject, agentId, taskId, delegatorId: "" });
 }
 
 /** Says, under the relay's signature, how far a delegator trusts an agent. */
 export async function issueTrust(
   tx: Tx,
-  services: Issuer,
+  services: IssuerDependencies,
   record: TrustRecordRow,
 ): Promise<NewCredential | undefined> {
   const agentId = record.remote_agent_id;
   const publicKey = (await findAgent(tx, agentId))?.public_key;
   if (publicKey === undefined || publicKey === null) return undefined;
   const subject = {
-    id: didOfKey(publicKey),
+    id: publicKeyToDid(publicKey),
     trust_level: levelName(record.trust_level),
     interaction_count: record.interaction_count,
     successful_tasks: record.successful_tasks,
@@ -43,12 +43,18 @@ export async function issueTrust(
     last_seen_at: record.last_seen_at,
   };
   const type = "AgentTrustCredential";
-  return keep(tx, services, { type, subject, agentId, taskId: null, delegatorId: record.agent_id });
+  return issueAndStore(tx, services, {
+    type,
+    subject,
+    agentId,
+    taskId: null,
+    delegatorId: record.agent_id,
+  });
 }
 
-async function keep<Type extends CredentialType>(
+async function issueAndStore<Type extends CredentialType>(
   tx: Tx,
-  { runtime, identity }: Issuer,
+  { runtime, identity }: IssuerDependencies,
   {
     subject,
     ...provenance
@@ -64,7 +70,7 @@ async function keep<Type extends CredentialType>(
     now: runtime.now(),
     randomBytes: runtime.randomBytes(10),
   });
-  const row = rowOf(credential, provenance);
+  const row = toCredentialRow(credential, provenance);
   await insertCredential(tx, row);
   return row;
 }

@@ -1,7 +1,12 @@
 import type { TestAgent } from "@agent/testkit";
 import type { StoredCredential } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { credentialsPath, handIn, reputation, trustIn } from "../../test/credentials.ts";
+import {
+  credentialsPath,
+  submitCredentials,
+  createReputationCredential,
+  createTrustCredential,
+} from "../../test/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -9,7 +14,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await t.agent(), await t.agent()];
+  [boss, worker] = [await t.createAgent(), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -21,16 +26,18 @@ const idsOf = ({ body }: Reply) =>
 
 /** Three of reputation and one of trust, in the order in which they are handed in. */
 async function fill(): Promise<(string | undefined)[]> {
-  const said = [1, 2, 3].map((seed) => reputation(boss, worker, { now: now(), seed }));
-  said.push(trustIn(boss, worker, { now: now(), seed: 4 }));
-  for (const credential of said) await handIn(t, boss, worker, credential);
+  const said = [1, 2, 3].map((seed) =>
+    createReputationCredential(boss, worker, { now: now(), seed }),
+  );
+  said.push(createTrustCredential(boss, worker, { now: now(), seed: 4 }));
+  for (const credential of said) await submitCredentials(t, boss, worker, credential);
   return said.map(({ id }) => id);
 }
 
 describe("the credentials about an agent", () => {
   test("can be read by every agent, each as it was signed", async () => {
-    const credential = reputation(boss, worker, { now: now() });
-    await handIn(t, boss, worker, credential);
+    const credential = createReputationCredential(boss, worker, { now: now() });
+    await submitCredentials(t, boss, worker, credential);
     const shown = {
       credential_id: credential.id,
       type: "AgentReputationCredential",
@@ -38,7 +45,7 @@ describe("the credentials about an agent", () => {
       issued_at: now(),
       revoked: false,
     };
-    const { body } = await ask("", await t.agent());
+    const { body } = await ask("", await t.createAgent());
     expect(body).toEqual({ agent_id: worker.agentId, credentials: [shown], next_cursor: null });
   });
 
@@ -78,7 +85,7 @@ describe("the credentials about an agent", () => {
 describe("none is 404", () => {
   test.each([
     ["for an agent of which nothing is said", () => ask()],
-    ["for an unknown agent", () => t.asMaster("GET", credentialsPath(t.stranger()))],
+    ["for an unknown agent", () => t.asOperator("GET", credentialsPath(t.createUnknownAgent()))],
     [
       "of a type that nobody used",
       async () => {

@@ -1,8 +1,8 @@
 import { refuse, type Answer, type Operations, type QueryOf } from "@agent/wire";
-import { numberDown, readPage } from "../http/page.ts";
+import { numberDescending, readPage } from "../http/page.ts";
 import type { Services } from "../services.ts";
-import { documentOf } from "./credential-row.ts";
-import { credentialsOf } from "./store.ts";
+import { parseCredential } from "./credential-row.ts";
+import { listCredentialsByAgent } from "./store.ts";
 
 type ListCredentials = Operations["listCredentials"];
 
@@ -14,9 +14,9 @@ export async function listCredentials(
 ): Promise<Answer<ListCredentials>> {
   const { type } = query;
   const page = await readPage(query, {
-    order: numberDown,
+    order: numberDescending,
     find: (before, limit) =>
-      credentialsOf(storage.read, { agent_id: agentId, type, before, limit }),
+      listCredentialsByAgent(storage.read, { agent_id: agentId, type, before, limit }),
     keyOf: ({ sequence }) => sequence,
   });
   if (!page.ok) return page;
@@ -30,7 +30,7 @@ export async function listCredentials(
       credentials: rows.map((row) => ({
         credential_id: row.credential_id,
         type: row.type,
-        credential: { ...documentOf(row) },
+        credential: { ...parseCredential(row) },
         issued_at: row.issued_at,
         revoked: row.revoked_at !== null,
       })),

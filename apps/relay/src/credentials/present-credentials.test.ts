@@ -4,10 +4,16 @@ import {
   type VerifiablePresentation,
 } from "@agent/credentials";
 import { signSuccession } from "@agent/crypto";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { credentialsPath, gradient, handIn, reputation, trustIn } from "../../test/credentials.ts";
-import { delegate } from "../../test/market.ts";
+import {
+  credentialsPath,
+  createGradientCredential,
+  submitCredentials,
+  createReputationCredential,
+  createTrustCredential,
+} from "../../test/credentials.ts";
+import { submitAcceptedTask } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 const HOUR = 3_600_000;
@@ -17,7 +23,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
-  [boss, worker] = [await t.agent(), await t.agent()];
+  [boss, worker] = [await t.createAgent(), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -32,8 +38,8 @@ const kindsOf = (credentials: readonly VerifiableCredential[]) =>
   credentials.map(({ issuer, type }) => [issuer === t.did ? "relay" : "other", type[1]]);
 
 async function work(status: "completed" | "failed" = "completed"): Promise<void> {
-  const task = await delegate(t, boss, worker);
-  await t.asMaster("POST", `${task.path}/result`, receiptOf(worker, task, { status }));
+  const task = await submitAcceptedTask(t, boss, worker);
+  await t.asOperator("POST", `${task.path}/result`, createReceipt(worker, task, { status }));
 }
 
 const revoke = (by: TestAgent, { id }: VerifiableCredential) =>
@@ -42,7 +48,12 @@ const revoke = (by: TestAgent, { id }: VerifiableCredential) =>
 describe("a presentation", () => {
   test("shows under the relay's signature what the relay and others say", async () => {
     await work();
-    await handIn(t, boss, worker, reputation(boss, worker, { now: now() }));
+    await submitCredentials(
+      t,
+      boss,
+      worker,
+      createReputationCredential(boss, worker, { now: now() }),
+    );
     const answer = await ask();
     expect(answer).toMatchObject({
       status: 200,
@@ -81,7 +92,7 @@ describe("a presentation", () => {
     await work();
     const path = `/api/v1/agents/${worker.agentId}/presentation`;
     expect(await t.as(boss, "POST", path)).toMatchObject({ status: 403 });
-    expect(await t.asMaster("POST", path)).toMatchObject({ status: 200 });
+    expect(await t.asOperator("POST", path)).toMatchObject({ status: 200 });
   });
 
   test("of nothing is none", async () => {
@@ -92,27 +103,37 @@ describe("a presentation", () => {
     for (let i = 0; i < 3; i += 1) await work();
     for (const seed of [1, 2, 3]) {
       await t.clock.advance(1);
-      await handIn(t, boss, worker, reputation(boss, worker, { now: now(), seed }));
+      await submitCredentials(
+        t,
+        boss,
+        worker,
+        createReputationCredential(boss, worker, { now: now(), seed }),
+      );
     }
-    const late = reputation(boss, worker, { now: now() - 1, seed: 4 });
-    await handIn(t, boss, worker, late);
+    const late = createReputationCredential(boss, worker, { now: now() - 1, seed: 4 });
+    await submitCredentials(t, boss, worker, late);
     const shown = presented(await ask("?type=AgentReputationCredential"));
     expect(shown.map(({ credentialSubject }) => credentialSubject)).toMatchObject([
       { task_count: 3 },
       { task_count: 1 },
     ]);
-    expect(shown[1]!.id).toBe(reputation(boss, worker, { now: now(), seed: 3 }).id);
+    expect(shown[1]!.id).toBe(createReputationCredential(boss, worker, { now: now(), seed: 3 }).id);
   });
 
   test("holds the agent's own gradient", async () => {
-    await handIn(t, worker, worker, gradient(worker, worker, { now: now() }));
+    await submitCredentials(
+      t,
+      worker,
+      worker,
+      createGradientCredential(worker, worker, { now: now() }),
+    );
     expect(kindsOf(presented(await ask()))).toEqual([["other", "AgentGradientCredential"]]);
   });
 });
 
 describe("left out is", () => {
   test("what somebody else issued and has run out", async () => {
-    await handIn(t, boss, worker, trustIn(boss, worker, { now: now() }));
+    await submitCredentials(t, boss, worker, createTrustCredential(boss, worker, { now: now() }));
     await t.clock.advance(HOUR);
     expect(await ask()).toMatchObject({ body: { credential_count: 1 } });
     await t.clock.advance(1);
@@ -158,7 +179,7 @@ describe("what the relay issued itself and has run out is renewed", () => {
 
   test("about the key that the agent has by then", async () => {
     await work();
-    const next = t.stranger();
+    const next = t.createUnknownAgent();
     await t.request("POST", "/api/v1/agents/bootstrap", {
       body: {
         agent_id: worker.agentId,
@@ -173,7 +194,7 @@ describe("what the relay issued itself and has run out is renewed", () => {
     });
     await t.clock.advance(HOUR + 1);
     const path = `/api/v1/agents/${worker.agentId}/presentation`;
-    const shown = presented(await t.asMaster("POST", path));
+    const shown = presented(await t.asOperator("POST", path));
     expect(shown.map(({ credentialSubject }) => credentialSubject.id)).toEqual([
       next.did,
       next.did,

@@ -1,11 +1,11 @@
 import { createPresentation, CREDENTIAL_LIMITS } from "@agent/credentials";
 import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
-import { refuse, type Answer, type Operations, type Parsed } from "@agent/wire";
+import { refuse, type Answer, type Operations, type ParsedRequest } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
-import { documentOf } from "./credential-row.ts";
-import { renew } from "./renew.ts";
-import { currentCredentials, endCredentialLine } from "./store.ts";
+import { parseCredential } from "./credential-row.ts";
+import { renewCredential } from "./renew.ts";
+import { listCurrentCredentials, endCredentialSeries } from "./store.ts";
 
 type PresentCredentials = Operations["presentCredentials"];
 
@@ -15,33 +15,35 @@ type PresentCredentials = Operations["presentCredentials"];
  */
 export async function presentCredentials(
   services: Pick<Services, "storage" | "runtime" | "identity" | "config" | "connections">,
-  { params: { agentId }, query, body }: Parsed<PresentCredentials>,
+  { params: { agentId }, query, body }: ParsedRequest<PresentCredentials>,
 ): Promise<Answer<PresentCredentials>> {
   const { storage, runtime, identity } = services;
   const now = runtime.now();
-  const asked = {
+  const currentQuery = {
     agent_id: agentId,
     type: query.type ?? "",
-    relays: JSON.stringify(identity.publicKeys.map(didOf)),
+    relays: JSON.stringify(identity.publicKeys.map(publicKeyToDid)),
     now,
-    limit: CREDENTIAL_LIMITS.maxPresented,
+    limit: CREDENTIAL_LIMITS.maxCredentials,
   };
-  const hasRunOut = ({ expires_at }: CredentialRow) => expires_at !== null && expires_at < now;
-  let rows = await currentCredentials(storage.read, asked);
-  if (rows.some(hasRunOut)) {
+  const isExpired = ({ expires_at }: CredentialRow) => expires_at !== null && expires_at < now;
+  let rows = await listCurrentCredentials(storage.read, currentQuery);
+  if (rows.some(isExpired)) {
     await storage.transaction(async (tx) => {
-      const due = (await currentCredentials(tx, asked)).filter(hasRunOut);
+      const due = (await listCurrentCredentials(tx, currentQuery)).filter(isExpired);
       for (const row of due.toReversed()) {
-        const isRenewed = await renew(tx, services, row);
+        const isRenewed = await renewCredential(tx, services, row);
         // What was said under a former key of the relay is said under the present one from now on.
-        if (isRenewed && row.issuer !== identity.did) await endCredentialLine(tx, row);
+        if (isRenewed && row.issuer !== identity.did) await endCredentialSeries(tx, row);
       }
     });
-    rows = (await currentCredentials(storage.read, asked)).filter((row) => !hasRunOut(row));
+    rows = (await listCurrentCredentials(storage.read, currentQuery)).filter(
+      (row) => !isExpired(row),
+    );
   }
   if (rows.length === 0) return refuse("credential.not_found");
   const presentation = createPresentation({
-    credentials: rows.map(documentOf),
+    credentials: rows.map(parseCredential),
     secretKey: identity.secretKey,
     now,
     ...body,
@@ -56,4 +58,4 @@ export async function presentCredentials(
   };
 }
 
-const didOf = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));
+const publicKeyToDid = (publicKey: string) => publicKeyToDidKey(hexToBytes(publicKey));

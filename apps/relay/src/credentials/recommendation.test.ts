@@ -1,6 +1,6 @@
 import { createRecommender, createRelayClient, delegate } from "@agent/client";
 import type { VerifiablePresentation } from "@agent/credentials";
-import { receiptOf, type ReceiptedTask, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TaskInput, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -9,7 +9,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RELAY_ISSUE_CREDENTIALS: "true" });
-  [boss, worker] = [await t.agent(), await t.agent()];
+  [boss, worker] = [await t.createAgent(), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -24,10 +24,10 @@ const clientOf = (identity: TestAgent) =>
 /** The worker does whatever waits for it, and says how much that was. */
 async function workOff(): Promise<number> {
   const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
-  const tasks = body["tasks"] as ReceiptedTask[];
+  const tasks = body["tasks"] as TaskInput[];
   for (const task of tasks) {
     const path = `/agent/${worker.agentId}/task/${task.task_id}/result`;
-    expect(await t.as(worker, "POST", path, receiptOf(worker, task))).toMatchObject({
+    expect(await t.as(worker, "POST", path, createReceipt(worker, task))).toMatchObject({
       status: 200,
     });
   }

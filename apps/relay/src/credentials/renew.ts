@@ -3,15 +3,15 @@ import type { Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 import { BLOCKED } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
-import { issueReputation, issueTrust, type Issuer } from "./issue.ts";
+import { issueReputation, issueTrust, type IssuerDependencies } from "./issue.ts";
 
 /**
  * Says anew, with the figures of today, what the relay said in a credential that has run out. Not while
  * the relay issues none, and not of a block: that is a delegator's own word. Answers whether it was said.
  */
-export async function renew(
+export async function renewCredential(
   tx: Tx,
-  services: Issuer & Pick<Services, "config">,
+  services: IssuerDependencies & Pick<Services, "config">,
   { agent_id, delegator_id }: Pick<CredentialRow, "agent_id" | "delegator_id">,
 ): Promise<boolean> {
   if (!services.config.identity.issueCredentials) return false;

@@ -1,13 +1,13 @@
 import type { CredentialSubject } from "@agent/credentials";
 import type { ListingBody } from "@agent/wire";
-import { availabilityOf, isOnline } from "../agents/online.ts";
-import { profileOf } from "../agents/profile-store.ts";
+import { getAvailability, isOnline } from "../agents/online.ts";
+import { findProfile } from "../agents/profile-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { AgentHistoryRow } from "../storage/tables/trust.ts";
-import { scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { findHistory } from "../trust/store.ts";
-import { didOfKey } from "./agent-dids.ts";
+import { publicKeyToDid } from "./agent-dids.ts";
 
 type Reputation = CredentialSubject<"AgentReputationCredential">;
 
@@ -15,34 +15,34 @@ type Reputation = CredentialSubject<"AgentReputationCredential">;
  * What the relay knows of an agent, from the tasks that it saw end; undefined while none succeeded, or
  * where no key is bound to the agent that could be spoken of.
  */
-export async function reputationOf(
+export async function getReputation(
   read: Reader,
   { runtime, connections }: Pick<Services, "runtime" | "connections">,
   agentId: string,
 ): Promise<Reputation | undefined> {
-  const profile = await profileOf(read, { reader: "", agent_id: agentId });
+  const profile = await findProfile(read, { reader: "", agent_id: agentId });
   const history = await findHistory(read, agentId);
   if (profile === undefined || profile.public_key === null || history === undefined) {
     return undefined;
   }
-  const measured = measuredOf(history);
+  const measured = chooseFigures(history);
   if (measured.successes === 0) return undefined;
   const now = runtime.now();
   const listing =
     profile.listing === null ? undefined : (JSON.parse(profile.listing) as ListingBody);
   return {
-    id: didOfKey(profile.public_key),
+    id: publicKeyToDid(profile.public_key),
     success_rate: measured.successes / measured.counted,
     avg_latency_ms: measured.latencyMs / measured.successes,
-    task_count: paidOf(history).counted + freeOf(history).counted,
-    trust_score: scoreOf(profile.payers_level ?? UNKNOWN),
-    availability: availabilityOf(isOnline(profile, connections, now), listing),
+    task_count: toPaidFigures(history).counted + toFreeFigures(history).counted,
+    trust_score: scoreOfLevel(profile.payers_level ?? UNKNOWN),
+    availability: getAvailability(isOnline(profile, connections, now), listing),
     sample_size: measured.counted,
     measured_at: now,
   };
 }
 
-interface Figures {
+interface TaskFigures {
   readonly successes: number;
   readonly counted: number;
   /** Of the successes together. */
@@ -50,13 +50,13 @@ interface Figures {
 }
 
 /** Free tasks among friends say little, so they are looked at only while nobody has paid. */
-function measuredOf(history: AgentHistoryRow): Figures {
-  const [paid, free] = [paidOf(history), freeOf(history)];
+function chooseFigures(history: AgentHistoryRow): TaskFigures {
+  const [paid, free] = [toPaidFigures(history), toFreeFigures(history)];
   if (paid.successes > 0) return paid;
   return { ...free, counted: free.counted + paid.counted };
 }
 
-function paidOf(history: AgentHistoryRow): Figures {
+function toPaidFigures(history: AgentHistoryRow): TaskFigures {
   return {
     successes: history.successful_tasks,
     counted: history.successful_tasks + history.failed_tasks,
@@ -64,7 +64,7 @@ function paidOf(history: AgentHistoryRow): Figures {
   };
 }
 
-function freeOf(history: AgentHistoryRow): Figures {
+function toFreeFigures(history: AgentHistoryRow): TaskFigures {
   return {
     successes: history.free_successful_tasks,
     counted: history.free_successful_tasks + history.free_failed_tasks,

@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import type { AuditEntry } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { handIn, reputation } from "../../test/credentials.ts";
+import { submitCredentials, createReputationCredential } from "../../test/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -11,10 +11,10 @@ let stranger: TestAgent;
 let credential_id: string;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker, stranger] = [await t.agent(), await t.agent(), await t.agent()];
-  const credential = reputation(boss, worker, { now: t.clock.now() });
+  [boss, worker, stranger] = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
+  const credential = createReputationCredential(boss, worker, { now: t.clock.now() });
   credential_id = credential.id!;
-  await handIn(t, boss, worker, credential);
+  await submitCredentials(t, boss, worker, credential);
 });
 afterEach(() => t.close());
 
@@ -49,7 +49,7 @@ describe("CR12 a credential is taken back by whom it names itself:", () => {
   });
 
   test("the operator", async () => {
-    expect(await t.asMaster("POST", path(stranger), { credential_id })).toMatchObject({
+    expect(await t.asOperator("POST", path(stranger), { credential_id })).toMatchObject({
       status: 200,
       body: { revoked: true },
     });

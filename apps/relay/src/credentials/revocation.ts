@@ -1,16 +1,16 @@
 import type { VerifiableCredential } from "@agent/credentials";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
-import { didsOf } from "./agent-dids.ts";
-import { credentialIdOf, statusOf } from "./credential-row.ts";
-import { findCredential, markRevoked } from "./store.ts";
+import { listAgentDids } from "./agent-dids.ts";
+import { getCredentialId, toCredentialStatus } from "./credential-row.ts";
+import { findCredential, markCredentialRevoked } from "./store.ts";
 
 /** Whether it was revoked here; somebody else's credential of the same id says nothing about it. */
 export async function isRevoked(read: Reader, credential: VerifiableCredential): Promise<boolean> {
-  const row = await findCredential(read, credentialIdOf(credential));
+  const row = await findCredential(read, getCredentialId(credential));
   return row !== undefined && row.issuer === credential.issuer && row.revoked_at !== null;
 }
 
@@ -19,7 +19,9 @@ export async function credentialStatus(
   credentialId: string,
 ): Promise<Answer<Operations["credentialStatus"]>> {
   const row = await findCredential(storage.read, credentialId);
-  return row === undefined ? refuse("credential.not_found") : { status: 200, body: statusOf(row) };
+  return row === undefined
+    ? refuse("credential.not_found")
+    : { status: 200, body: toCredentialStatus(row) };
 }
 
 /**
@@ -35,20 +37,20 @@ export async function revokeCredential(
   const { read } = storage;
   const row = await findCredential(read, credential_id);
   if (row === undefined) return refuse("credential.not_found");
-  const isParty = row.agent_id === agentId || (await didsOf(read, agentId)).has(row.issuer);
+  const isParty = row.agent_id === agentId || (await listAgentDids(read, agentId)).has(row.issuer);
   if (caller.kind !== "master" && !isParty) return refuse("credential.not_participant");
   const revoked = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const isFirst = (await findCredential(tx, credential_id))?.revoked_at === null;
-    await markRevoked(tx, { credential_id, now, reason });
+    await markCredentialRevoked(tx, { credential_id, now, reason });
     // Whom it is about should know, whoever took it back.
     if (isFirst) {
       const action = "credential.revoked";
-      await note(tx, now, caller, { agentId: row.agent_id, action, detail: credential_id });
+      await recordAudit(tx, now, caller, { agentId: row.agent_id, action, detail: credential_id });
     }
     return findCredential(tx, credential_id);
   });
   if (revoked === undefined) throw new Error("a credential vanished while it was revoked");
   log.info("credential.revoked", { credential_id, agent_id: agentId });
-  return { status: 200, body: statusOf(revoked) };
+  return { status: 200, body: toCredentialStatus(revoked) };
 }

@@ -1,9 +1,9 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CredentialRow } from "../storage/tables/credentials.ts";
 
 /** What one issuer says of one agent in one respect; its newest credential is the one presented. */
-export type Line = Pick<CredentialRow, "agent_id" | "issuer" | "type" | "delegator_id">;
+export type CredentialSeries = Pick<CredentialRow, "agent_id" | "issuer" | "type" | "delegator_id">;
 
 /** A credential that is not stored yet. */
 export type NewCredential = Omit<
@@ -11,8 +11,11 @@ export type NewCredential = Omit<
   "sequence" | "current" | "revoked_at" | "revoked_reason"
 >;
 
-const credentialById = prepare<{ credential_id: string }>()(
-  db.selectFrom("credentials").selectAll().where("credential_id", "=", p("credential_id")),
+const credentialById = compile<{ credential_id: string }>()(
+  queryBuilder
+    .selectFrom("credentials")
+    .selectAll()
+    .where("credential_id", "=", param("credential_id")),
 );
 
 export function findCredential(
@@ -22,113 +25,120 @@ export function findCredential(
   return read.get(credentialById, { credential_id });
 }
 
-const credentialByTask = prepare<{ task_id: string }>()(
-  db
+const credentialByTask = compile<{ task_id: string }>()(
+  queryBuilder
     .selectFrom("credentials")
     .select("credential_id")
     .where("task_id", "is not", null)
-    .where("task_id", "=", p("task_id")),
+    .where("task_id", "=", param("task_id")),
 );
 
 /** The id of the credential that was issued for a task's receipt. */
-export async function credentialOfTask(read: Reader, task_id: string): Promise<string | undefined> {
+export async function findCredentialIdByTask(
+  read: Reader,
+  task_id: string,
+): Promise<string | undefined> {
   return (await read.get(credentialByTask, { task_id }))?.credential_id;
 }
 
-const newestOfLine = prepare<Line>()(
-  db
+const newestOfSeries = compile<CredentialSeries>()(
+  queryBuilder
     .selectFrom("credentials")
     .select("issued_at")
-    .where("agent_id", "=", p("agent_id"))
-    .where("issuer", "=", p("issuer"))
-    .where("type", "=", p("type"))
-    .where("delegator_id", "=", p("delegator_id"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("issuer", "=", param("issuer"))
+    .where("type", "=", param("type"))
+    .where("delegator_id", "=", param("delegator_id"))
     .where("current", "=", 1),
 );
 
-const endLine = prepare<Line>()(
-  db
+const endSeriesQuery = compile<CredentialSeries>()(
+  queryBuilder
     .updateTable("credentials")
     .set({ current: 0 })
-    .where("agent_id", "=", p("agent_id"))
-    .where("issuer", "=", p("issuer"))
-    .where("type", "=", p("type"))
-    .where("delegator_id", "=", p("delegator_id"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("issuer", "=", param("issuer"))
+    .where("type", "=", param("type"))
+    .where("delegator_id", "=", param("delegator_id"))
     .where("current", "=", 1),
 );
 
-const addCredential = prepare<NewCredential & Pick<CredentialRow, "current">>()(
-  db.insertInto("credentials").values({
-    agent_id: p("agent_id"),
+const insertCredentialQuery = compile<NewCredential & Pick<CredentialRow, "current">>()(
+  queryBuilder.insertInto("credentials").values({
+    agent_id: param("agent_id"),
     sequence: sql`(select coalesce(max(sequence), 0) + 1 from credentials
-      where agent_id = ${p("agent_id")})`,
-    credential_id: p("credential_id"),
-    type: p("type"),
-    issuer: p("issuer"),
-    delegator_id: p("delegator_id"),
-    task_id: p("task_id"),
-    body: p("body"),
-    issued_at: p("issued_at"),
-    expires_at: p("expires_at"),
-    current: p("current"),
+      where agent_id = ${param("agent_id")})`,
+    credential_id: param("credential_id"),
+    type: param("type"),
+    issuer: param("issuer"),
+    delegator_id: param("delegator_id"),
+    task_id: param("task_id"),
+    body: param("body"),
+    issued_at: param("issued_at"),
+    expires_at: param("expires_at"),
+    current: param("current"),
     revoked_at: null,
     revoked_reason: null,
   }),
 );
 
 /** Ends what an issuer said in one respect, because it is said anew by another one. */
-export async function endCredentialLine(tx: Tx, line: Line): Promise<void> {
-  await tx.run(endLine, line);
+export async function endCredentialSeries(tx: Tx, line: CredentialSeries): Promise<void> {
+  await tx.run(endSeriesQuery, line);
 }
 
 /** Keeps a credential; it takes the place of the one its issuer said before, never of a later one. */
 export async function insertCredential(tx: Tx, credential: NewCredential): Promise<void> {
-  const before = await tx.get(newestOfLine, credential);
+  const before = await tx.get(newestOfSeries, credential);
   const isNewest = before === undefined || before.issued_at <= credential.issued_at;
-  if (isNewest && before !== undefined) await tx.run(endLine, credential);
-  await tx.run(addCredential, { ...credential, current: isNewest ? 1 : 0 });
+  if (isNewest && before !== undefined) await tx.run(endSeriesQuery, credential);
+  await tx.run(insertCredentialQuery, { ...credential, current: isNewest ? 1 : 0 });
 }
 
-type OldWord = Pick<CredentialRow, "agent_id" | "type"> & { readonly now: number };
+type ReplacedCredentials = Pick<CredentialRow, "agent_id" | "type"> & { readonly now: number };
 
-const removeEnded = prepare<OldWord>()(
-  db
+const purgeReplacedQuery = compile<ReplacedCredentials>()(
+  queryBuilder
     .deleteFrom("credentials")
-    .where("agent_id", "=", p("agent_id"))
-    .where("type", "=", p("type"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("type", "=", param("type"))
     .where("current", "=", 0)
     .where("revoked_at", "is", null)
-    .where("expires_at", "<", p("now")),
+    .where("expires_at", "<", param("now")),
 );
 
 /** Drops what was said anew since and has run out; what was revoked stays known as such. */
-export async function forgetReplaced(tx: Tx, word: OldWord): Promise<void> {
-  await tx.run(removeEnded, word);
+export async function purgeReplaced(tx: Tx, word: ReplacedCredentials): Promise<void> {
+  await tx.run(purgeReplacedQuery, word);
 }
 
-interface Page {
+interface CredentialPage {
   readonly agent_id: string;
   readonly before: number;
   readonly limit: number;
 }
 
-const newestFirst = db
+const newestFirst = queryBuilder
   .selectFrom("credentials")
   .selectAll()
-  .where("agent_id", "=", p("agent_id"))
-  .where("sequence", "<", p("before"))
+  .where("agent_id", "=", param("agent_id"))
+  .where("sequence", "<", param("before"))
   .orderBy("sequence", "desc")
-  .limit(p("limit"));
+  .limit(param("limit"));
 
-const allOf = prepare<Page>()(newestFirst);
-const ofType = prepare<Page & { type: string }>()(newestFirst.where("type", "=", p("type")));
+const credentialsByAgent = compile<CredentialPage>()(newestFirst);
+const credentialsByType = compile<CredentialPage & { type: string }>()(
+  newestFirst.where("type", "=", param("type")),
+);
 
 /** Newest first; `type` may be left open. */
-export function credentialsOf(
+export function listCredentialsByAgent(
   read: Reader,
-  { type, ...page }: Page & { readonly type: string | undefined },
+  { type, ...page }: CredentialPage & { readonly type: string | undefined },
 ): Promise<CredentialRow[]> {
-  return type === undefined ? read.all(allOf, page) : read.all(ofType, { ...page, type });
+  return type === undefined
+    ? read.all(credentialsByAgent, page)
+    : read.all(credentialsByType, { ...page, type });
 }
 
 interface CurrentQuery {
@@ -144,39 +154,46 @@ interface CurrentQuery {
   readonly limit: number;
 }
 
-const isRelays = sql<boolean>`issuer in (select value from json_each(${p("relays")}))`;
+const isIssuedByRelay = sql<boolean>`issuer in (select value from json_each(${param("relays")}))`;
 
-const currentOf = prepare<CurrentQuery>()(
-  db
+const currentCredentialsOfAgent = compile<CurrentQuery>()(
+  queryBuilder
     .selectFrom("credentials")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
+    .where("agent_id", "=", param("agent_id"))
     .where("current", "=", 1)
     .where("revoked_at", "is", null)
-    .where(sql<boolean>`(${p("type")} = '' or type = ${p("type")})`)
-    .where(sql<boolean>`(${isRelays} or coalesce(expires_at >= ${p("now")}, true))`)
-    .orderBy(isRelays, "desc")
+    .where(sql<boolean>`(${param("type")} = '' or type = ${param("type")})`)
+    .where(sql<boolean>`(${isIssuedByRelay} or coalesce(expires_at >= ${param("now")}, true))`)
+    .orderBy(isIssuedByRelay, "desc")
     .orderBy("sequence", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** What every issuer says of an agent now. */
-export function currentCredentials(read: Reader, query: CurrentQuery): Promise<CredentialRow[]> {
-  return read.all(currentOf, query);
+export function listCurrentCredentials(
+  read: Reader,
+  query: CurrentQuery,
+): Promise<CredentialRow[]> {
+  return read.all(currentCredentialsOfAgent, query);
 }
 
-const revoke = prepare<{ credential_id: string; now: number; reason: string | null }>()(
-  db
+const revokeCredentialQuery = compile<{
+  credential_id: string;
+  now: number;
+  reason: string | null;
+}>()(
+  queryBuilder
     .updateTable("credentials")
-    .set({ revoked_at: p("now"), revoked_reason: p("reason") })
-    .where("credential_id", "=", p("credential_id"))
+    .set({ revoked_at: param("now"), revoked_reason: param("reason") })
+    .where("credential_id", "=", param("credential_id"))
     .where("revoked_at", "is", null),
 );
 
 /** Takes a credential back; the first time counts. */
-export async function markRevoked(
+export async function markCredentialRevoked(
   tx: Tx,
   change: { credential_id: string; now: number; reason: string | null },
 ): Promise<void> {
-  await tx.run(revoke, change);
+  await tx.run(revokeCredentialQuery, change);
 }

@@ -5,11 +5,11 @@ import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   credentialsPath,
-  gradient,
-  handIn,
-  reputation,
-  resigned,
-  trustIn,
+  createGradientCredential,
+  submitCredentials,
+  createReputationCredential,
+  resignCredential,
+  createTrustCredential,
 } from "../../test/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
@@ -19,14 +19,15 @@ let worker: TestAgent;
 let stranger: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker, stranger] = [await t.agent(), await t.agent(), await t.agent()];
+  [boss, worker, stranger] = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
 });
 afterEach(() => t.close());
 
 const now = () => t.clock.now();
-const said = (change: object = {}) => reputation(boss, worker, { now: now(), ...change });
+const said = (change: object = {}) =>
+  createReputationCredential(boss, worker, { now: now(), ...change });
 const held = async (): Promise<VerifiableCredential[]> => {
-  const { body } = await t.asMaster("GET", credentialsPath(worker));
+  const { body } = await t.asOperator("GET", credentialsPath(worker));
   const rows = (body["credentials"] ?? []) as { credential: VerifiableCredential }[];
   return rows.map(({ credential }) => credential);
 };
@@ -36,8 +37,8 @@ describe("a credential about an agent is kept", () => {
     ["from its issuer", () => boss],
     ["from the agent itself", () => worker],
   ])("%s, as it was signed", async (_, who) => {
-    const credential = resigned(boss, said(), { "x-note": { more: [1, "é"] } });
-    expect(await handIn(t, who(), worker, credential)).toMatchObject({
+    const credential = resignCredential(boss, said(), { "x-note": { more: [1, "é"] } });
+    expect(await submitCredentials(t, who(), worker, credential)).toMatchObject({
       status: 201,
       body: { agent_id: worker.agentId, credential_ids: [credential.id] },
     });
@@ -46,12 +47,14 @@ describe("a credential about an agent is kept", () => {
 
   test("from the operator", async () => {
     const body = { credentials: [said()] };
-    expect(await t.asMaster("POST", credentialsPath(worker), body)).toMatchObject({ status: 201 });
+    expect(await t.asOperator("POST", credentialsPath(worker), body)).toMatchObject({
+      status: 201,
+    });
   });
 
   test("without an id under the hash of its text", async () => {
-    const credential = resigned(boss, said(), { id: undefined });
-    const { body } = await handIn(t, boss, worker, credential);
+    const credential = resignCredential(boss, said(), { id: undefined });
+    const { body } = await submitCredentials(t, boss, worker, credential);
     const [id] = body["credential_ids"] as string[];
     expect(id).toMatch(/^urn:sha256:[0-9a-f]{64}$/);
     const status = await t.request("GET", `/api/v1/credentials/${id}/status`);
@@ -59,8 +62,8 @@ describe("a credential about an agent is kept", () => {
   });
 
   test("once: the same again is answered with 200", async () => {
-    const first = await handIn(t, boss, worker, said());
-    expect(await handIn(t, worker, worker, said())).toMatchObject({
+    const first = await submitCredentials(t, boss, worker, said());
+    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
       status: 200,
       body: first.body,
     });
@@ -69,13 +72,13 @@ describe("a credential about an agent is kept", () => {
 
   test("with up to 50 others at once", async () => {
     const many = Array.from({ length: limits.submittedCredentials }, (_, seed) => said({ seed }));
-    expect(await handIn(t, boss, worker, ...many)).toMatchObject({ status: 201 });
+    expect(await submitCredentials(t, boss, worker, ...many)).toMatchObject({ status: 201 });
     expect(await held()).toEqual(many.toReversed());
-    expect(await handIn(t, boss, worker, ...many, said({ seed: 99 }))).toMatchObject({
+    expect(await submitCredentials(t, boss, worker, ...many, said({ seed: 99 }))).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
-    expect(await handIn(t, boss, worker)).toMatchObject({ status: 400 });
+    expect(await submitCredentials(t, boss, worker)).toMatchObject({ status: 400 });
   });
 });
 
@@ -90,28 +93,28 @@ describe("a credential is refused, and so are all that came with it,", () => {
     "when it has expired": [
       400,
       "credential.invalid",
-      () => reputation(boss, worker, { now: now() - 10, validForMs: 9 }),
+      () => createReputationCredential(boss, worker, { now: now() - 10, validForMs: 9 }),
     ],
     "when it is none": [400, "credential.invalid", () => ({})],
     "when its id has blanks": [
       400,
       "credential.invalid",
-      () => resigned(boss, said(), { id: ids.spaces }),
+      () => resignCredential(boss, said(), { id: ids.spaces }),
     ],
     "when its id is no URI": [
       400,
       "credential.invalid",
-      () => resigned(boss, said(), { id: ids.relative }),
+      () => resignCredential(boss, said(), { id: ids.relative }),
     ],
     "when its id is too long": [
       400,
       "credential.invalid",
-      () => resigned(boss, said(), { id: ids.long }),
+      () => resignCredential(boss, said(), { id: ids.long }),
     ],
     "when its type is unknown": [
       400,
       "credential.type_unknown",
-      () => resigned(boss, said(), { type: ["VerifiableCredential"] }),
+      () => resignCredential(boss, said(), { type: ["VerifiableCredential"] }),
     ],
     "when it has two types, of which one may be self-issued": [
       400,
@@ -119,7 +122,7 @@ describe("a credential is refused, and so are all that came with it,", () => {
       () => {
         const types = ["AgentReputationCredential", "AgentGradientCredential"];
         const both = { ...said().credentialSubject, ...gradientFigures() };
-        return resigned(boss, said(), {
+        return resignCredential(boss, said(), {
           type: ["VerifiableCredential", ...types],
           credentialSubject: both,
         });
@@ -128,22 +131,22 @@ describe("a credential is refused, and so are all that came with it,", () => {
     "when it is about another agent": [
       400,
       "credential.wrong_subject",
-      () => reputation(boss, stranger, { now: now() }),
+      () => createReputationCredential(boss, stranger, { now: now() }),
     ],
     "when it is one's own reputation": [
       400,
       "credential.wrong_issuer",
-      () => reputation(worker, worker, { now: now() }),
+      () => createReputationCredential(worker, worker, { now: now() }),
     ],
     "CR10 when it is one's own trust in oneself": [
       400,
       "credential.wrong_issuer",
-      () => trustIn(worker, worker, { now: now() }),
+      () => createTrustCredential(worker, worker, { now: now() }),
     ],
     "when it is another's word on one's gradient": [
       400,
       "credential.wrong_issuer",
-      () => gradient(boss, worker, { now: now() }),
+      () => createGradientCredential(boss, worker, { now: now() }),
     ],
     "when it is larger than 64 KiB": [
       413,
@@ -153,17 +156,20 @@ describe("a credential is refused, and so are all that came with it,", () => {
   };
 
   const gradientFigures = () =>
-    gradient(boss, worker, { now: now() }).credentialSubject as Record<string, unknown>;
+    createGradientCredential(boss, worker, { now: now() }).credentialSubject as Record<
+      string,
+      unknown
+    >;
 
   test.each(Object.entries(cases))("%s", async (_, [status, code, made]) => {
-    const answer = await handIn(t, worker, worker, said({ seed: 2 }), made());
+    const answer = await submitCredentials(t, worker, worker, said({ seed: 2 }), made());
     expect(answer).toMatchObject({ status, body: { code } });
     expect(answer.body["message"]).toContain("credentials.1");
     expect(await held()).toEqual([]);
   });
 
   test("when somebody else hands it in", async () => {
-    expect(await handIn(t, stranger, worker, said())).toMatchObject({
+    expect(await submitCredentials(t, stranger, worker, said())).toMatchObject({
       status: 403,
       body: { code: "credential.not_participant" },
     });
@@ -171,9 +177,9 @@ describe("a credential is refused, and so are all that came with it,", () => {
   });
 
   test("when its id is taken, which may show in the middle of storing them", async () => {
-    await handIn(t, boss, worker, said({ seed: 1 }));
+    await submitCredentials(t, boss, worker, said({ seed: 1 }));
     const others = [said({ seed: 2 }), said({ seed: 1, about: { task_count: 7 } })];
-    expect(await handIn(t, boss, worker, ...others)).toMatchObject({
+    expect(await submitCredentials(t, boss, worker, ...others)).toMatchObject({
       status: 409,
       body: { code: "credential.id_taken" },
     });
@@ -181,10 +187,10 @@ describe("a credential is refused, and so are all that came with it,", () => {
   });
 
   test("when it was revoked", async () => {
-    await handIn(t, boss, worker, said());
+    await submitCredentials(t, boss, worker, said());
     const path = `/api/v1/agents/${boss.agentId}/revoke-credential`;
     await t.as(boss, "POST", path, { credential_id: said().id });
-    expect(await handIn(t, worker, worker, said())).toMatchObject({
+    expect(await submitCredentials(t, worker, worker, said())).toMatchObject({
       status: 400,
       body: { code: "credential.invalid" },
     });
@@ -192,7 +198,7 @@ describe("a credential is refused, and so are all that came with it,", () => {
 });
 
 test("what a key signed that the agent has left behind is its own word too", async () => {
-  const next = t.stranger();
+  const next = t.createUnknownAgent();
   const succession = signSuccession({
     agent_id: worker.agentId,
     oldSecretKey: worker.secretKey,
@@ -202,23 +208,23 @@ test("what a key signed that the agent has left behind is its own word too", asy
   const body = { agent_id: worker.agentId, public_key: next.publicKey, succession };
   const rotated: Reply = await t.request("POST", "/api/v1/agents/bootstrap", { body });
   expect(rotated).toMatchObject({ status: 200 });
-  const own = reputation(worker, next, { now: now() });
+  const own = createReputationCredential(worker, next, { now: now() });
   const agent = { ...worker, secretKey: next.secretKey };
-  expect(await handIn(t, agent, worker, own)).toMatchObject({
+  expect(await submitCredentials(t, agent, worker, own)).toMatchObject({
     body: { code: "credential.wrong_issuer" },
   });
 });
 
 test("an agent's own gradient is kept", async () => {
-  const own = gradient(worker, worker, { now: now() });
-  expect(await handIn(t, worker, worker, own)).toMatchObject({ status: 201 });
+  const own = createGradientCredential(worker, worker, { now: now() });
+  expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
   expect(await held()).toEqual([own]);
 });
 
 test("an agent's earlier gradient goes when it has run out, unless it was revoked", async () => {
   const submit = async (seed: number) => {
-    const own = gradient(worker, worker, { now: now(), validForMs: 60_000, seed });
-    expect(await handIn(t, worker, worker, own)).toMatchObject({ status: 201 });
+    const own = createGradientCredential(worker, worker, { now: now(), validForMs: 60_000, seed });
+    expect(await submitCredentials(t, worker, worker, own)).toMatchObject({ status: 201 });
     return own;
   };
   const revoked = await submit(1);
@@ -234,7 +240,7 @@ test("an agent's earlier gradient goes when it has run out, unless it was revoke
 });
 
 test("trust that somebody says it has is kept beside the reputation", async () => {
-  const both = [said({ seed: 1 }), trustIn(boss, worker, { now: now(), seed: 2 })];
-  expect(await handIn(t, boss, worker, ...both)).toMatchObject({ status: 201 });
+  const both = [said({ seed: 1 }), createTrustCredential(boss, worker, { now: now(), seed: 2 })];
+  expect(await submitCredentials(t, boss, worker, ...both)).toMatchObject({ status: 201 });
   expect(await held()).toEqual(both.toReversed());
 });

@@ -1,5 +1,5 @@
 import {
-  credentialTypesOf,
+  listCredentialTypes,
   verifyCredentialAsync,
   type CredentialType,
   type VerifiableCredential,
@@ -7,21 +7,21 @@ import {
 import { canonicalize } from "@agent/crypto";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { didOfKey, didsOf } from "./agent-dids.ts";
-import { documentOf, rowOf } from "./credential-row.ts";
+import { publicKeyToDid, listAgentDids } from "./agent-dids.ts";
+import { parseCredential, toCredentialRow } from "./credential-row.ts";
 import { isRevoked } from "./revocation.ts";
-import { findCredential, forgetReplaced, insertCredential, type NewCredential } from "./store.ts";
+import { findCredential, purgeReplaced, insertCredential, type NewCredential } from "./store.ts";
 
-const gradient: CredentialType = "AgentGradientCredential";
+const GRADIENT_TYPE: CredentialType = "AgentGradientCredential";
 
 type SubmitCredentials = Operations["submitCredentials"];
-type Refused = Refusal<SubmitCredentials["refusals"][number]>;
+type SubmissionRefusal = Refusal<SubmitCredentials["refusals"][number]>;
 
 /** What a credential about an agent is judged by. */
-interface Submission {
+interface SubmissionContext {
   readonly agentId: string;
   readonly did: string;
   /** All that the agent signs as: what any of them issued is its own word. */
@@ -43,27 +43,29 @@ export async function submitCredentials(
   const { storage, runtime, log } = services;
   const agent = await findAgent(storage.read, agentId);
   if (agent === undefined || agent.public_key === null) return refuse("agent.not_found");
-  const submission: Submission = {
+  const submission: SubmissionContext = {
     agentId,
-    did: didOfKey(agent.public_key),
-    ownDids: await didsOf(storage.read, agentId),
+    did: publicKeyToDid(agent.public_key),
+    ownDids: await listAgentDids(storage.read, agentId),
     callerDids:
-      caller.kind === "agent" && !actsFor(caller, [agentId])
-        ? await didsOf(storage.read, caller.agentId)
+      caller.kind === "agent" && !mayActFor(caller, [agentId])
+        ? await listAgentDids(storage.read, caller.agentId)
         : undefined,
   };
-  const judged = await Promise.all(values.map((value) => judge(services, submission, value)));
+  const checked = await Promise.all(
+    values.map((value) => checkCredential(services, submission, value)),
+  );
   const accepted: NewCredential[] = [];
-  for (const [index, result] of judged.entries()) {
-    if (!result.ok) return at(index, result);
+  for (const [index, result] of checked.entries()) {
+    if (!result.ok) return withIndex(index, result);
     accepted.push(result.row);
   }
 
   const stored = await storage.transaction(async (tx) => {
     const added: NewCredential[] = [];
     for (const [index, row] of accepted.entries()) {
-      const result = await add(tx, row, runtime.now());
-      if (!result.ok) return at(index, result);
+      const result = await storeCredential(tx, row, runtime.now());
+      if (!result.ok) return withIndex(index, result);
       if (result.added) added.push(row);
     }
     return { ok: true as const, added };
@@ -79,13 +81,13 @@ export async function submitCredentials(
   return stored.added.length > 0 ? { status: 201, body } : { status: 200, body };
 }
 
-type Judged = { readonly ok: true; readonly row: NewCredential } | Refused;
+type CheckedCredential = { readonly ok: true; readonly row: NewCredential } | SubmissionRefusal;
 
-async function judge(
+async function checkCredential(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
-  { agentId, did, ownDids, callerDids }: Submission,
+  { agentId, did, ownDids, callerDids }: SubmissionContext,
   value: object,
-): Promise<Judged> {
+): Promise<CheckedCredential> {
   if (Buffer.byteLength(JSON.stringify(value)) > limits.credentialBytes) {
     return refuse("credential.too_large");
   }
@@ -95,22 +97,25 @@ async function judge(
   });
   if (!verdict.valid) return refuse("credential.invalid", verdict.code);
   const credential = value as VerifiableCredential;
-  const [type, ...others] = credentialTypesOf(credential);
+  const [type, ...others] = listCredentialTypes(credential);
   if (type === undefined || others.length > 0) return refuse("credential.type_unknown");
   if (credential.credentialSubject.id !== did) return refuse("credential.wrong_subject");
-  if (ownDids.has(credential.issuer) !== isSelfIssued(type)) {
+  if (ownDids.has(credential.issuer) !== mustBeSelfIssued(type)) {
     return refuse("credential.wrong_issuer");
   }
   if (callerDids?.has(credential.issuer) === false) return refuse("credential.not_participant");
   if (credential.id !== undefined && !isUri(credential.id)) {
     return refuse("credential.invalid", "id has to be a URI of at most 256 characters");
   }
-  return { ok: true, row: rowOf(credential, { type, agentId, delegatorId: "", taskId: null }) };
+  return {
+    ok: true,
+    row: toCredentialRow(credential, { type, agentId, delegatorId: "", taskId: null }),
+  };
 }
 
 /** What an agent feels like inside only it can say; of its work only others can. */
-function isSelfIssued(type: CredentialType): boolean {
-  return type === gradient;
+function mustBeSelfIssued(type: CredentialType): boolean {
+  return type === GRADIENT_TYPE;
 }
 
 /** Ids stand in paths and in logs. */
@@ -118,25 +123,25 @@ function isUri(id: string): boolean {
   return id.length <= limits.idLength && /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(id);
 }
 
-async function add(
+async function storeCredential(
   tx: Tx,
   row: NewCredential,
   now: number,
-): Promise<{ readonly ok: true; readonly added: boolean } | Refused> {
+): Promise<{ readonly ok: true; readonly added: boolean } | SubmissionRefusal> {
   const known = await findCredential(tx, row.credential_id);
   if (known === undefined) {
     await insertCredential(tx, row);
     // Said anew every half hour by every agent, and of no use to anybody once it has run out.
-    if (row.type === gradient) await forgetReplaced(tx, { ...row, now });
+    if (row.type === GRADIENT_TYPE) await purgeReplaced(tx, { ...row, now });
     return { ok: true, added: true };
   }
-  return canonicalize(documentOf(known)) === canonicalize(documentOf(row))
+  return canonicalize(parseCredential(known)) === canonicalize(parseCredential(row))
     ? { ok: true, added: false }
     : refuse("credential.id_taken");
 }
 
 /** Names the credential that refuses the others with it. */
-function at(index: number, { code, detail }: Refused): Refused {
+function withIndex(index: number, { code, detail }: SubmissionRefusal): SubmissionRefusal {
   const place = `credentials.${index}`;
   return refuse(code, detail === undefined ? place : `${place} ${detail}`);
 }

@@ -2,7 +2,11 @@ import { readFileSync } from "node:fs";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { handIn, reputation, resigned } from "../../test/credentials.ts";
+import {
+  submitCredentials,
+  createReputationCredential,
+  resignCredential,
+} from "../../test/credentials.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,7 +14,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeAll(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await t.agent(), await t.agent()];
+  [boss, worker] = [await t.createAgent(), await t.createAgent()];
 });
 afterAll(() => t.close());
 
@@ -20,7 +24,7 @@ const verify = (body: unknown): Promise<Reply> =>
 /** What the answer to a refused credential looks like; nobody is named before its structure is right. */
 const refusedFor = (reason: string) => ({ status: 200, body: { valid: false, reasons: [reason] } });
 
-const spoken = (seed = 1) => reputation(boss, worker, { now: t.clock.now(), seed });
+const spoken = (seed = 1) => createReputationCredential(boss, worker, { now: t.clock.now(), seed });
 
 describe("CR1 anybody may have a credential verified:", () => {
   test("one that holds is valid, of its issuer about its subject", async () => {
@@ -32,7 +36,7 @@ describe("CR1 anybody may have a credential verified:", () => {
 
   test("one of a type that nobody knows here is valid all the same", async () => {
     const type = ["VerifiableCredential", "AlumniCredential"];
-    expect(await verify(resigned(boss, spoken(), { type }))).toMatchObject({
+    expect(await verify(resignCredential(boss, spoken(), { type }))).toMatchObject({
       body: { valid: true },
     });
   });
@@ -66,7 +70,7 @@ describe("CR1 anybody may have a credential verified:", () => {
       const missing = bytes - JSON.stringify({ ...body, more: "" }).length;
       return { ...body, more: "x".repeat(missing) };
     };
-    const signed = resigned(boss, spoken(), { more: "" });
+    const signed = resignCredential(boss, spoken(), { more: "" });
     expect(await verify(fill(signed, limits.credentialBytes))).toMatchObject(
       refusedFor("credential.signature_invalid"),
     );
@@ -86,7 +90,7 @@ describe("CR2, CR3 it is not valid", () => {
     [
       "when its issuer is not the key of its proof",
       "credential.wrong_signer",
-      () => resigned(boss, spoken(), { issuer: worker.did }),
+      () => resignCredential(boss, spoken(), { issuer: worker.did }),
     ],
     ["when its suite is another", "credential.suite", changedProof({ cryptosuite: "ecdsa-jcs" })],
     [
@@ -107,17 +111,21 @@ describe("CR2, CR3 it is not valid", () => {
     [
       "before validFrom",
       "credential.not_yet_valid",
-      () => reputation(boss, worker, { now: t.clock.now() + 1 }),
+      () => createReputationCredential(boss, worker, { now: t.clock.now() + 1 }),
     ],
     [
       "after validUntil",
       "credential.expired",
-      () => reputation(boss, worker, { now: t.clock.now() - 2_000, validForMs: 1_999 }),
+      () =>
+        createReputationCredential(boss, worker, { now: t.clock.now() - 2_000, validForMs: 1_999 }),
     ],
     [
       "when its figures are not what its type has",
       "credential.subject_malformed",
-      () => resigned(boss, spoken(), { credentialSubject: { id: worker.did, success_rate: 2 } }),
+      () =>
+        resignCredential(boss, spoken(), {
+          credentialSubject: { id: worker.did, success_rate: 2 },
+        }),
     ],
   ])("%s", async (_, reason, made) => {
     const credential = made();
@@ -129,7 +137,7 @@ describe("CR2, CR3 it is not valid", () => {
 
   test("when it was revoked here", async () => {
     const credential = spoken(9);
-    await handIn(t, boss, worker, credential);
+    await submitCredentials(t, boss, worker, credential);
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });
     const path = `/api/v1/agents/${worker.agentId}/revoke-credential`;
     await t.as(worker, "POST", path, { credential_id: credential.id });
@@ -138,8 +146,13 @@ describe("CR2, CR3 it is not valid", () => {
 
   test("but it is, when only another issuer's credential of the same id was revoked", async () => {
     const credential = spoken(10);
-    const other = await t.agent();
-    await handIn(t, other, worker, reputation(other, worker, { now: t.clock.now(), seed: 10 }));
+    const other = await t.createAgent();
+    await submitCredentials(
+      t,
+      other,
+      worker,
+      createReputationCredential(other, worker, { now: t.clock.now(), seed: 10 }),
+    );
     const path = `/api/v1/agents/${other.agentId}/revoke-credential`;
     await t.as(other, "POST", path, { credential_id: credential.id });
     expect(await verify(credential)).toMatchObject({ body: { valid: true } });

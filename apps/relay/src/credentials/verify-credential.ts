@@ -17,12 +17,12 @@ export async function verifyCredential(
   });
   // Only of what has the structure of a credential can be said whose it is.
   const { issuer, subject } =
-    code === "credential.malformed" ? nobody : partiesOf(value as VerifiableCredential);
+    code === "credential.malformed" ? noParties : getParties(value as VerifiableCredential);
   return { status: 200, body: { valid, reasons: valid ? [] : [code], issuer, subject } };
 }
 
-const nobody = { issuer: null, subject: null };
+const noParties = { issuer: null, subject: null };
 
-function partiesOf({ issuer, credentialSubject }: VerifiableCredential) {
+function getParties({ issuer, credentialSubject }: VerifiableCredential) {
   return { issuer, subject: credentialSubject.id };
 }

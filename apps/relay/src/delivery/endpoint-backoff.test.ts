@@ -1,9 +1,9 @@
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { expect, test } from "vitest";
 import { createEndpointBackoff } from "./endpoint-backoff.ts";
 
 function setUp() {
-  const clock = manualClock();
+  const clock = createManualClock();
   const over: string[] = [];
   return { clock, over, backoff: createEndpointBackoff(clock, (agent) => over.push(agent)) };
 }
@@ -12,7 +12,7 @@ test("an endpoint that fails rests for 1 s, then twice as long each time, up to 
   const { clock, backoff } = setUp();
   for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
     expect(backoff.mayTry("a")).toBe(true);
-    backoff.failed("a", "agent");
+    backoff.recordFailure("a", "agent");
     await clock.advance(seconds * 1_000 - 1);
     expect(backoff.mayTry("a")).toBe(false);
     await clock.advance(1);
@@ -23,7 +23,7 @@ test("an endpoint that fails rests for 1 s, then twice as long each time, up to 
 
 test("of several tries that fail at once one counts", async () => {
   const { clock, over, backoff } = setUp();
-  for (let i = 0; i < 10; i++) backoff.failed("a", "agent");
+  for (let i = 0; i < 10; i++) backoff.recordFailure("a", "agent");
   await clock.advance(1_000);
   expect(backoff.mayTry("a")).toBe(true);
   expect(over).toEqual(["agent"]);
@@ -31,19 +31,19 @@ test("of several tries that fail at once one counts", async () => {
 
 test("one that answers again begins anew", async () => {
   const { clock, over, backoff } = setUp();
-  backoff.failed("a", "agent");
-  backoff.succeeded("a");
+  backoff.recordFailure("a", "agent");
+  backoff.recordSuccess("a");
   expect(backoff.mayTry("a")).toBe(true);
   await clock.advance(60_000);
   expect(over).toEqual([]);
-  backoff.failed("a", "agent");
+  backoff.recordFailure("a", "agent");
   await clock.advance(1_000);
   expect(backoff.mayTry("a")).toBe(true);
 });
 
 test("10,000 are remembered, the one that failed longest ago is forgotten first", () => {
   const { clock, backoff } = setUp();
-  for (let i = 0; i <= 10_000; i++) backoff.failed(`endpoint ${i}`, "agent");
+  for (let i = 0; i <= 10_000; i++) backoff.recordFailure(`endpoint ${i}`, "agent");
   expect(backoff.mayTry("endpoint 0")).toBe(true);
   expect(backoff.mayTry("endpoint 1")).toBe(false);
   expect(clock.pending()).toHaveLength(10_000);

@@ -3,14 +3,14 @@ import type { Runtime } from "../runtime.ts";
 /** Spares endpoints that do not answer: each failure doubles the pause before the next try. */
 export interface EndpointBackoff {
   mayTry(endpoint: string): boolean;
-  failed(endpoint: string, agentId: string): void;
-  succeeded(endpoint: string): void;
+  recordFailure(endpoint: string, agentId: string): void;
+  recordSuccess(endpoint: string): void;
   stop(): void;
 }
 
-const firstMs = 1_000;
-const longestMs = 60_000;
-const remembered = 10_000;
+const INITIAL_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+const CACHE_SIZE = 10_000;
 
 interface Pause {
   readonly ms: number;
@@ -21,11 +21,11 @@ interface Pause {
 /** `over` is called with the agent of an endpoint that may be tried again. */
 export function createEndpointBackoff(
   { now, schedule }: Pick<Runtime, "now" | "schedule">,
-  over: (agentId: string) => void,
+  onPauseEnd: (agentId: string) => void,
 ): EndpointBackoff {
   const pauses = new Map<string, Pause>();
 
-  function forget(endpoint: string): void {
+  function clearPause(endpoint: string): void {
     pauses.get(endpoint)?.cancel();
     pauses.delete(endpoint);
   }
@@ -34,18 +34,18 @@ export function createEndpointBackoff(
 
   return {
     mayTry,
-    failed(endpoint, agentId) {
+    recordFailure(endpoint, agentId) {
       // Of several tries at once only the first to fail counts.
       if (!mayTry(endpoint)) return;
       const before = pauses.get(endpoint);
-      const ms = before === undefined ? firstMs : Math.min(longestMs, before.ms * 2);
-      forget(endpoint);
+      const ms = before === undefined ? INITIAL_PAUSE_MS : Math.min(MAX_PAUSE_MS, before.ms * 2);
+      clearPause(endpoint);
       const oldest = pauses.keys().next();
-      if (pauses.size >= remembered && oldest.done !== true) forget(oldest.value);
-      const cancel = schedule(ms, () => over(agentId));
+      if (pauses.size >= CACHE_SIZE && oldest.done !== true) clearPause(oldest.value);
+      const cancel = schedule(ms, () => onPauseEnd(agentId));
       pauses.set(endpoint, { ms, until: now() + ms, cancel });
     },
-    succeeded: forget,
+    recordSuccess: clearPause,
     stop() {
       for (const { cancel } of pauses.values()) cancel();
     },

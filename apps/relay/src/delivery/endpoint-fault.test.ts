@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { backoffAfter } from "./endpoint-fault.ts";
+import { backoffEffect } from "./endpoint-fault.ts";
 
 test.each([
   ["an MCP server that did not do the task ends the pause", { kind: "answered" }, "succeeded"],
@@ -7,5 +7,5 @@ test.each([
   ["silence for 10 s begins one", { kind: "timeout", waitedMs: 10_000 }, "failed"],
   ["silence for less changes nothing", { kind: "timeout", waitedMs: 9_999 }, "unchanged"],
 ] as const)("H16: %s", (_, fault, after) => {
-  expect(backoffAfter(fault)).toBe(after);
+  expect(backoffEffect(fault)).toBe(after);
 });

@@ -8,11 +8,11 @@ export type EndpointFault =
   | { readonly kind: "timeout"; readonly waitedMs: number };
 
 /** An endpoint that was given less time cannot be blamed for its silence: the submitter chose the time. */
-export const FAIR_WAIT_MS = 10_000;
+export const MIN_TIMEOUT_FAULT_MS = 10_000;
 
 /** What a failed call does to the pause before the next one: it begins, it ends, or it stays as it is. */
-export function backoffAfter(fault: EndpointFault): "failed" | "succeeded" | "unchanged" {
+export function backoffEffect(fault: EndpointFault): "failed" | "succeeded" | "unchanged" {
   if (fault.kind === "answered") return "succeeded";
   if (fault.kind === "unreachable") return "failed";
-  return fault.waitedMs >= FAIR_WAIT_MS ? "failed" : "unchanged";
+  return fault.waitedMs >= MIN_TIMEOUT_FAULT_MS ? "failed" : "unchanged";
 }

@@ -1,28 +1,33 @@
-import { checkToken } from "@agent/client";
+import { verifyToken } from "@agent/client";
 import type { ExecutionReceipt } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { ServerResponse } from "node:http";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { issue } from "../../test/delegation-tokens.ts";
+import { issueToken } from "../../test/delegation-tokens.ts";
 import {
-  httpEndpoint,
-  mcpEndpoint,
-  register,
-  sessionEndpoint,
-  text,
+  startHttpEndpoint,
+  startMcpEndpoint,
+  registerEndpoint,
+  startSessionEndpoint,
+  textResult,
   type Endpoint,
   type TaskArguments,
 } from "../../test/endpoint.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  seller,
-  taskAt,
+  createSeller,
+  getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
-import { masterToken, receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  OPERATOR_TOKEN,
+  createReceipt,
+  startTestRelay,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -30,7 +35,7 @@ let worker: TestAgent;
 const endpoints: Endpoint[] = [];
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
 });
 afterEach(async () => {
   await t.close();
@@ -43,21 +48,21 @@ function opened<E extends Endpoint>(endpoint: E): E {
 }
 
 const receiptFor = ({ relay_task_id, prompt }: TaskArguments): ExecutionReceipt =>
-  receiptOf(worker, { task_id: relay_task_id, prompt, submitted_at: t.clock.now() });
+  createReceipt(worker, { task_id: relay_task_id, prompt, submitted_at: t.clock.now() });
 
-const proves = (args: TaskArguments) => text(JSON.stringify(receiptFor(args)));
+const proves = (args: TaskArguments) => textResult(JSON.stringify(receiptFor(args)));
 
 const ended = async ({ path }: Delegation, status = "completed") =>
-  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+  expect.poll(async () => (await getTaskAt(t, path)).status).toBe(status);
 
 const failures = (count = 1) =>
-  expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(count);
+  expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(count);
 
 describe("a task for an agent that has only an endpoint", () => {
   test("is done by its agent_task, and the receipt that comes back settles it", async () => {
-    const endpoint = opened(await mcpEndpoint(proves));
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker, {
+    const endpoint = opened(await startMcpEndpoint(proves));
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker, {
       prompt: "count the words",
       required_capabilities: ["summarise"],
     });
@@ -71,15 +76,15 @@ describe("a task for an agent that has only an endpoint", () => {
     ]);
     const { body } = await t.as(boss, "GET", task.path);
     expect(body["receipt"]).toMatchObject({ agent_id: worker.agentId, result: "done" });
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
   test("brings its delegation token along, as JSON text", async () => {
-    const endpoint = opened(await mcpEndpoint(proves));
-    await register(t, worker, endpoint.url);
-    const delegation_token = issue(t, boss, worker);
-    const task = await delegate(t, boss, worker, { delegation_token });
+    const endpoint = opened(await startMcpEndpoint(proves));
+    await registerEndpoint(t, worker, endpoint.url);
+    const delegation_token = issueToken(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker, { delegation_token });
     await ended(task);
     expect(endpoint.calls).toEqual([
       {
@@ -91,68 +96,72 @@ describe("a task for an agent that has only an endpoint", () => {
   });
 
   test.each<[string, (receipt: string) => CallToolResult]>([
-    ["followed by a text block with the identity tag", (r) => text(r, "[agent:0123 tester]")],
-    ["with the identity tag as its last line", (r) => text(`${r}\n[agent:0123 tester]`)],
+    ["followed by a text block with the identity tag", (r) => textResult(r, "[agent:0123 tester]")],
+    ["with the identity tag as its last line", (r) => textResult(`${r}\n[agent:0123 tester]`)],
     [
       "behind a block that is no text",
       (r) => ({
-        content: [{ type: "image", data: "AAAA", mimeType: "image/png" }, ...text(r).content],
+        content: [{ type: "image", data: "AAAA", mimeType: "image/png" }, ...textResult(r).content],
       }),
     ],
   ])("a receipt %s is read", async (_, wrap) => {
     const answer = (args: TaskArguments) => wrap(JSON.stringify(receiptFor(args)));
-    await register(t, worker, opened(await mcpEndpoint(answer)).url);
-    await ended(await delegate(t, boss, worker));
-    expect(await t.balance(worker)).toBe(1.9);
+    await registerEndpoint(t, worker, opened(await startMcpEndpoint(answer)).url);
+    await ended(await submitAcceptedTask(t, boss, worker));
+    expect(await t.getBalance(worker)).toBe(1.9);
   });
 
   test("one that failed at the task is failed, and nothing is paid", async () => {
     const answer = ({ relay_task_id: task_id, prompt }: TaskArguments) =>
-      text(
+      textResult(
         JSON.stringify(
-          receiptOf(worker, { task_id, prompt, submitted_at: t.clock.now() }, { status: "failed" }),
+          createReceipt(
+            worker,
+            { task_id, prompt, submitted_at: t.clock.now() },
+            { status: "failed" },
+          ),
         ),
       );
-    await register(t, worker, opened(await mcpEndpoint(answer)).url);
-    await ended(await delegate(t, boss, worker), "failed");
-    expect(await t.balance(boss)).toBe(10);
+    await registerEndpoint(t, worker, opened(await startMcpEndpoint(answer)).url);
+    await ended(await submitAcceptedTask(t, boss, worker), "failed");
+    expect(await t.getBalance(boss)).toBe(10);
   });
 
   test("servers of the older revisions are understood, and their sessions ended", async () => {
-    const endpoint = opened(await sessionEndpoint(proves));
-    await register(t, worker, endpoint.url);
-    await ended(await delegate(t, boss, worker));
+    const endpoint = opened(await startSessionEndpoint(proves));
+    await registerEndpoint(t, worker, endpoint.url);
+    await ended(await submitAcceptedTask(t, boss, worker));
     await expect.poll(() => endpoint.sessions()).toBe(0);
-    expect(endpoint.asked.at(-1)).toMatchObject({ method: "DELETE" });
+    expect(endpoint.requests.at(-1)).toMatchObject({ method: "DELETE" });
   });
 });
 
 describe("HO12 the relay signs in at an endpoint", () => {
   test("with a token of its own, for this agent alone", async () => {
-    const endpoint = opened(await mcpEndpoint(proves));
-    await register(t, worker, endpoint.url);
-    await ended(await delegate(t, boss, worker));
+    const endpoint = opened(await startMcpEndpoint(proves));
+    await registerEndpoint(t, worker, endpoint.url);
+    await ended(await submitAcceptedTask(t, boss, worker));
     const info = (await t.request("GET", "/.well-known/agent-relay.json")).body;
-    const bearers = new Set(endpoint.asked.map(({ headers }) => headers.authorization));
+    const bearers = new Set(endpoint.requests.map(({ headers }) => headers.authorization));
     expect(bearers.size).toBe(1);
     const [token = ""] = [...bearers].map((bearer) => bearer?.replace("Bearer agent:", ""));
     const expected = { publicKey: info["public_key"] as string, now: t.clock.now() };
-    expect(await checkToken(token, { ...expected, audience: worker.did })).toMatchObject({
+    expect(await verifyToken(token, { ...expected, audience: worker.did })).toMatchObject({
       ok: true,
       claims: { agentId: info["relay_id"], scopes: ["task:submit"] },
     });
-    expect(await checkToken(token, { ...expected, audience: t.did })).toMatchObject({ ok: false });
+    expect(await verifyToken(token, { ...expected, audience: t.did })).toMatchObject({ ok: false });
   });
 
   test("a token for one agent is none for the next", async () => {
-    const endpoint = opened(await mcpEndpoint(() => text("no")));
-    const other = await seller(t, 1);
-    await register(t, worker, endpoint.url);
-    await register(t, other, endpoint.url);
-    await delegate(t, boss, worker);
-    await delegate(t, boss, other);
+    const endpoint = opened(await startMcpEndpoint(() => textResult("no")));
+    const other = await createSeller(t, 1);
+    await registerEndpoint(t, worker, endpoint.url);
+    await registerEndpoint(t, other, endpoint.url);
+    await submitAcceptedTask(t, boss, worker);
+    await submitAcceptedTask(t, boss, other);
     await failures(2);
-    expect(new Set(endpoint.asked.map(({ headers }) => headers.authorization)).size).toBe(2);
+    expect(new Set(endpoint.requests.map(({ headers }) => headers.authorization)).size).toBe(2);
   });
 
   test.each<[string, (response: ServerResponse) => void]>([
@@ -162,18 +171,18 @@ describe("HO12 the relay signs in at an endpoint", () => {
   ])("HO12 one that %s never sees the operator's token", async (_, answer) => {
     const bodies: string[] = [];
     const endpoint = opened(
-      await httpEndpoint(async (request, response) => {
+      await startHttpEndpoint(async (request, response) => {
         for await (const chunk of request) bodies.push(String(chunk));
         answer(response);
         if (!response.writableEnded) response.writeHead(500).end();
       }),
     );
-    await register(t, worker, endpoint.url);
-    await delegate(t, boss, worker);
+    await registerEndpoint(t, worker, endpoint.url);
+    await submitAcceptedTask(t, boss, worker);
     await failures();
-    expect(endpoint.asked.length).toBeGreaterThan(0);
-    expect(JSON.stringify([endpoint.asked, bodies])).not.toContain(masterToken);
-    expect(t.lines.join("\n")).not.toContain(masterToken);
+    expect(endpoint.requests.length).toBeGreaterThan(0);
+    expect(JSON.stringify([endpoint.requests, bodies])).not.toContain(OPERATOR_TOKEN);
+    expect(t.lines.join("\n")).not.toContain(OPERATOR_TOKEN);
   });
 });
 
@@ -181,12 +190,12 @@ describe("HO12 the relay signs in at an endpoint", () => {
 async function expectWaiting(task: Delegation): Promise<void> {
   await failures();
   await ended(task, "pending");
-  expect([await t.balance(boss), await t.balance(worker)]).toEqual([7.6, 0]);
+  expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([7.6, 0]);
   const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
   expect(body["records"]).toEqual([]);
-  const receipt = receiptOf(worker, task);
+  const receipt = createReceipt(worker, task);
   expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
-  expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+  expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
 }
 
 describe("HO16 a forward that fails is logged, changes nothing, and the task waits", () => {
@@ -196,7 +205,7 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
     `{"deep":${"[".repeat(5_000)}${"]".repeat(5_000)},${JSON.stringify(receiptFor(args)).slice(1)}`;
 
   test.each<[string, string, (args: TaskArguments) => CallToolResult | Promise<CallToolResult>]>([
-    ["the tool fails", "out of memory", () => ({ ...text("out of memory"), isError: true })],
+    ["the tool fails", "out of memory", () => ({ ...textResult("out of memory"), isError: true })],
     ["the tool throws", "broken", () => Promise.reject(new Error("broken"))],
     ["it answers nothing", "", () => ({ content: [] })],
     [
@@ -204,32 +213,34 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
       "",
       () => ({ content: [{ type: "image", data: "AA", mimeType: "a/b" }] }),
     ],
-    ["it answers prose", "holds no receipt", () => text("Here you are!")],
-    ["it answers a list", "holds no receipt", () => text("[1]")],
-    ["it answers null", "holds no receipt", () => text("null")],
-    ["it answers JSON that is too deep", "holds no receipt", (a) => text(deep(a))],
-    ["the receipt is malformed", "receipt.malformed", () => text('{"task_id":"t"}')],
+    ["it answers prose", "holds no receipt", () => textResult("Here you are!")],
+    ["it answers a list", "holds no receipt", () => textResult("[1]")],
+    ["it answers null", "holds no receipt", () => textResult("null")],
+    ["it answers JSON that is too deep", "holds no receipt", (a) => textResult(deep(a))],
+    ["the receipt is malformed", "receipt.malformed", () => textResult('{"task_id":"t"}')],
     [
       "the receipt is another task's",
       "receipt.task_mismatch",
-      (a) => text(JSON.stringify(others(a))),
+      (a) => textResult(JSON.stringify(others(a))),
     ],
     [
       "the receipt was changed",
       "receipt.signature_invalid",
-      (a) => text(JSON.stringify(changed(a))),
+      (a) => textResult(JSON.stringify(changed(a))),
     ],
     [
       "the receipt is the submitter's",
       "receipt.wrong_agent",
       ({ relay_task_id: task_id, prompt }) =>
-        text(JSON.stringify(receiptOf(boss, { task_id, prompt, submitted_at: t.clock.now() }))),
+        textResult(
+          JSON.stringify(createReceipt(boss, { task_id, prompt, submitted_at: t.clock.now() })),
+        ),
     ],
   ])("because %s: %s", async (_, reason, tool) => {
-    await register(t, worker, opened(await mcpEndpoint(tool)).url);
-    const task = await delegate(t, boss, worker);
+    await registerEndpoint(t, worker, opened(await startMcpEndpoint(tool)).url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await failures();
-    const [failure] = t.logged("mcp.forward_failed");
+    const [failure] = t.listLogged("mcp.forward_failed");
     expect(failure).toMatchObject({ correlationId: task.task_id, agent_id: worker.agentId });
     expect(failure?.["reason"]).toContain(reason);
     await expectWaiting(task);
@@ -259,48 +270,50 @@ describe("HO16 a forward that fails is logged, changes nothing, and the task wai
     ],
     ["a closed connection", (r) => r.destroy()],
   ])("because its endpoint answers %s", async (_, answer) => {
-    const endpoint = opened(await httpEndpoint((_request, response) => answer(response)));
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
+    const endpoint = opened(await startHttpEndpoint((_request, response) => answer(response)));
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await failures();
-    const [failure] = t.logged("mcp.forward_failed");
+    const [failure] = t.listLogged("mcp.forward_failed");
     expect(String(failure?.["reason"]).length).toBeLessThanOrEqual(200);
     await expectWaiting(task);
   });
 
   test("because nobody listens", async () => {
-    const endpoint = await mcpEndpoint(proves);
+    const endpoint = await startMcpEndpoint(proves);
     await endpoint.close();
-    await register(t, worker, endpoint.url);
-    await expectWaiting(await delegate(t, boss, worker));
+    await registerEndpoint(t, worker, endpoint.url);
+    await expectWaiting(await submitAcceptedTask(t, boss, worker));
   });
 
   test("HO11 because it redirects: nobody is asked at the other address", async () => {
-    const other = opened(await mcpEndpoint(proves));
+    const other = opened(await startMcpEndpoint(proves));
     const endpoint = opened(
-      await httpEndpoint((_, response) => response.writeHead(308, { location: other.url }).end()),
+      await startHttpEndpoint((_, response) =>
+        response.writeHead(308, { location: other.url }).end(),
+      ),
     );
-    await register(t, worker, endpoint.url);
-    await expectWaiting(await delegate(t, boss, worker));
-    expect(other.asked).toEqual([]);
+    await registerEndpoint(t, worker, endpoint.url);
+    await expectWaiting(await submitAcceptedTask(t, boss, worker));
+    expect(other.requests).toEqual([]);
   });
 
   test.each(["http://169.254.169.254/mcp", "http://[fe80::1]/mcp", "http://100.100.100.200/"])(
     "HO11 because %s is never called",
     async (url) => {
-      await register(t, worker, url);
-      await expectWaiting(await delegate(t, boss, worker));
+      await registerEndpoint(t, worker, url);
+      await expectWaiting(await submitAcceptedTask(t, boss, worker));
     },
   );
 
   test("HO11 because private addresses are blocked", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
-    [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const endpoint = opened(await mcpEndpoint(proves));
-    await register(t, worker, endpoint.url);
-    await expectWaiting(await delegate(t, boss, worker));
-    expect(endpoint.asked).toEqual([]);
+    [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const endpoint = opened(await startMcpEndpoint(proves));
+    await registerEndpoint(t, worker, endpoint.url);
+    await expectWaiting(await submitAcceptedTask(t, boss, worker));
+    expect(endpoint.requests).toEqual([]);
   });
 });
 
@@ -310,9 +323,9 @@ describe("the time of a forward", () => {
     ["330 s", {}, 330_000],
     ["what the submitter allows", { wall_clock_ms: 5_000 }, 5_000],
   ])("is %s", async (_, body, ms) => {
-    const endpoint = opened(await mcpEndpoint(silent));
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker, body);
+    const endpoint = opened(await startMcpEndpoint(silent));
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker, body);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     await t.clock.advance(ms - 1);
     await ended(task, "claimed");
@@ -321,29 +334,29 @@ describe("the time of a forward", () => {
   });
 
   test("is what is left of the task's life, if that is less", async () => {
-    const endpoint = opened(await mcpEndpoint(silent));
-    const task = await delegate(t, boss, worker);
+    const endpoint = opened(await startMcpEndpoint(silent));
+    const task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(890_000);
-    await register(t, worker, endpoint.url);
+    await registerEndpoint(t, worker, endpoint.url);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     await t.clock.advance(10_000);
     await t.relay.tick();
     await failures();
     expect(await t.as(boss, "GET", task.path)).toMatchObject({ status: 404 });
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
   });
 
   test("is not longer for a body that comes byte by byte", async () => {
     const endpoint = opened(
-      await httpEndpoint((_, response) => {
+      await startHttpEndpoint((_, response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         const drip = setInterval(() => response.write(":\n"), 5);
         response.on("close", () => clearInterval(drip));
       }),
     );
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
-    await expect.poll(() => endpoint.asked.length).toBeGreaterThan(0);
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
+    await expect.poll(() => endpoint.requests.length).toBeGreaterThan(0);
     for (let s = 0; s < 330; s += 110) {
       await ended(task, "claimed");
       await t.clock.advance(110_000);
@@ -359,34 +372,34 @@ describe("H16: the wall clock of one submitter and the tasks of another", () => 
   };
 
   test("H16: four tasks of 1 ms hold up nobody's task at the same endpoint", async () => {
-    const endpoint = opened(await mcpEndpoint(slowFor(50)));
-    await register(t, worker, endpoint.url);
-    const rude = await buyer(t, 100);
+    const endpoint = opened(await startMcpEndpoint(slowFor(50)));
+    await registerEndpoint(t, worker, endpoint.url);
+    const rude = await createBuyer(t, 100);
     for (let i = 0; i < 4; i += 1) {
-      await delegate(t, rude, worker, { prompt: "slow", wall_clock_ms: 1 });
+      await submitAcceptedTask(t, rude, worker, { prompt: "slow", wall_clock_ms: 1 });
       await expect
         .poll(async () => {
           await t.clock.advance(2);
-          return t.logged("mcp.forward_failed").length;
+          return t.listLogged("mcp.forward_failed").length;
         })
         .toBe(i + 1);
     }
-    const honest = await delegate(t, boss, worker);
+    const honest = await submitAcceptedTask(t, boss, worker);
     // The clock stands still, so a pause would never end.
     await ended(honest);
   });
 
   test("H16: an endpoint that is silent for 10 s is spared, as for no answer at all", async () => {
-    const endpoint = opened(await mcpEndpoint(slowFor(200)));
-    await register(t, worker, endpoint.url);
-    await delegate(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });
+    const endpoint = opened(await startMcpEndpoint(slowFor(200)));
+    await registerEndpoint(t, worker, endpoint.url);
+    await submitAcceptedTask(t, boss, worker, { prompt: "slow", wall_clock_ms: 10_000 });
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     await t.clock.advance(10_000);
     await failures();
-    const other = await buyer(t, 10);
-    const waiting = await delegate(t, other, worker);
+    const other = await createBuyer(t, 10);
+    const waiting = await submitAcceptedTask(t, other, worker);
     await new Promise((resolve) => setTimeout(resolve, 100));
-    expect((await taskAt(t, waiting.path)).status).toBe("pending");
+    expect((await getTaskAt(t, waiting.path)).status).toBe("pending");
     await t.clock.advance(1_000);
     await ended(waiting);
   });

@@ -3,14 +3,14 @@ import { hexToBytes, publicKeyToDidKey } from "@agent/crypto";
 import { limits } from "@agent/wire";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import * as v from "valibot";
-import { parseObject } from "../http/body.ts";
+import { parseJsonObject } from "../http/body.ts";
 import { EgressError } from "../http/egress.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { version } from "../version.ts";
 import type { EndpointFault } from "./endpoint-fault.ts";
-import { watchedFetch } from "./watched-fetch.ts";
+import { watchFetch } from "./watched-fetch.ts";
 
 export interface CallableAgent {
   readonly agentId: string;
@@ -19,11 +19,11 @@ export interface CallableAgent {
   readonly publicKey: string;
 }
 
-export type Forwarded =
+export type ForwardResult =
   | { readonly ok: true; readonly text: string; readonly value: object }
   | { readonly ok: false; readonly fault: EndpointFault; readonly reason: string };
 
-type Forwarder = Pick<Services, "runtime" | "identity" | "egress">;
+type ForwardServices = Pick<Services, "runtime" | "identity" | "egress">;
 
 const ToolResult = v.object({
   isError: v.optional(v.boolean()),
@@ -31,30 +31,32 @@ const ToolResult = v.object({
 });
 
 /** Of what an endpoint says about a failure, as much as a log line needs. */
-const reasonLength = 200;
+const MAX_REASON_LENGTH = 200;
 
 /**
  * Has an agent's own MCP endpoint execute a task, and brings back the receipt that it answers. The
  * relay signs in with a token of its own for this agent alone, never with a configured secret.
  */
 export async function forwardOverMcp(
-  services: Forwarder,
+  services: ForwardServices,
   task: TaskRow,
   agent: CallableAgent,
   stopping: AbortSignal,
-): Promise<Forwarded> {
+): Promise<ForwardResult> {
   const { runtime, egress } = services;
   const url = egress.checkUrl(agent.endpoint);
-  if (!url.ok) return failure(url.detail);
-  const authorization = `Bearer agent:${await tokenFor(agent, services)}`;
-  const timeout = forwardTime(task, runtime.now());
-  const began = runtime.now();
-  const over = new AbortController();
-  const end = (error: unknown) => over.abort(error);
-  const cancelTimer = runtime.schedule(timeout, () => end(new OutOfTime("did not answer in time")));
-  const stopped = AbortSignal.any([over.signal, stopping]);
+  if (!url.ok) return toFailure(url.detail);
+  const authorization = `Bearer agent:${await mintCallToken(agent, services)}`;
+  const timeout = remainingTimeMs(task, runtime.now());
+  const startedAt = runtime.now();
+  const timeoutController = new AbortController();
+  const abort = (error: unknown) => timeoutController.abort(error);
+  const cancelTimer = runtime.schedule(timeout, () =>
+    abort(new CallTimeoutError("did not answer in time")),
+  );
+  const abortSignal = AbortSignal.any([timeoutController.signal, stopping]);
   const transport = new StreamableHTTPClientTransport(new URL(agent.endpoint), {
-    fetch: watchedFetch(egress.withTimeout(timeout), end),
+    fetch: watchFetch(egress.withTimeout(timeout), abort),
     requestInit: { headers: { authorization } },
   });
   const client = new Client(
@@ -62,32 +64,32 @@ export async function forwardOverMcp(
     { versionNegotiation: { mode: "auto" } },
   );
   const call = async () => {
-    const options = { timeout: timeout + clientMarginMs, signal: stopped };
+    const options = { timeout: timeout + CLIENT_MARGIN_MS, signal: abortSignal };
     await client.connect(transport, options);
-    const params = { name: "agent_task", arguments: argumentsOf(task) };
+    const params = { name: "agent_task", arguments: buildArguments(task) };
     // A call that is stopped is cancelled at the endpoint too.
     return client.callTool(params, options);
   };
   try {
-    return receiptIn(await unlessAborted(call(), stopped));
+    return parseToolResult(await rejectOnAbort(call(), abortSignal));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const waitedMs = Math.max(runtime.now() - began, isOutOfTime(error) ? timeout : 0);
-    return failure(reason, isOutOfTime(error) ? { kind: "timeout", waitedMs } : unreachable);
+    const waitedMs = Math.max(runtime.now() - startedAt, isTimeout(error) ? timeout : 0);
+    return toFailure(reason, isTimeout(error) ? { kind: "timeout", waitedMs } : unreachable);
   } finally {
     cancelTimer();
-    void leave(client, transport);
+    void closeClient(client, transport);
   }
 }
 
 /** The relay's own clock ends a call; the client's timer only backs it up. */
-const clientMarginMs = 5_000;
+const CLIENT_MARGIN_MS = 5_000;
 
-class OutOfTime extends Error {}
+class CallTimeoutError extends Error {}
 
-function isOutOfTime(error: unknown): boolean {
+function isTimeout(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
-    if (at instanceof OutOfTime) return true;
+    if (at instanceof CallTimeoutError) return true;
     if (at instanceof EgressError && at.code === "egress.timeout") return true;
   }
   return false;
@@ -96,7 +98,7 @@ function isOutOfTime(error: unknown): boolean {
 const unreachable: EndpointFault = { kind: "unreachable" };
 const answered: EndpointFault = { kind: "answered" };
 
-async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+async function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = new Promise<never>((_, reject) => {
     const stop = () => reject(signal.reason as Error);
     if (signal.aborted) stop();
@@ -106,12 +108,18 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 /** Servers of the older revisions keep a session for each client until it says goodbye. */
-async function leave(client: Client, transport: StreamableHTTPClientTransport): Promise<void> {
+async function closeClient(
+  client: Client,
+  transport: StreamableHTTPClientTransport,
+): Promise<void> {
   await transport.terminateSession().catch(() => undefined);
   await client.close().catch(() => undefined);
 }
 
-function tokenFor({ publicKey }: CallableAgent, { identity, runtime }: Forwarder): Promise<string> {
+function mintCallToken(
+  { publicKey }: CallableAgent,
+  { identity, runtime }: ForwardServices,
+): Promise<string> {
   return mintToken({
     agentId: identity.relayId,
     deviceId: identity.relayId,
@@ -123,7 +131,7 @@ function tokenFor({ publicKey }: CallableAgent, { identity, runtime }: Forwarder
   });
 }
 
-function argumentsOf({
+function buildArguments({
   prompt,
   task_id,
   required_capabilities,
@@ -139,24 +147,24 @@ function argumentsOf({
 }
 
 /** What is left of the task's time, and of the submitter's own bound, up to 330 s. */
-function forwardTime(task: TaskRow, now: number): number {
+function remainingTimeMs(task: TaskRow, now: number): number {
   const left = Math.min(task.expires_at - now, limits.forwardTimeoutMs);
   return Math.max(1, task.wall_clock_ms === null ? left : Math.min(left, task.wall_clock_ms));
 }
 
 /** The receipt is the JSON object of the first text block, with or without the tag line behind it. */
-function receiptIn(result: unknown): Forwarded {
+function parseToolResult(result: unknown): ForwardResult {
   const parsed = v.safeParse(ToolResult, result);
-  if (!parsed.success) return failure("no tool result", answered);
+  if (!parsed.success) return toFailure("no tool result", answered);
   const text = parsed.output.content.find((block) => block.type === "text")?.text ?? "";
-  if (parsed.output.isError === true) return failure(text, answered);
+  if (parsed.output.isError === true) return toFailure(text, answered);
   const json = text.replace(/\n\[agent:[^\n]*\]\s*$/, "");
-  const receipt = parseObject(json);
+  const receipt = parseJsonObject(json);
   return receipt.ok
     ? { ok: true, text: json, value: receipt.value }
-    : failure("the tool result holds no receipt", answered);
+    : toFailure("the tool result holds no receipt", answered);
 }
 
-function failure(reason: string, fault = unreachable): Forwarded {
-  return { ok: false, fault, reason: reason.slice(0, reasonLength) };
+function toFailure(reason: string, fault = unreachable): ForwardResult {
+  return { ok: false, fault, reason: reason.slice(0, MAX_REASON_LENGTH) };
 }

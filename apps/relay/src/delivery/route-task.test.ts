@@ -2,34 +2,34 @@ import type { ExecutionReceipt } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
-  httpEndpoint,
-  mcpEndpoint,
-  register,
-  text,
+  startHttpEndpoint,
+  startMcpEndpoint,
+  registerEndpoint,
+  textResult,
   type Endpoint,
   type McpEndpoint,
   type TaskArguments,
 } from "../../test/endpoint.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  list,
-  seller,
-  submit,
-  taskAt,
+  putListing,
+  createSeller,
+  submitTask,
+  getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
-import { receiptOf, type Reply } from "../../test/test-relay.ts";
+import { createReceipt, type Reply } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 const endpoints: Endpoint[] = [];
 beforeEach(async () => {
   t = await serveTestRelay();
-  boss = await buyer(t, 100);
+  boss = await createBuyer(t, 100);
 });
 afterEach(async () => {
   await t.close();
@@ -42,7 +42,7 @@ function opened<E extends Endpoint>(endpoint: E): E {
 }
 
 const receiptBy = (agent: TestAgent, args: TaskArguments): ExecutionReceipt =>
-  receiptOf(agent, {
+  createReceipt(agent, {
     task_id: args.relay_task_id,
     prompt: args.prompt,
     submitted_at: t.clock.now(),
@@ -52,19 +52,19 @@ type Tool = (args: TaskArguments) => CallToolResult | Promise<CallToolResult>;
 
 /** Gives an agent an endpoint, by default one that does the task. */
 async function endpointOf(agent: TestAgent, tool?: Tool): Promise<McpEndpoint> {
-  const answer: Tool = tool ?? ((args) => text(JSON.stringify(receiptBy(agent, args))));
-  const endpoint = opened(await mcpEndpoint(answer));
-  await register(t, agent, endpoint.url);
+  const answer: Tool = tool ?? ((args) => textResult(JSON.stringify(receiptBy(agent, args))));
+  const endpoint = opened(await startMcpEndpoint(answer));
+  await registerEndpoint(t, agent, endpoint.url);
   return endpoint;
 }
 
-const fails: Tool = () => ({ ...text("no"), isError: true });
+const fails: Tool = () => ({ ...textResult("no"), isError: true });
 const hangs: Tool = () => new Promise<CallToolResult>(() => {});
 
-const assigneeOf = async ({ path }: Delegation) => (await taskAt(t, path)).assigned_to;
+const assigneeOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).assigned_to;
 
 const failedAt = ({ agentId }: TestAgent) =>
-  t.logged("mcp.forward_failed").some(({ agent_id }) => agent_id === agentId);
+  t.listLogged("mcp.forward_failed").some(({ agent_id }) => agent_id === agentId);
 
 function delegated(target: TestAgent, { status, body }: Reply): Delegation {
   expect(status).toBe(201);
@@ -74,7 +74,7 @@ function delegated(target: TestAgent, { status, body }: Reply): Delegation {
 }
 
 const becomes = ({ path }: Delegation, status: string) =>
-  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+  expect.poll(async () => (await getTaskAt(t, path)).status).toBe(status);
 
 const required = { required_capabilities: ["summarise"] };
 
@@ -87,67 +87,71 @@ interface Rivals {
 }
 
 async function rivals(prices: readonly [number, number] = [3, 2]): Promise<Rivals> {
-  const target = await t.agent();
-  const [first, second] = [await seller(t, 0), await seller(t, prices[1])];
-  const before = await delegate(t, boss, first);
-  await t.as(first, "POST", `${before.path}/result`, receiptOf(first, before));
-  await list(t, first, prices[0]);
+  const target = await t.createAgent();
+  const [first, second] = [await createSeller(t, 0), await createSeller(t, prices[1])];
+  const before = await submitAcceptedTask(t, boss, first);
+  await t.as(first, "POST", `${before.path}/result`, createReceipt(first, before));
+  await putListing(t, first, prices[0]);
   return { target, first, second };
 }
 
 describe("RT1 a task has one assignee at a time", () => {
   test("the one that scored routing chose, whoever else could do it", async () => {
     const { target, first, second } = await rivals([1, 1]);
-    const devices = [await t.device(second), await t.device(target), await t.device(boss)];
-    const chosen = await t.device(first);
-    const task = await delegate(t, boss, target, required);
+    const devices = [
+      await t.connectDevice(second),
+      await t.connectDevice(target),
+      await t.connectDevice(boss),
+    ];
+    const chosen = await t.connectDevice(first);
+    const task = await submitAcceptedTask(t, boss, target, required);
     expect(await chosen.next("task_assigned")).toMatchObject({
       task: { task_id: task.task_id, agent_id: target.agentId, assigned_to: first.agentId },
     });
-    for (const device of devices) expect(await device.rest()).toEqual([]);
+    for (const device of devices) expect(await device.takeRemaining()).toEqual([]);
   });
 
   test("its sockets come before its endpoint", async () => {
-    const worker = await seller(t, 1);
+    const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
-    const device = await t.device(worker);
-    await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
-    await quiet();
-    expect(endpoint.asked).toEqual([]);
+    await settleEventLoop();
+    expect(endpoint.requests).toEqual([]);
   });
 
   test("its endpoint comes in where no socket can do it", async () => {
-    const worker = await seller(t, 1);
+    const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker);
-    const device = await t.device(worker);
-    device.say({ type: "capabilities", capabilities: ["translate"] });
-    await quiet();
-    const task = await delegate(t, boss, worker, required);
+    const device = await t.connectDevice(worker);
+    device.send({ type: "capabilities", capabilities: ["translate"] });
+    await settleEventLoop();
+    const task = await submitAcceptedTask(t, boss, worker, required);
     await becomes(task, "completed");
     expect(endpoint.calls).toHaveLength(1);
-    expect(await device.rest()).toEqual([]);
+    expect(await device.takeRemaining()).toEqual([]);
   });
 
   test("while an endpoint does it, nobody else can claim it, and it is offered to nobody", async () => {
-    const worker = await seller(t, 1);
+    const worker = await createSeller(t, 1);
     const endpoint = await endpointOf(worker, hangs);
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
-    const device = await t.device(worker);
-    device.say({ type: "claim", task_id: task.task_id });
+    const device = await t.connectDevice(worker);
+    device.send({ type: "claim", task_id: task.task_id });
     expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
-    expect(await device.rest()).toEqual([]);
+    expect(await device.takeRemaining()).toEqual([]);
     // Its executor may still deliver it another way.
-    const receipt = receiptOf(worker, task);
+    const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 200,
     });
   });
 
   test("a task addressed to oneself is delivered", async () => {
-    const device = await t.device(boss);
-    const task = await delegate(t, boss, boss);
+    const device = await t.connectDevice(boss);
+    const task = await submitAcceptedTask(t, boss, boss);
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 });
@@ -160,17 +164,17 @@ describe("an executor that does not do it", () => {
     [
       "has an endpoint that refuses connections",
       async (first) => {
-        const endpoint = await mcpEndpoint(fails);
+        const endpoint = await startMcpEndpoint(fails);
         await endpoint.close();
-        await register(t, first, endpoint.url);
+        await registerEndpoint(t, first, endpoint.url);
         return atOnce;
       },
     ],
     [
       "has an endpoint that answers 401",
       async (first) => {
-        const endpoint = await httpEndpoint((_, response) => response.writeHead(401).end());
-        await register(t, first, opened(endpoint).url);
+        const endpoint = await startHttpEndpoint((_, response) => response.writeHead(401).end());
+        await registerEndpoint(t, first, opened(endpoint).url);
         return atOnce;
       },
     ],
@@ -184,7 +188,7 @@ describe("an executor that does not do it", () => {
     [
       "has an endpoint that answers another's receipt",
       async (first) => {
-        await endpointOf(first, (args) => text(JSON.stringify(receiptBy(boss, args))));
+        await endpointOf(first, (args) => textResult(JSON.stringify(receiptBy(boss, args))));
         return atOnce;
       },
     ],
@@ -201,29 +205,29 @@ describe("an executor that does not do it", () => {
     [
       "refuses it",
       async (first) => {
-        const device = await t.device(first);
+        const device = await t.connectDevice(first);
         return async ({ task_id }) => {
           await device.next("task_assigned");
-          device.say({ type: "refuse", task_id });
+          device.send({ type: "refuse", task_id });
         };
       },
     ],
     [
       "refuses it after a claim",
       async (first) => {
-        const device = await t.device(first);
+        const device = await t.connectDevice(first);
         return async ({ task_id }) => {
           await device.next("task_assigned");
-          device.say({ type: "claim", task_id });
+          device.send({ type: "claim", task_id });
           await device.next("claimed");
-          device.say({ type: "refuse", task_id });
+          device.send({ type: "refuse", task_id });
         };
       },
     ],
     [
       "closes its socket before a claim",
       async (first) => {
-        const device = await t.device(first);
+        const device = await t.connectDevice(first);
         return async () => {
           await device.next("task_assigned");
           device.socket.close();
@@ -233,13 +237,13 @@ describe("an executor that does not do it", () => {
     [
       "goes silent after a claim",
       async (first) => {
-        const device = await t.device(first);
+        const device = await t.connectDevice(first);
         return async ({ task_id }) => {
           await device.next("task_assigned");
-          device.say({ type: "claim", task_id });
+          device.send({ type: "claim", task_id });
           await device.next("claimed");
           device.socket.terminate();
-          await t.pass(66_000);
+          await t.advance(66_000);
         };
       },
     ],
@@ -248,8 +252,8 @@ describe("an executor that does not do it", () => {
   test.each(ways)("%s: the next one gets it, and is paid its own price", async (_, prepare) => {
     const { target, first, second } = await rivals([3, 2]);
     const giveUp = await prepare(first);
-    const device = await t.device(second);
-    const answer = await submit(t, boss, target, { ...required, wall_clock_ms: 5_000 });
+    const device = await t.connectDevice(second);
+    const answer = await submitTask(t, boss, target, { ...required, wall_clock_ms: 5_000 });
     expect(answer.body).toMatchObject({
       routing_choice: { selected_agent: first.agentId },
       estimated_cost: 3,
@@ -260,11 +264,17 @@ describe("an executor that does not do it", () => {
     expect(await device.next("task_assigned")).toMatchObject({
       task: { task_id: task.task_id, assigned_to: second.agentId, estimated_cost: 2 },
     });
-    device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(second, task) } });
+    device.send({
+      type: "result",
+      task_id: task.task_id,
+      receipt: { ...createReceipt(second, task) },
+    });
     await device.next("result_accepted");
-    expect([await t.balance(boss), await t.balance(first), await t.balance(second)]).toEqual([
-      98, 0, 1.9,
-    ]);
+    expect([
+      await t.getBalance(boss),
+      await t.getBalance(first),
+      await t.getBalance(second),
+    ]).toEqual([98, 0, 1.9]);
     await expectConsistentBooks(t, { holds: 0 });
   });
 
@@ -274,54 +284,58 @@ describe("an executor that does not do it", () => {
       const { target, first, second } = await rivals([3, 2]);
       const giveUp = await prepare(first);
       await endpointOf(second, fails);
-      const answer = await submit(t, boss, target, { ...required, wall_clock_ms: 5_000 });
+      const answer = await submitTask(t, boss, target, { ...required, wall_clock_ms: 5_000 });
       const task = delegated(target, answer);
       await giveUp(task);
       await expect.poll(() => failedAt(second)).toBe(true);
       await expect
-        .poll(() => taskAt(t, task.path))
+        .poll(() => getTaskAt(t, task.path))
         .toMatchObject({
           status: "pending",
           assigned_to: first.agentId,
           estimated_cost: 3,
           amount_locked: 3.6,
         });
-      const device = await t.device(first);
+      const device = await t.connectDevice(first);
       expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
-      device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(first, task) } });
+      device.send({
+        type: "result",
+        task_id: task.task_id,
+        receipt: { ...createReceipt(first, task) },
+      });
       await device.next("result_accepted");
-      expect([await t.balance(boss), await t.balance(first)]).toEqual([97, 2.85]);
+      expect([await t.getBalance(boss), await t.getBalance(first)]).toEqual([97, 2.85]);
     },
   );
 
   test("is never followed by one above the price that the payer was told", async () => {
     const { target, first, second } = await rivals([2, 3]);
-    const dear = await t.device(second);
+    const dear = await t.connectDevice(second);
     await endpointOf(first, fails);
-    const task = await delegate(t, boss, target, required);
-    await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
-    expect(await dear.rest()).toEqual([]);
+    const task = await submitAcceptedTask(t, boss, target, required);
+    await expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(1);
+    expect(await dear.takeRemaining()).toEqual([]);
     expect(await assigneeOf(task)).toBe(first.agentId);
   });
 
   test("is followed by the next within the budget, however many above it rank higher", async () => {
     for (let i = 0; i < 9; i++) {
-      const dear = await seller(t, 0);
-      const before = await delegate(t, boss, dear);
-      await t.as(dear, "POST", `${before.path}/result`, receiptOf(dear, before));
-      await list(t, dear, 9);
+      const dear = await createSeller(t, 0);
+      const before = await submitAcceptedTask(t, boss, dear);
+      await t.as(dear, "POST", `${before.path}/result`, createReceipt(dear, before));
+      await putListing(t, dear, 9);
     }
     const { target, first, second } = await rivals([2, 2]);
     await endpointOf(first, fails);
-    const device = await t.device(second);
-    const task = await delegate(t, boss, target, { ...required, max_budget: 2 });
+    const device = await t.connectDevice(second);
+    const task = await submitAcceptedTask(t, boss, target, { ...required, max_budget: 2 });
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
   });
 
   test("is followed by the target itself in the end", async () => {
     const { target } = await rivals();
-    const device = await t.device(target);
-    const task = await delegate(t, boss, target, required);
+    const device = await t.connectDevice(target);
+    const task = await submitAcceptedTask(t, boss, target, required);
     expect(await device.next("task_assigned")).toMatchObject({
       task: { task_id: task.task_id, assigned_to: null, estimated_cost: 0 },
     });
@@ -329,10 +343,10 @@ describe("an executor that does not do it", () => {
 
   test("cannot deliver any more once the next one has the task", async () => {
     const { target, first, second } = await rivals();
-    const device = await t.device(second);
-    const task = await delegate(t, boss, target, required);
+    const device = await t.connectDevice(second);
+    const task = await submitAcceptedTask(t, boss, target, required);
     await device.next("task_assigned");
-    const late = await t.as(first, "POST", `${task.path}/result`, receiptOf(first, task));
+    const late = await t.as(first, "POST", `${task.path}/result`, createReceipt(first, task));
     expect(late).toMatchObject({ status: 403 });
     expect(await assigneeOf(task)).toBe(second.agentId);
   });
@@ -343,12 +357,12 @@ describe("an executor that does not do it", () => {
       const { target, first, second } = await rivals();
       const payer = who.startsWith("T8") ? second : boss;
       await t.deposit(second, 10);
-      const device = await t.device(second);
+      const device = await t.connectDevice(second);
       const excluded = who.startsWith("T8") ? {} : { exclude_agents: [second.agentId] };
-      const task = await delegate(t, payer, target, { ...required, ...excluded });
+      const task = await submitAcceptedTask(t, payer, target, { ...required, ...excluded });
       await endpointOf(first, fails);
-      await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
-      expect(await device.rest()).toEqual([]);
+      await expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(1);
+      expect(await device.takeRemaining()).toEqual([]);
       expect(await assigneeOf(task)).toBe(first.agentId);
     },
   );
@@ -356,36 +370,36 @@ describe("an executor that does not do it", () => {
 
 describe("an endpoint that does not answer", () => {
   test("is spared for a while, and then what waits is brought to it", async () => {
-    const worker = await seller(t, 1);
+    const worker = await createSeller(t, 1);
     let up = false;
     const endpoint = opened(
-      await mcpEndpoint(
-        (args) => text(JSON.stringify(receiptBy(worker, args))),
+      await startMcpEndpoint(
+        (args) => textResult(JSON.stringify(receiptBy(worker, args))),
         () => up,
       ),
     );
-    await register(t, worker, endpoint.url);
-    const tasks = [await delegate(t, boss, worker)];
-    await expect.poll(() => t.logged("mcp.forward_failed")).toHaveLength(1);
-    const asked = endpoint.asked.length;
-    tasks.push(await delegate(t, boss, worker));
+    await registerEndpoint(t, worker, endpoint.url);
+    const tasks = [await submitAcceptedTask(t, boss, worker)];
+    await expect.poll(() => t.listLogged("mcp.forward_failed")).toHaveLength(1);
+    const asked = endpoint.requests.length;
+    tasks.push(await submitAcceptedTask(t, boss, worker));
     await t.clock.advance(999);
-    await quiet();
-    expect(endpoint.asked).toHaveLength(asked);
+    await settleEventLoop();
+    expect(endpoint.requests).toHaveLength(asked);
     up = true;
     await t.clock.advance(1);
     for (const task of tasks) await becomes(task, "completed");
   });
 
   test("is tried again at once when its agent registers anew", async () => {
-    const worker = await seller(t, 1);
-    const dead = await mcpEndpoint(fails);
+    const worker = await createSeller(t, 1);
+    const dead = await startMcpEndpoint(fails);
     await dead.close();
-    await register(t, worker, dead.url);
+    await registerEndpoint(t, worker, dead.url);
     const tasks = [];
-    for (let i = 0; i < 20; i++) tasks.push(await delegate(t, boss, worker));
-    await expect.poll(() => t.logged("mcp.forward_failed").length).toBeGreaterThan(0);
-    await quiet();
+    for (let i = 0; i < 20; i++) tasks.push(await submitAcceptedTask(t, boss, worker));
+    await expect.poll(() => t.listLogged("mcp.forward_failed").length).toBeGreaterThan(0);
+    await settleEventLoop();
     for (const task of tasks) await becomes(task, "pending");
     const endpoint = await endpointOf(worker);
     for (const task of tasks) await becomes(task, "completed");
@@ -393,46 +407,48 @@ describe("an endpoint that does not answer", () => {
   });
 
   test("gets few tries, however much waits for it", async () => {
-    const worker = await seller(t, 0);
-    for (let i = 0; i < 50; i++) await delegate(t, boss, worker);
-    const endpoint = opened(await httpEndpoint((_, response) => response.writeHead(503).end()));
-    await register(t, worker, endpoint.url);
-    await quiet();
-    await quiet();
-    expect(t.logged("mcp.forward_failed").length).toBeLessThanOrEqual(8);
+    const worker = await createSeller(t, 0);
+    for (let i = 0; i < 50; i++) await submitAcceptedTask(t, boss, worker);
+    const endpoint = opened(
+      await startHttpEndpoint((_, response) => response.writeHead(503).end()),
+    );
+    await registerEndpoint(t, worker, endpoint.url);
+    await settleEventLoop();
+    await settleEventLoop();
+    expect(t.listLogged("mcp.forward_failed").length).toBeLessThanOrEqual(8);
   });
 
   test("of an agent that left discovery is not called", async () => {
-    const worker = await seller(t, 0);
+    const worker = await createSeller(t, 0);
     const endpoint = await endpointOf(worker);
     await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}`);
-    await delegate(t, boss, worker);
-    await quiet();
-    expect(endpoint.asked).toEqual([]);
+    await submitAcceptedTask(t, boss, worker);
+    await settleEventLoop();
+    expect(endpoint.requests).toEqual([]);
   });
 
   test("does not hold up leases, expiry or other tasks", async () => {
-    const [slow, other] = [await seller(t, 0), await seller(t, 0)];
+    const [slow, other] = [await createSeller(t, 0), await createSeller(t, 0)];
     const { target, first } = await rivals();
-    const device = await t.device(first);
+    const device = await t.connectDevice(first);
     const endpoint = await endpointOf(slow, hangs);
-    await list(t, slow, { summarise: 0 });
-    const lapsing = await delegate(t, boss, target, required);
+    await putListing(t, slow, { summarise: 0 });
+    const lapsing = await submitAcceptedTask(t, boss, target, required);
     await device.next("task_assigned");
-    device.say({ type: "claim", task_id: lapsing.task_id });
+    device.send({ type: "claim", task_id: lapsing.task_id });
     await device.next("claimed");
-    const expiring = await delegate(t, boss, other);
+    const expiring = await submitAcceptedTask(t, boss, other);
     device.socket.terminate();
-    await t.pass(66_000);
+    await t.advance(66_000);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
-    const prompt = await t.device(other);
+    const prompt = await t.connectDevice(other);
     expect(await prompt.next("task_assigned")).toMatchObject({
       task: { task_id: expiring.task_id },
     });
-    await t.pass(230_000);
-    await t.pass(230_000);
-    await t.pass(230_000);
-    await t.pass(150_000);
+    await t.advance(230_000);
+    await t.advance(230_000);
+    await t.advance(230_000);
+    await t.advance(150_000);
     expect(await t.as(boss, "GET", expiring.path)).toMatchObject({ status: 404 });
   });
 });

@@ -5,10 +5,21 @@ import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay } from "../../test/devices.ts";
-import { mcpEndpoint, register, text, type McpEndpoint } from "../../test/endpoint.ts";
-import { delegate, seller, submit, taskAt, type Delegation } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { settleEventLoop, serveTestRelay } from "../../test/devices.ts";
+import {
+  startMcpEndpoint,
+  registerEndpoint,
+  textResult,
+  type McpEndpoint,
+} from "../../test/endpoint.ts";
+import {
+  submitAcceptedTask,
+  createSeller,
+  submitTask,
+  getTaskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let folder: string;
 let file: string;
@@ -39,20 +50,23 @@ async function stop(t: TestRelay): Promise<void> {
 
 const doing = async (t: () => TestRelay, agent: TestAgent): Promise<McpEndpoint> =>
   closedAfter(
-    await mcpEndpoint(({ relay_task_id: task_id, prompt }) => {
+    await startMcpEndpoint(({ relay_task_id: task_id, prompt }) => {
       const task = { task_id, prompt, submitted_at: t().clock.now() };
-      return text(JSON.stringify(receiptOf(agent, task)));
+      return textResult(JSON.stringify(createReceipt(agent, task)));
     }),
   );
 
 const becomes = (t: TestRelay, { path }: Delegation, status: string) =>
-  expect.poll(async () => (await taskAt(t, path)).status).toBe(status);
+  expect.poll(async () => (await getTaskAt(t, path)).status).toBe(status);
 
 describe("a relay that starts again", () => {
   test("takes up what waits for endpoints, once", async () => {
     let t = await start(1);
-    const [boss, worker] = [await t.agent(), await seller(t, 0)];
-    const waiting = [await delegate(t, boss, worker), await delegate(t, boss, worker)];
+    const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
+    const waiting = [
+      await submitAcceptedTask(t, boss, worker),
+      await submitAcceptedTask(t, boss, worker),
+    ];
     const endpoint = await doing(() => t, worker);
     // Registered by another hand, so that nothing brings the tasks there yet.
     const database = new Sqlite(file);
@@ -68,25 +82,25 @@ describe("a relay that starts again", () => {
     for (const task of waiting) await becomes(t, task, "completed");
     await t.clock.advance(60_000);
     await t.relay.tick();
-    await quiet();
+    await settleEventLoop();
     expect(endpoint.calls).toHaveLength(2);
   });
 
   test("takes up what an endpoint was doing when it closed, without waiting for the lease", async () => {
     let t = await start(1);
-    const [boss, worker] = [await t.agent(), await seller(t, 0)];
+    const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     let answer: () => Promise<CallToolResult> = () => new Promise(() => {});
-    const endpoint = closedAfter(await mcpEndpoint(() => answer()));
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
+    const endpoint = closedAfter(await startMcpEndpoint(() => answer()));
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     await stop(t);
-    expect(t.logged("task.routing_failed")).toEqual([]);
+    expect(t.listLogged("task.routing_failed")).toEqual([]);
     expect(t.clock.pending()).toEqual([]);
 
-    answer = async () => text(JSON.stringify(receiptOf(worker, task)));
+    answer = async () => textResult(JSON.stringify(createReceipt(worker, task)));
     t = await start(2);
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
     await t.relay.tick();
     await becomes(t, task, "completed");
     expect(endpoint.calls).toHaveLength(2);
@@ -95,16 +109,16 @@ describe("a relay that starts again", () => {
 
 test("a relay that shuts down hands nothing on because its sockets close", async () => {
   const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }));
-  const [boss, worker] = [await t.agent(), await seller(t, 0)];
+  const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
   const endpoint = await doing(() => t, worker);
-  await register(t, worker, endpoint.url);
-  const device = await t.device(worker);
-  const task = await delegate(t, boss, worker);
+  await registerEndpoint(t, worker, endpoint.url);
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
   await t.stop();
-  expect(endpoint.asked).toEqual([]);
+  expect(endpoint.requests).toEqual([]);
   const again = await start(2);
-  expect(await taskAt(again, task.path)).toMatchObject({ status: "pending" });
+  expect(await getTaskAt(again, task.path)).toMatchObject({ status: "pending" });
 });
 
 describe("RT2 whom a payer has blocked", () => {
@@ -119,29 +133,34 @@ describe("RT2 whom a payer has blocked", () => {
 
   test("is not chosen, and is offered nothing of that payer's, on no way", async () => {
     const first = await start(1);
-    const [boss, other] = [await first.agent(), await first.agent()];
-    const [blocked, target] = [await seller(first, 0), await first.agent()];
-    await delegate(first, boss, blocked);
-    await delegate(first, boss, blocked, { required_capabilities: ["summarise"] });
+    const [boss, other] = [await first.createAgent(), await first.createAgent()];
+    const [blocked, target] = [await createSeller(first, 0), await first.createAgent()];
+    await submitAcceptedTask(first, boss, blocked);
+    await submitAcceptedTask(first, boss, blocked, { required_capabilities: ["summarise"] });
     await block(first, boss, blocked);
 
     const t = closedAfter(await serveTestRelay({ AGENT_DB_PATH: file }, 2));
-    const device = await t.device(blocked);
+    const device = await t.connectDevice(blocked);
     const endpoint = await doing(() => t, blocked);
-    const refused = await submit(t, boss, blocked);
+    const refused = await submitTask(t, boss, blocked);
     expect(refused).toMatchObject({ status: 403, body: { code: "task.target_blocked" } });
-    const scored = await delegate(t, boss, target, { required_capabilities: ["summarise"] });
-    expect(await taskAt(t, scored.path)).toMatchObject({ routing_choice: null, assigned_to: null });
-    expect(await device.rest()).toEqual([]);
-    const again = await t.device(blocked);
-    expect(await again.rest()).toEqual([]);
+    const scored = await submitAcceptedTask(t, boss, target, {
+      required_capabilities: ["summarise"],
+    });
+    expect(await getTaskAt(t, scored.path)).toMatchObject({
+      routing_choice: null,
+      assigned_to: null,
+    });
+    expect(await device.takeRemaining()).toEqual([]);
+    const again = await t.connectDevice(blocked);
+    expect(await again.takeRemaining()).toEqual([]);
     device.socket.terminate();
     again.socket.terminate();
-    await register(t, blocked, endpoint.url);
-    await quiet();
-    expect(endpoint.asked).toEqual([]);
+    await registerEndpoint(t, blocked, endpoint.url);
+    await settleEventLoop();
+    expect(endpoint.requests).toEqual([]);
 
-    const task = await delegate(t, other, blocked);
+    const task = await submitAcceptedTask(t, other, blocked);
     await becomes(t, task, "completed");
   });
 });

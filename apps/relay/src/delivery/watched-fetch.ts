@@ -4,21 +4,21 @@ import type { EgressFetch } from "../http/egress.ts";
  * Tells when the answer to a POST breaks off. The MCP client does not notice that by itself where the
  * answer is a stream, and would wait for the rest of it.
  */
-export function watchedFetch(ask: EgressFetch, broken: (error: unknown) => void): EgressFetch {
+export function watchFetch(fetchUrl: EgressFetch, onBroken: (error: unknown) => void): EgressFetch {
   return async (url, init) => {
-    const answer = await ask(url, init);
+    const answer = await fetchUrl(url, init);
     if (answer.body === null || init?.method !== "POST") return answer;
-    const failed = (error: unknown) => {
+    const onFailure = (error: unknown) => {
       // What the client itself ended is not broken.
-      if (init.signal?.aborted !== true) broken(error);
+      if (init.signal?.aborted !== true) onBroken(error);
     };
-    return new Response(watchedBody(answer.body, failed), answer);
+    return new Response(watchBody(answer.body, onFailure), answer);
   };
 }
 
-function watchedBody(
+function watchBody(
   source: ReadableStream<Uint8Array>,
-  failed: (error: unknown) => void,
+  onFailure: (error: unknown) => void,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array>(
@@ -29,7 +29,7 @@ function watchedBody(
           if (chunk.done) controller.close();
           else controller.enqueue(chunk.value);
         } catch (error) {
-          failed(error);
+          onFailure(error);
           controller.error(error);
         }
       },

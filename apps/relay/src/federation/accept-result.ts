@@ -1,47 +1,47 @@
 import { canonicalize } from "@agent/crypto";
 import {
-  createAccepted,
-  createSettlement,
-  judgeResultOf,
-  relaysOf,
-  repeatPaid,
-  takeResult,
+  createResultAcceptance,
+  createSettlementForward,
+  checkResultState,
+  listRelays,
+  repeatPaidSettlement,
+  applyResult,
   verifyResultAsync,
   type OutboundTask,
   type TaskResult,
   type TaskResultAnswer,
   type VerifiedResult,
 } from "@agent/federation-protocol";
-import { countedStatus } from "@agent/routing-semiring";
+import { getCountedStatus } from "@agent/routing-semiring";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { complete } from "../tasks/complete.ts";
-import { announceStanding } from "../tasks/count-task.ts";
+import { completeTask } from "../tasks/complete.ts";
+import { publishReputation } from "../tasks/count-task.ts";
 import { findTask } from "../tasks/store.ts";
-import { recordOutcome } from "../trust/record-outcome.ts";
+import { recordTrustOutcome } from "../trust/record-outcome.ts";
 import { putRemoteKey } from "./agent-key-store.ts";
 import type { FederationServices } from "./federation.ts";
-import { finishForPeer } from "./finish-inbound.ts";
-import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
+import { finishInboundTask } from "./finish-inbound.ts";
+import { findOutbound, saveOutbound, type OutboundRecord } from "./outbound-store.ts";
 import { findOutboxOfTask } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
 import { peerSupports } from "./peer-life.ts";
-import { passOn } from "./refusal.ts";
-import { settleThroughPeer } from "./settle-through-peer.ts";
+import { toWireRefusal } from "./refusal.ts";
+import { enqueueSettlement } from "./settle-through-peer.ts";
 
-type Result = Answer<Operations["returnResult"]> | Refusal<"federation.wrong_sender">;
+type ReceiveResultAnswer = Answer<Operations["returnResult"]> | Refusal<"federation.wrong_sender">;
 
 /**
  * Takes the result of a forwarded task: the receipt by the key that was pinned when the task went
  * out, and the peer's word on it. Then one transaction ends the task, as for a local receipt, and
  * notes what is to be settled with the peer. `body` is the message as it came.
  */
-export async function acceptResult(
+export async function receiveResult(
   services: FederationServices,
   from: FederationPeerRow,
   message: TaskResult,
   body: unknown,
-): Promise<Result> {
+): Promise<ReceiveResultAnswer> {
   const { storage, identity, federation } = services;
   const { task_id } = message;
   const outbound = await findOutbound(storage.read, task_id);
@@ -54,43 +54,43 @@ export async function acceptResult(
   });
   if (!verified.ok) {
     const { code, detail } = verified;
-    const keyless = code === "result.key_mismatch" || detail === "receipt.key_missing";
-    const event = keyless
+    const isKeyMissing = code === "result.key_mismatch" || detail === "receipt.key_missing";
+    const event = isKeyMissing
       ? "federation.receipt_key_missing"
       : "federation.receipt_signature_invalid";
     federation.log.warn(event, { correlationId: task_id, relay_id: from.relay_id, code, detail });
-    return passOn(verified);
+    return toWireRefusal(verified);
   }
-  const stored = await store(services, from, outbound.task, verified);
+  const stored = await storeResult(services, from, outbound.task, verified);
   if ("code" in stored) return stored;
   if (stored.task.state === "relaying") return { status: 202, body: { status: "pending" } };
-  const settlement = await settlementFor(services, from, task_id);
-  return { status: 200, body: { ...acceptance(services, from, verified), ...settlement } };
+  const settlement = await findPaidSettlement(services, from, task_id);
+  return { status: 200, body: { ...buildAcceptance(services, from, verified), ...settlement } };
 }
 
 /** The settlement of a task that is paid by the books of both, signed anew. */
-async function settlementFor(
+async function findPaidSettlement(
   { storage, identity, runtime }: FederationServices,
   peer: FederationPeerRow,
   taskId: string,
 ): Promise<Pick<TaskResultAnswer, "settlement">> {
   if (!peerSupports(peer, "position")) return {};
   const entry = await findOutboxOfTask(storage.read, taskId);
-  const paid = entry === undefined ? null : repeatPaid(entry.settlement, runtime.now());
+  const paid = entry === undefined ? null : repeatPaidSettlement(entry.settlement, runtime.now());
   if (paid === null) return {};
   const { relayId: self, secretKey } = identity;
-  return { settlement: { ...createSettlement(paid, { self, secretKey }) } };
+  return { settlement: { ...createSettlementForward(paid, { self, secretKey }) } };
 }
 
 /** The acceptance, signed for a peer that can keep it. */
-function acceptance(
+function buildAcceptance(
   { identity, runtime }: FederationServices,
   peer: FederationPeerRow,
   { receipt, receiptHash }: VerifiedResult,
 ): TaskResultAnswer {
   if (!peerSupports(peer, "signed_accepted")) return { status: "accepted" };
   const { relayId, secretKey } = identity;
-  return createAccepted(
+  return createResultAcceptance(
     { taskId: receipt.task_id, receiptHash, relayId },
     { secretKey, now: runtime.now() },
   );
@@ -100,11 +100,14 @@ function acceptance(
  * Whether a peer did a task by an agent of its own. The way of a task that another peer sent here may be
  * that peer's word.
  */
-function isOwnWork({ task, route }: Outbound, { relayed }: { readonly relayed: boolean }): boolean {
-  return !relayed && relaysOf(route).at(-1) === task.peerId;
+function isOwnWork(
+  { task, route }: OutboundRecord,
+  { relayed }: { readonly relayed: boolean },
+): boolean {
+  return !relayed && listRelays(route).at(-1) === task.peerId;
 }
 
-async function store(
+async function storeResult(
   services: FederationServices,
   from: FederationPeerRow,
   { taskId }: OutboundTask,
@@ -114,23 +117,27 @@ async function store(
   const done = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const outbound = await findOutbound(tx, taskId);
-    const judged = judgeResultOf(outbound?.task ?? null, { from: from.relay_id, receiptHash, now });
-    if (!judged.ok) return passOn(judged);
-    if (outbound === undefined || judged.repeated) {
-      return { ok: true as const, task: judged.task, ended: undefined };
+    const checked = checkResultState(outbound?.task ?? null, {
+      from: from.relay_id,
+      receiptHash,
+      now,
+    });
+    if (!checked.ok) return toWireRefusal(checked);
+    if (outbound === undefined || checked.repeated) {
+      return { ok: true as const, task: checked.task, ended: undefined };
     }
     const row = await findTask(tx, taskId);
     if (row === undefined) return refuse("result.task_not_found");
     const relayed = isFromPeer(row);
-    const task = takeResult(judged.task, { status: receipt.status, receiptHash }, { relayed });
-    await putOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
+    const task = applyResult(checked.task, { status: receipt.status, receiptHash }, { relayed });
+    await saveOutbound(tx, { ...outbound, task, attestation: JSON.stringify(attestation) });
     await putRemoteKey(tx, {
       agent_id: task.agentId,
       relay_id: from.relay_id,
       public_key: task.publicKey,
       is_own: isOwnWork(outbound, { relayed }) ? 1 : 0,
     });
-    const ended = await complete(
+    const ended = await completeTask(
       tx,
       services,
       row,
@@ -140,14 +147,14 @@ async function store(
         text: canonicalize(receipt),
         endedBy: { kind: "peer", relayId: from.relay_id },
       },
-      relayed ? finishForPeer : settleThroughPeer,
+      relayed ? finishInboundTask : enqueueSettlement,
     );
     if (!ended.ok) return refuse("result.task_not_found");
     const priced = ended.task.allocation_id !== null;
-    const peerTrust = await recordOutcome(tx, {
+    const peerTrust = await recordTrustOutcome(tx, {
       delegatorId: identity.relayId,
       executorId: from.relay_id,
-      status: countedStatus({ receipt: receipt.status, priced }),
+      status: getCountedStatus({ receipt: receipt.status, priced }),
       latencyMs: now - ended.task.submitted_at,
       priced,
       now,
@@ -158,9 +165,9 @@ async function store(
   if (done.ended !== undefined) {
     const { agent_id, status } = receipt;
     log.info("receipt.verified", { correlationId: taskId, agent_id, status });
-    announceStanding(services, taskId, done.ended.standing);
+    publishReputation(services, taskId, done.ended.reputationUpdate);
     if (done.peerTrust !== undefined) trustGraph.update(done.peerTrust.record);
-    waiters.changed(taskId);
+    waiters.notify(taskId);
     federation.wake();
   }
   return done;

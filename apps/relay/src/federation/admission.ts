@@ -1,25 +1,25 @@
 import { toMicro } from "@agent/budget";
 import {
-  creditAfterHandshake,
-  followKey,
-  initialCreditLimit,
-  movePeer,
+  computeCreditAfterHandshake,
+  updatePeerPin,
+  selectInitialCreditLimit,
+  applyPeerEvent,
   NEW_PEER,
   type AdmissionPolicy,
-  type Introduction,
+  type RelayDescription,
   type PeerPin,
-  type PeerStanding,
-  type StatedKey,
+  type AdmissionInput,
+  type ReportedKey,
 } from "@agent/federation-protocol";
 import type { Config } from "../config.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { pinOf, rowWithPin } from "./follow-peer-key.ts";
-import { lifeOf, rowWith } from "./peer-life.ts";
-import { findPeer, listPeers, putPeer } from "./peer-store.ts";
+import { toPeerPin, withPin } from "./follow-peer-key.ts";
+import { toPeerRecord, withPeerRecord } from "./peer-life.ts";
+import { findPeer, listPeers, savePeer } from "./peer-store.ts";
 
 /** Whom this relay takes as peers. */
-export function policyOf({ federation }: Config): AdmissionPolicy {
+export function buildAdmissionPolicy({ federation }: Config): AdmissionPolicy {
   return {
     blocked: federation.blockedPeers,
     allowed: federation.allowedPeers ?? null,
@@ -28,32 +28,32 @@ export function policyOf({ federation }: Config): AdmissionPolicy {
 }
 
 /** What this relay knows of one that wants to peer. */
-export async function standingOf(
+export async function loadAdmissionInput(
   read: Reader,
   relayId: string,
-): Promise<Omit<PeerStanding, "self">> {
+): Promise<Omit<AdmissionInput, "self">> {
   const known = await findPeer(read, relayId);
   const live = await listPeers(read);
   return {
-    known: known === undefined ? null : { ...lifeOf(known), publicKey: known.public_key },
+    known: known === undefined ? null : { ...toPeerRecord(known), publicKey: known.public_key },
     livePeers: live.length,
   };
 }
 
 /**
- * As `standingOf`, for a relay that stated its key: one that has come to it from the key on record
+ * As `loadAdmissionInput`, for a relay that stated its key: one that has come to it from the key on record
  * counts as known under it.
  */
-export async function standingUnder(
+export async function loadAdmissionInputUnderKey(
   read: Reader,
-  stated: StatedKey,
-): Promise<Omit<PeerStanding, "self"> & Required<Pick<Introduction, "succession">>> {
+  stated: ReportedKey,
+): Promise<Omit<AdmissionInput, "self"> & Required<Pick<RelayDescription, "succession">>> {
   const row = await findPeer(read, stated.agent_id);
-  const standing = await standingOf(read, stated.agent_id);
-  const followed = row === undefined ? undefined : followKey(pinOf(row), stated);
-  if (standing.known === null || !followed?.ok) return { ...standing, succession: [] };
+  const admissionInput = await loadAdmissionInput(read, stated.agent_id);
+  const followed = row === undefined ? undefined : updatePeerPin(toPeerPin(row), stated);
+  if (admissionInput.known === null || !followed?.ok) return { ...admissionInput, succession: [] };
   const { publicKey, succession } = followed.pin;
-  return { ...standing, known: { ...standing.known, publicKey }, succession };
+  return { ...admissionInput, known: { ...admissionInput.known, publicKey }, succession };
 }
 
 /**
@@ -63,18 +63,18 @@ export async function standingUnder(
 export async function activatePeer(
   tx: Tx,
   config: Config,
-  peer: Introduction,
+  peer: RelayDescription,
   { added }: { readonly added: boolean },
 ): Promise<FederationPeerRow> {
   const { allowedPeers, autoAcceptPeers, creditLimit } = config.federation;
   const known = await findPeer(tx, peer.relayId);
   const standard = toMicro(creditLimit);
-  const trusted = {
+  const admissionGrounds = {
     added,
     allowed: allowedPeers?.includes(peer.relayId) === true,
     autoAccept: autoAcceptPeers,
   };
-  const initial = initialCreditLimit<number>(trusted, { standard, none: 0 });
+  const initial = selectInitialCreditLimit<number>(admissionGrounds, { standard, none: 0 });
   const before: FederationPeerRow = known ?? {
     relay_id: peer.relayId,
     public_key: peer.publicKey,
@@ -93,34 +93,34 @@ export async function activatePeer(
     admitted: 0,
     succession: "[]",
   };
-  const life = known === undefined ? NEW_PEER : lifeOf(known);
-  const after = rowWith(
+  const life = known === undefined ? NEW_PEER : toPeerRecord(known);
+  const after = withPeerRecord(
     {
-      ...rowWithPin(before, pinAfter(before, peer)),
+      ...withPin(before, nextPin(before, peer)),
       endpoint_url: peer.endpointUrl,
       display_name: peer.displayName,
-      admitted: added || trusted.allowed ? 1 : before.admitted,
-      credit_limit: creditAfterHandshake(
+      admitted: added || admissionGrounds.allowed ? 1 : before.admitted,
+      credit_limit: computeCreditAfterHandshake(
         known === undefined
           ? null
           : { creditLimit: known.credit_limit, operatorRemoval: known.operator_removal },
         { added, initial },
       ),
     },
-    movePeer(life, {
+    applyPeerEvent(life, {
       type: "confirmed",
       byOperator: added,
       features: peer.features ?? [],
     }),
   );
-  await putPeer(tx, after);
+  await savePeer(tx, after);
   return after;
 }
 
 /** A key only moves on from the one on record, which may have moved since the peer was admitted. */
-function pinAfter(before: FederationPeerRow, peer: Introduction): PeerPin {
-  const pin = pinOf(before);
+function nextPin(before: FederationPeerRow, peer: RelayDescription): PeerPin {
+  const pin = toPeerPin(before);
   const { relayId: agent_id, publicKey: public_key, succession } = peer;
-  const followed = followKey(pin, { agent_id, public_key, succession });
+  const followed = updatePeerPin(pin, { agent_id, public_key, succession });
   return followed.ok ? followed.pin : pin;
 }

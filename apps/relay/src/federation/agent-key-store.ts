@@ -1,15 +1,15 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationAgentKeyRow } from "../storage/tables/federation.ts";
 
-const put = prepare<FederationAgentKeyRow>()(
-  db
+const put = compile<FederationAgentKeyRow>()(
+  queryBuilder
     .insertInto("federation_agent_keys")
     .values({
-      agent_id: p("agent_id"),
-      relay_id: p("relay_id"),
-      public_key: p("public_key"),
-      is_own: p("is_own"),
+      agent_id: param("agent_id"),
+      relay_id: param("relay_id"),
+      public_key: param("public_key"),
+      is_own: param("is_own"),
     })
     .onConflict((conflict) =>
       conflict.columns(["agent_id", "relay_id"]).doUpdateSet((row) => ({
@@ -24,12 +24,12 @@ export async function putRemoteKey(tx: Tx, key: FederationAgentKeyRow): Promise<
   await tx.run(put, key);
 }
 
-const remoteKeys = prepare<{ agent_id: string }>()(
+const remoteKeys = compile<{ agent_id: string }>()(
   sql<{ public_key: string; is_admitted: 0 | 1 }>`
     select key.public_key, coalesce(key.is_own = 1 and peer.admitted = 1, 0) as is_admitted
     from federation_agent_keys as key
     left join federation_peers as peer on peer.relay_id = key.relay_id
-    where key.agent_id = ${p("agent_id")}`,
+    where key.agent_id = ${param("agent_id")}`,
 );
 
 /**

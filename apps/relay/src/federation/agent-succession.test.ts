@@ -1,30 +1,40 @@
-import { agentIdOfKey, signSuccession } from "@agent/crypto";
+import { deriveAgentId, signSuccession } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { fakePeer } from "../../test/fake-peer.ts";
-import { answering } from "../../test/listening-peer.ts";
-import { peer, startNetwork, taskFor, work, type Site } from "../../test/network.ts";
+import { createFakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer } from "../../test/listening-peer.ts";
+import {
+  addPeer,
+  startNetwork,
+  waitForTask,
+  completeTask,
+  type TestSite,
+} from "../../test/network.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 let network: Network;
-let [home, middle, far] = [] as unknown as [Site, Site, Site];
+let [home, middle, far] = [] as unknown as [TestSite, TestSite, TestSite];
 /** At the far relay, under an id of version 8 and the second of its keys. */
 let worker: TestAgent;
 let firstKey: string;
 beforeEach(async () => {
   network = await startNetwork(["home", "middle", "far"], []);
-  [home, middle, far] = network.sites as [Site, Site, Site];
+  [home, middle, far] = network.sites as [TestSite, TestSite, TestSite];
   // No operator has admitted the other, so nothing but proof counts.
-  await peer(far, middle);
-  await peer(middle, home);
-  const stranger = far.stranger();
+  await addPeer(far, middle);
+  await addPeer(middle, home);
+  const stranger = far.createUnknownAgent();
   firstKey = stranger.publicKey;
-  worker = await offer(far, { ...stranger, agentId: agentIdOfKey(firstKey) });
+  worker = await offer(far, { ...stranger, agentId: deriveAgentId(firstKey) });
 });
 afterEach(() => network.close());
 
-async function bootstrap(site: Site, agent: TestAgent, succession?: object): Promise<TestAgent> {
+async function bootstrap(
+  site: TestSite,
+  agent: TestAgent,
+  succession?: object,
+): Promise<TestAgent> {
   const { agentId: agent_id, publicKey: public_key } = agent;
   const { status, body } = await site.request("POST", "/api/v1/agents/bootstrap", {
     body: { agent_id, public_key, ...(succession && { succession }) },
@@ -34,7 +44,7 @@ async function bootstrap(site: Site, agent: TestAgent, succession?: object): Pro
 }
 
 /** An agent that others may find. */
-async function offer(site: Site, agent: TestAgent, succession?: object): Promise<TestAgent> {
+async function offer(site: TestSite, agent: TestAgent, succession?: object): Promise<TestAgent> {
   const known = await bootstrap(site, agent, succession);
   const path = `/api/v1/agents/${agent.agentId}/listing`;
   await site.as(known, "POST", "/api/v1/agents/register", {
@@ -48,7 +58,7 @@ async function offer(site: Site, agent: TestAgent, succession?: object): Promise
 }
 
 function successor(agent: TestAgent) {
-  const { secretKey, publicKey } = home.stranger();
+  const { secretKey, publicKey } = home.createUnknownAgent();
   const succession = signSuccession({
     agent_id: agent.agentId,
     oldSecretKey: agent.secretKey,
@@ -65,8 +75,8 @@ async function rotate(): Promise<void> {
   worker = await bootstrap(far, next, succession);
 }
 
-const found = async (at: Site) => {
-  const { body } = await at.asMaster("GET", "/api/v1/agents/discover?capability=summarise");
+const found = async (at: TestSite) => {
+  const { body } = await at.asOperator("GET", "/api/v1/agents/discover?capability=summarise");
   return (body["agents"] as { agent_id: string; public_key: string; id_conflict?: true }[]).filter(
     ({ agent_id }) => agent_id === worker.agentId,
   );
@@ -77,10 +87,10 @@ test("D1: an id of version 8 proves its later key to relays that only hear of it
   await rotate();
   expect(await found(middle)).toMatchObject([{ public_key: worker.publicKey }]);
   expect(await found(home)).toMatchObject([{ public_key: worker.publicKey }]);
-  const boss = await home.agent();
+  const boss = await home.createAgent();
   const { body } = await home.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
-  const task = await taskFor(far, worker, String(body["task_id"]));
-  expect(await work(far, worker, task)).toMatchObject({ status: 200 });
+  const task = await waitForTask(far, worker, String(body["task_id"]));
+  expect(await completeTask(far, worker, task)).toMatchObject({ status: 200 });
 });
 
 test("D1: the key that an id has left does not stand beside the one that its chain proves", async () => {
@@ -89,7 +99,7 @@ test("D1: the key that an id has left does not stand beside the one that its cha
   await network.clock.advance(1_000);
   // Its first key leaked, and serves at a third relay as if it were in force.
   await offer(middle, { ...before, publicKey: firstKey });
-  await peer(far, home);
+  await addPeer(far, home);
   const [entry, ...more] = await found(home);
   expect(more).toEqual([]);
   expect(entry).toMatchObject({ public_key: worker.publicKey });
@@ -97,7 +107,7 @@ test("D1: the key that an id has left does not stand beside the one that its cha
 });
 
 test("D1: a peer that tells of an id of version 8 under a key that its chain does not prove is not believed", async () => {
-  const squatter = home.stranger();
+  const squatter = home.createUnknownAgent();
   const stolen = successor(worker).succession;
   const tell = async (succession: unknown, features?: string[]) => {
     const told = {
@@ -106,14 +116,14 @@ test("D1: a peer that tells of an id of version 8 under a key that its chain doe
       capabilities: ["summarise"],
       ...(succession !== undefined && { succession }),
     };
-    const listening = await answering(({ path }) =>
+    const listening = await startListeningPeer(({ path }) =>
       path.endsWith("/discover") ? { agents: [told] } : undefined,
     );
     const site = await startNetwork(["alone"], []);
-    const [alone] = site.sites as [Site];
-    await fakePeer(alone, listening.url).befriend(features && { features });
+    const [alone] = site.sites as [TestSite];
+    await createFakePeer(alone, listening.url).completeHandshake(features && { features });
     const path = "/api/v1/agents/discover?capability=summarise";
-    const { body } = await alone.asMaster("GET", path);
+    const { body } = await alone.asOperator("GET", path);
     await Promise.all([site.close(), listening.close()]);
     return (body["agents"] as unknown[]).length;
   };
@@ -127,7 +137,7 @@ test("D1: a peer that tells of an id of version 8 under a key that its chain doe
 test("D1: a peer of the version before is told no chain, and one of this version the records as they were signed", async () => {
   await rotate();
   const entryFor = async (features: string[]) => {
-    const asking = await fakePeer(far).befriend({ features });
+    const asking = await createFakePeer(far).completeHandshake({ features });
     const reply = await asking.post("/federation/v1/discover", {
       timestamp: far.clock.now(),
       to: far.relayId,
@@ -135,7 +145,7 @@ test("D1: a peer of the version before is told no chain, and one of this version
       hop_count: 0,
       max_hops: 0,
       visited: [],
-      query_id: far.stranger().agentId,
+      query_id: far.createUnknownAgent().agentId,
       origin_relay: asking.relayId,
     });
     expect(reply.status).toBe(200);

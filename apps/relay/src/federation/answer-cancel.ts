@@ -2,36 +2,38 @@ import { checkCancel, signCancelAnswer, type TaskCancel } from "@agent/federatio
 import type { Answer, Operations, Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { announceCancel, cancelInTx } from "../tasks/cancel.ts";
+import { publishCancel, cancelInTransaction } from "../tasks/cancel.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound } from "./inbound-store.ts";
-import { passOn } from "./refusal.ts";
+import { toWireRefusal } from "./refusal.ts";
 
-type Cancelled = Answer<Operations["cancelForwardedTask"]> | Refusal<"federation.wrong_sender">;
+type ReceiveCancelAnswer =
+  | Answer<Operations["cancelForwardedTask"]>
+  | Refusal<"federation.wrong_sender">;
 
 /**
  * Cancels a task for the peer that sent it, by the same rules as for a submitter of this relay. The
  * answer is signed: after `cancelled` no receipt of the task leaves this relay.
  */
-export async function answerCancel(
+export async function receiveCancel(
   services: FederationServices & Pick<Services, "router">,
   from: FederationPeerRow,
   { task_id: taskId, origin_relay }: TaskCancel,
-): Promise<Cancelled> {
+): Promise<ReceiveCancelAnswer> {
   const { storage, runtime, identity } = services;
   const done = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     const parties = { from: from.relay_id, origin: origin_relay };
     const found = checkCancel(inbound?.task ?? null, parties);
-    if (!found.ok) return passOn(found);
+    if (!found.ok) return toWireRefusal(found);
     if (found.state === "cancelled") return { ok: true as const, status: "cancelled" as const };
-    const cancelled = await cancelInTx(tx, services, taskId);
+    const cancelled = await cancelInTransaction(tx, services, taskId);
     // Its time is over, and the sweep that ends it has not come by yet.
     if (!cancelled.ok) return { ok: true as const, status: "claimed" as const };
     return { ok: true as const, status: cancelled.status, cancelled };
   });
   if (!done.ok) return done;
-  if (done.cancelled !== undefined) announceCancel(services, done.cancelled);
+  if (done.cancelled !== undefined) publishCancel(services, done.cancelled);
   const status = done.status === "cancelled" ? "cancelled" : "pending";
   const { relayId, secretKey } = identity;
   const body = signCancelAnswer({ status, taskId, relayId }, { secretKey, now: runtime.now() });

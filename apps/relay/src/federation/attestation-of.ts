@@ -1,12 +1,12 @@
-import { keysOfPin } from "@agent/federation-protocol";
+import { listPinnedKeys } from "@agent/federation-protocol";
 import { verifyAttestation, type RelayAttestation } from "@agent/receipts";
 import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
-import { pinOf } from "./follow-peer-key.ts";
+import { toPeerPin } from "./follow-peer-key.ts";
 import { findPeer } from "./peer-store.ts";
 
 /** What the relay that had a task says of its receipt, for whoever polls it. */
-export async function attestationOf(
+export async function findAttestation(
   read: Reader,
   taskId: string,
 ): Promise<{ readonly attestation?: Record<string, unknown> }> {
@@ -16,7 +16,7 @@ export async function attestationOf(
 }
 
 /** What a receipt was taken by that came from another relay. */
-export interface TakenFrom {
+export interface ResultOrigin {
   readonly workerId: string;
   /** Of the worker, as it was pinned when the task went out. */
   readonly publicKey: string;
@@ -28,7 +28,10 @@ export interface TakenFrom {
 }
 
 /** Undefined for a task that was done here. */
-export async function takenFrom(read: Reader, taskId: string): Promise<TakenFrom | undefined> {
+export async function findResultOrigin(
+  read: Reader,
+  taskId: string,
+): Promise<ResultOrigin | undefined> {
   const outbound = await findOutbound(read, taskId);
   if (outbound === undefined || outbound.attestation === null) return undefined;
   const { peerId, agentId, publicKey } = outbound.task;
@@ -38,6 +41,6 @@ export async function takenFrom(read: Reader, taskId: string): Promise<TakenFrom
   const attestation = JSON.parse(outbound.attestation) as RelayAttestation;
   // The peer may have come to another key since it signed this.
   const isSigner = (publicKey: string) => verifyAttestation(attestation, { publicKey }).valid;
-  const public_key = keysOfPin(pinOf(peer)).findLast(isSigner) ?? peer.public_key;
+  const public_key = listPinnedKeys(toPeerPin(peer)).findLast(isSigner) ?? peer.public_key;
   return { workerId: agentId, publicKey, peer: { relay_id, public_key, attestation } };
 }

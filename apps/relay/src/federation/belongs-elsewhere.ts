@@ -1,22 +1,22 @@
-import { isKeyId } from "@agent/crypto";
-import { beginQuery } from "@agent/federation-protocol";
+import { isKeyDerivedId } from "@agent/crypto";
+import { createQuery } from "@agent/federation-protocol";
 import { findAgent } from "../agents/store.ts";
 import { newId } from "../runtime.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import { listRemoteKeys } from "./agent-key-store.ts";
-import { askPeers } from "./ask-peers.ts";
-import type { FederatingParts, FederationServices } from "./federation.ts";
+import { queryPeers } from "./ask-peers.ts";
+import type { FederationDependencies, FederationServices } from "./federation.ts";
 
-interface Claim {
+interface AgentKey {
   readonly agent_id: string;
   readonly public_key: string;
 }
 
 /** Whether others may know an id under another key: not if it proves itself, or the operator binds it. */
-export function mayBelongElsewhere(agentId: string, caller: Caller): boolean {
-  return caller.kind !== "master" && !isKeyId(agentId);
+export function mayBeForeignAgentId(agentId: string, caller: Caller): boolean {
+  return caller.kind !== "master" && !isKeyDerivedId(agentId);
 }
 
 /** What work that came here from other relays means for the first binding of its agent's id. */
@@ -46,24 +46,24 @@ export async function judgeRemoteWork(
  * such peer is asked for its own agents, once, and for no longer than discovery waits; a stranger's word
  * would let anybody block every new agent.
  */
-export async function isClaimedElsewhere(
-  services: FederatingParts & Pick<Services, "federation">,
-  { agent_id, public_key }: Claim,
+export async function isAgentIdClaimedByPeer(
+  services: FederationDependencies & Pick<Services, "federation">,
+  { agent_id, public_key }: AgentKey,
   caller: Caller,
 ): Promise<boolean> {
   const { federation, storage } = services;
-  if (federation === undefined || !mayBelongElsewhere(agent_id, caller)) return false;
+  if (federation === undefined || !mayBeForeignAgentId(agent_id, caller)) return false;
   if ((await findAgent(storage.read, agent_id)) !== undefined) return false;
-  await askForOwner({ ...services, federation }, agent_id);
-  return federation.remote.isClaimedUnderAnotherKey(agent_id, public_key);
+  await queryOwner({ ...services, federation }, agent_id);
+  return federation.remoteAgents.isClaimedUnderAnotherKey(agent_id, public_key);
 }
 
-async function askForOwner(services: FederationServices, agentId: string): Promise<void> {
+async function queryOwner(services: FederationServices, agentId: string): Promise<void> {
   const { federation, identity, runtime } = services;
-  await federation.remote.search(JSON.stringify(["owner", agentId]), async () => {
-    if (!federation.remote.mayAskForOwner()) return () => [];
+  await federation.remoteAgents.search(JSON.stringify(["owner", agentId]), async () => {
+    if (!federation.remoteAgents.tryOwnerQuery()) return () => [];
     const queryId = newId(runtime);
     const own = { self: identity.relayId, queryId, maxHops: 0 };
-    return askPeers(services, beginQuery({ q: agentId }, own), ({ admitted }) => admitted === 1);
+    return queryPeers(services, createQuery({ q: agentId }, own), ({ admitted }) => admitted === 1);
   });
 }

@@ -1,10 +1,10 @@
 import { fromMicro } from "@agent/budget";
 import {
-  inboundPaid,
-  inboundPassed,
-  judgeSettlement,
-  openSettlement,
-  readSignedMessageAsync,
+  buildInboundPayment,
+  buildInboundForwarding,
+  checkSettlement,
+  createOutgoingSettlement,
+  verifySignedMessageAsync,
   SettlementForwardSchema,
   type AcceptedSettlement,
   type SettlementForward,
@@ -15,21 +15,21 @@ import { postClearing, recordSettlement } from "../budget/clearing.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { debtOf } from "./debt-of.ts";
+import { getPeerDebt } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
-import { releaseOnward } from "./finish-inbound.ts";
-import { endHold, keepHold } from "./hold-store.ts";
-import { countPayment } from "../tasks/count-payment.ts";
-import { announceStanding, type Standing } from "../tasks/count-task.ts";
-import { findInbound, putInbound } from "./inbound-store.ts";
-import { findOutbound, type Outbound } from "./outbound-store.ts";
-import { putOutbox } from "./outbox-store.ts";
-import { payerOf } from "./parties.ts";
+import { releaseOutboundReservation } from "./finish-inbound.ts";
+import { deleteHold, saveHold } from "./hold-store.ts";
+import { recordTaskPayment } from "../tasks/count-payment.ts";
+import { publishReputation, type ReputationUpdate } from "../tasks/count-task.ts";
+import { findInbound, saveInbound } from "./inbound-store.ts";
+import { findOutbound, type OutboundRecord } from "./outbound-store.ts";
+import { saveOutboxEntry } from "./outbox-store.ts";
+import { peerPayerRef } from "./parties.ts";
 import { findPeer } from "./peer-store.ts";
-import { passOn } from "./refusal.ts";
-import { concludeRelay } from "./return-result.ts";
+import { toWireRefusal } from "./refusal.ts";
+import { concludeRelayedResult } from "./return-result.ts";
 
-type Booked =
+type ReceiveSettlementAnswer =
   | Answer<Operations["forwardSettlement"]>
   | Refusal<
       "federation.signature_invalid" | "federation.timestamp_expired" | "federation.wrong_sender"
@@ -40,52 +40,52 @@ type Booked =
  * middle the next one's settlement begins. `body` is the message as it came; `askedAt` is set if it came
  * in the answer to a result that was sent then.
  */
-export async function bookSettlement(
+export async function receiveSettlement(
   services: FederationServices,
   from: FederationPeerRow,
   body: unknown,
   askedAt?: number,
-): Promise<Booked> {
+): Promise<ReceiveSettlementAnswer> {
   const { storage, runtime, config, federation } = services;
-  const signed = await readSignedMessageAsync(SettlementForwardSchema, body, from.public_key);
-  if (!signed.ok) return passOn(signed);
+  const signed = await verifySignedMessageAsync(SettlementForwardSchema, body, from.public_key);
+  if (!signed.ok) return toWireRefusal(signed);
   const { message } = signed;
-  const booked = await storage.transaction(async (tx) => {
+  const result = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, message.task_id);
-    const onward = await findOutbound(tx, message.task_id);
+    const outbound = await findOutbound(tx, message.task_id);
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
-    const judged = judgeSettlement(inbound?.task ?? null, message, {
+    const checked = checkSettlement(inbound?.task ?? null, message, {
       from: from.relay_id,
       now: runtime.now(),
       askedAt,
       lifetimeMs: federation.schedule.lifetimeMs,
       // What was promised to the next relay was reckoned at the rate of that day.
-      feeRate: onward?.task.terms.feeRate ?? config.payments.platformFeeRate,
-      clearing: await debtOf(tx, peer),
+      feeRate: outbound?.task.terms.feeRate ?? config.payments.platformFeeRate,
+      clearing: await getPeerDebt(tx, peer),
     });
-    if (!judged.ok) return passOn(judged);
-    if (inbound === undefined || judged.repeated) {
-      return { ...judged, standings: [], cleared: false };
+    if (!checked.ok) return toWireRefusal(checked);
+    if (inbound === undefined || checked.repeated) {
+      return { ...checked, standings: [], cleared: false };
     }
-    await putInbound(tx, { ...inbound, task: judged.task, settlement: message });
+    await saveInbound(tx, { ...inbound, task: checked.task, settlement: message });
     const cleared = inbound.task.hold === "defaulted";
-    if (onward !== undefined) {
-      await payOn(tx, services, judged, onward, message);
-      return { ...judged, standings: [], cleared };
+    if (outbound !== undefined) {
+      await enqueueNextHopSettlement(tx, services, checked, outbound, message);
+      return { ...checked, standings: [], cleared };
     }
-    const standings = await payAgent(tx, services, judged, message);
-    return { ...judged, standings, cleared };
+    const reputationUpdates = await payExecutor(tx, services, checked, message);
+    return { ...checked, standings: reputationUpdates, cleared };
   });
-  if (!booked.ok) {
+  if (!result.ok) {
     federation.log.warn("federation.settlement.refused", {
       correlationId: message.task_id,
       relay_id: from.relay_id,
-      code: booked.code,
+      code: result.code,
     });
-    return booked;
+    return result;
   }
-  if (!booked.repeated) {
-    if (booked.cleared) {
+  if (!result.repeated) {
+    if (result.cleared) {
       federation.log.info("federation.settlement.default_settled", {
         correlationId: message.task_id,
         relay_id: from.relay_id,
@@ -95,34 +95,34 @@ export async function bookSettlement(
       correlationId: message.task_id,
       settlement_id: message.settlement_id,
       status: "completed",
-      net: fromMicro(booked.booked.net),
-      fee: fromMicro(booked.booked.fee),
-      payer_id: payerOf(from.relay_id),
+      net: fromMicro(result.booked.net),
+      fee: fromMicro(result.booked.fee),
+      payer_id: peerPayerRef(from.relay_id),
       payee_id: message.agent_id,
     });
-    for (const standing of booked.standings) {
-      announceStanding(services, message.task_id, standing);
+    for (const reputationUpdate of result.standings) {
+      publishReputation(services, message.task_id, reputationUpdate);
     }
     federation.wake();
   }
-  return { status: 200, body: booked.answer };
+  return { status: 200, body: result.answer };
 }
 
-async function payAgent(
+async function payExecutor(
   tx: Tx,
   services: FederationServices,
   { task, booked, held }: AcceptedSettlement,
   message: SettlementForward,
-): Promise<readonly Standing[]> {
+): Promise<readonly ReputationUpdate[]> {
   const { runtime } = services;
   const { taskId, peerId, agentId } = task;
   const rows = await postClearing(
     tx,
     runtime,
-    inboundPaid({ taskId, peerId, agentId, terms: booked, held }),
+    buildInboundPayment({ taskId, peerId, agentId, terms: booked, held }),
     { taskId, description: "completed" },
   );
-  await endHold(tx, taskId);
+  await deleteHold(tx, taskId);
   await recordSettlement(
     tx,
     {
@@ -134,43 +134,43 @@ async function payAgent(
       amount_settled: booked.gross,
       fee: booked.fee,
       net: booked.net,
-      payer_id: payerOf(peerId),
+      payer_id: peerPayerRef(peerId),
       payee_id: agentId,
       status: "completed",
       settled_at: runtime.now(),
-      x402: x402In(message),
+      x402: toX402Reference(message),
     },
     rows,
   );
-  return countPayment(tx, services, { taskId, executorId: agentId });
+  return recordTaskPayment(tx, services, { taskId, executorId: agentId });
 }
 
 /** This relay was paid for a task that another did: from now on it owes that one, whatever happens. */
-async function payOn(
+async function enqueueNextHopSettlement(
   tx: Tx,
   { runtime }: FederationServices,
   { task, booked, held }: AcceptedSettlement,
-  onward: Outbound,
+  outbound: OutboundRecord,
   message: SettlementForward,
 ): Promise<void> {
   const { taskId, peerId } = task;
   const now = runtime.now();
-  const postings = inboundPassed({ taskId, peerId, terms: booked, held });
+  const postings = buildInboundForwarding({ taskId, peerId, terms: booked, held });
   const feePostings = await postClearing(tx, runtime, postings, {
     taskId,
     description: "passed on",
   });
-  await concludeRelay(tx, taskId, true);
+  await concludeRelayedResult(tx, taskId, true);
   // From here on it counts by its entry in the outbox.
-  await releaseOnward(tx, taskId);
-  const { receiptHash } = onward.task;
+  await releaseOutboundReservation(tx, taskId);
+  const { receiptHash } = outbound.task;
   if (receiptHash === null) throw new Error(`task ${taskId} was settled without a result`);
-  await putOutbox(tx, {
-    settlement: openSettlement(
-      { ...onward.task, receiptHash },
-      { settlementId: newId(runtime), now, refundable: false, x402: x402In(message) },
+  await saveOutboxEntry(tx, {
+    settlement: createOutgoingSettlement(
+      { ...outbound.task, receiptHash },
+      { settlementId: newId(runtime), now, refundable: false, x402: toX402Reference(message) },
     ),
-    payerId: payerOf(peerId),
+    payerId: peerPayerRef(peerId),
     locked: booked.net,
     allocationId: taskId,
     feePostings,
@@ -179,11 +179,14 @@ async function payOn(
     lastError: null,
     version: 0,
   });
-  await keepHold(tx, { task_id: taskId, amount: booked.net });
+  await saveHold(tx, { task_id: taskId, amount: booked.net });
 }
 
 /** The payment that the task came with where it began, as that relay says. */
-function x402In({ x402_tx_hash, x402_network }: SettlementForward): X402Reference | undefined {
+function toX402Reference({
+  x402_tx_hash,
+  x402_network,
+}: SettlementForward): X402Reference | undefined {
   if (x402_tx_hash === undefined || x402_network === undefined) return undefined;
   return { txHash: x402_tx_hash, network: x402_network };
 }

@@ -31,7 +31,7 @@ export interface PeerCall {
 }
 
 /** A body that is good for one receiver and for a short time only (docs/decisions.md, 7). */
-export function addressed<Body extends object>(
+export function withRecipient<Body extends object>(
   { runtime }: Pick<PeerCaller, "runtime">,
   peer: Pick<PeerAddress, "relay_id">,
   body: Body,
@@ -51,7 +51,7 @@ export async function callPeer(
     { relayId, secretKey, now: runtime.now() },
   );
   try {
-    const answer = await egress.withTimeout(timeoutMs)(urlOf(peer, path), {
+    const answer = await egress.withTimeout(timeoutMs)(buildUrl(peer, path), {
       method,
       headers: {
         ...headers,
@@ -59,24 +59,24 @@ export async function callPeer(
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const parsed = parse(await answer.text());
-    const code = answer.ok ? undefined : codeIn(parsed);
+    const parsed = parseJson(await answer.text());
+    const code = answer.ok ? undefined : parseCode(parsed);
     return {
       delivery: { kind: "answered", status: answer.status, code },
       body: parsed,
       code,
-      retryAfterMs: retryAfterIn(answer),
+      retryAfterMs: parseRetryAfter(answer),
       signature: answer.headers.get(FEDERATION_HEADERS.signature),
     };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
-    const kind = neverSent.has(error.code) ? "unreachable" : "unknown";
+    const kind = unsentCodes.has(error.code) ? "unreachable" : "unknown";
     const { code } = error;
     return { delivery: { kind }, body: undefined, code, retryAfterMs: undefined, signature: null };
   }
 }
 
-const neverSent = new Set<EgressError["code"]>([
+const unsentCodes = new Set<EgressError["code"]>([
   "egress.url_invalid",
   "egress.scheme_refused",
   "egress.credentials_refused",
@@ -84,11 +84,11 @@ const neverSent = new Set<EgressError["code"]>([
   "egress.unreachable",
 ]);
 
-function urlOf({ endpoint_url }: PeerAddress, path: string): string {
+function buildUrl({ endpoint_url }: PeerAddress, path: string): string {
   return `${endpoint_url.replace(/\/+$/, "")}${path}`;
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -96,12 +96,12 @@ function parse(text: string): unknown {
   }
 }
 
-function codeIn(body: unknown): string | undefined {
+function parseCode(body: unknown): string | undefined {
   const code = (body as { code?: unknown } | null | undefined)?.code;
   return typeof code === "string" && /^[a-z0-9_.]{1,64}$/.test(code) ? code : undefined;
 }
 
-function retryAfterIn({ headers }: Response): number | undefined {
+function parseRetryAfter({ headers }: Response): number | undefined {
   const seconds = Number(headers.get("retry-after") ?? Number.NaN);
   return seconds >= 0 && seconds <= 3_600 ? seconds * 1_000 : undefined;
 }

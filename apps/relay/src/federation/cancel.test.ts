@@ -1,50 +1,50 @@
 import { signCancelAnswer } from "@agent/federation-protocol";
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, forwardedAway } from "../../test/contract/federation.ts";
+import { federated, forwardTaskToPeer } from "../../test/contract/federation.ts";
 import type { FakePeer } from "../../test/fake-peer.ts";
 import {
-  booksOf,
+  getReconciliation,
   startNetwork,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
-import { receiptOf, startTestRelay } from "../../test/test-relay.ts";
+import { createReceipt, startTestRelay } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  [a, b] = network.sites as [Site, Site];
-  boss = await a.agent();
+  [a, b] = network.sites as [TestSite, TestSite];
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
   await network.clock.advance(1_000);
 });
 afterEach(() => network.close());
 
 /** A task of the boss at the first relay that waits for the worker at the second. */
 async function forwarded(): Promise<{ path: string; task: Task }> {
-  const { body, status } = await submitFor(a, boss);
+  const { body, status } = await submitToBest(a, boss);
   expect(status).toBe(201);
   const taskId = String(body["task_id"]);
-  const task = await taskFor(b, worker, taskId);
+  const task = await waitForTask(b, worker, taskId);
   const path = `/agent/${boss.agentId}/task/${taskId}`;
-  await until(async () => (await statusAt(a, path)) === "claimed", "the forward is known");
+  await waitUntil(async () => (await statusAt(a, path)) === "claimed", "the forward is known");
   return { path, task };
 }
 
 const workerPath = ({ task_id }: Task) => `/agent/${worker.agentId}/task/${task_id}`;
 
-async function statusAt(site: Site, path: string): Promise<string | undefined> {
-  const { body } = await site.asMaster("GET", path);
+async function statusAt(site: TestSite, path: string): Promise<string | undefined> {
+  const { body } = await site.asOperator("GET", path);
   return (body["task"] as Task | undefined)?.status;
 }
 
@@ -59,23 +59,23 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-async function isCancelled(site: Site, path: string): Promise<boolean> {
+async function isCancelled(site: TestSite, path: string): Promise<boolean> {
   if ((await statusAt(site, path)) === "cancelled") return true;
   await pass(5_000);
   return false;
 }
 
-async function reservedAt(site: Site): Promise<number> {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
+async function reservedAt(site: TestSite): Promise<number> {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as { reserved?: number }[])[0]?.reserved ?? 0;
 }
 
 async function expectCancelled(path: string, task: Task): Promise<void> {
-  await until(() => isCancelled(a, path), "the cancel takes effect");
+  await waitUntil(() => isCancelled(a, path), "the cancel takes effect");
   expect(await statusAt(b, workerPath(task))).toBe("cancelled");
-  expect([await a.balance(boss), await b.balance(worker)]).toEqual([10, 0]);
+  expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([10, 0]);
   for (const site of [a, b]) {
-    expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
     expect(await reservedAt(site)).toBe(0);
   }
 }
@@ -85,7 +85,7 @@ describe("B2: the cancel of a task at another relay", () => {
     const { path, task } = await forwarded();
     expect(await cancel(path)).toMatchObject({ status: 202, body: { status: "claimed" } });
     await expectCancelled(path, task);
-    const late = await work(b, worker, task);
+    const late = await completeTask(b, worker, task);
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
@@ -97,7 +97,7 @@ describe("B2: the cancel of a task at another relay", () => {
       const { body } = await b.as(worker, "GET", workerPath(task));
       return (body["task"] as Task).cancel_requested_at;
     };
-    await until(async () => (await noted()) !== undefined, "the worker is asked");
+    await waitUntil(async () => (await noted()) !== undefined, "the worker is asked");
     expect(await statusAt(a, path)).toBe("claimed");
     expect((await b.as(worker, "DELETE", `${workerPath(task)}/claim`)).body).toMatchObject({
       status: "cancelled",
@@ -109,7 +109,7 @@ describe("B2: the cancel of a task at another relay", () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     await cancel(path);
-    await until(() => a.logged("federation.task.cancel").length > 0, "the peer is asked");
+    await waitUntil(() => a.listLogged("federation.task.cancel").length > 0, "the peer is asked");
     await pass(50_000);
     expect(await statusAt(a, path)).toBe("claimed");
     await pass(15_000);
@@ -120,15 +120,15 @@ describe("B2: the cancel of a task at another relay", () => {
     const { path, task } = await forwarded();
     await b.as(worker, "POST", `${workerPath(task)}/claim`);
     await cancel(path);
-    await until(() => a.logged("federation.task.cancel").length > 0, "the peer is asked");
+    await waitUntil(() => a.listLogged("federation.task.cancel").length > 0, "the peer is asked");
     for (let minutes = 0; minutes < 3; minutes += 1) {
       await pass(50_000);
       const note = { note: "still at it" };
       expect((await b.as(worker, "POST", `${workerPath(task)}/progress`, note)).status).toBe(200);
     }
-    expect(await work(b, worker, task)).toMatchObject({ status: 200 });
-    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+    expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     expect(await statusAt(a, path)).toBe("completed");
   });
 
@@ -142,14 +142,14 @@ describe("B2: the cancel of a task at another relay", () => {
       await a.relay.tick();
     }
     expect(await statusAt(a, path)).toBe("claimed");
-    expect(await a.balance(boss)).toBeLessThan(10);
+    expect(await a.getBalance(boss)).toBeLessThan(10);
     await network.clock.advance(60_000);
     await a.relay.tick();
     expect((await a.as(boss, "GET", path)).status).toBe(404);
-    expect(await a.balance(boss)).toBe(10);
+    expect(await a.getBalance(boss)).toBe(10);
     const { body } = await a.as(boss, "GET", `${path}/evidence`);
     expect(body).toMatchObject({ no_shows: [{ agent_id: b.relayId, priced: true }] });
-    const trust = await a.asMaster("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
+    const trust = await a.asOperator("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
     expect(trust.body).toMatchObject({ failed_tasks: 1 });
     // The worker is nobody's no-show here: whether it worked is not known.
     const own = await a.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
@@ -166,28 +166,28 @@ test("B2: a relay in the middle cancels what it passed on once the last relay ha
       [1, 2],
     ],
   );
-  const [first, middle, last] = network.sites as [Site, Site, Site];
-  const payer = await first.agent();
+  const [first, middle, last] = network.sites as [TestSite, TestSite, TestSite];
+  const payer = await first.createAgent();
   await first.deposit(payer, 10);
-  const hand = await last.worker(1);
+  const hand = await last.createWorker(1);
   await network.clock.advance(1_000);
-  const { body, status } = await submitFor(first, payer);
+  const { body, status } = await submitToBest(first, payer);
   expect(status).toBe(201);
   const taskId = String(body["task_id"]);
-  await taskFor(last, hand, taskId);
+  await waitForTask(last, hand, taskId);
   const path = `/agent/${payer.agentId}/task/${taskId}`;
-  await until(async () => (await statusAt(first, path)) === "claimed");
+  await waitUntil(async () => (await statusAt(first, path)) === "claimed");
   expect((await first.as(payer, "POST", `${path}/cancel`)).status).toBe(202);
-  await until(() => isCancelled(first, path), "the first relay knows");
-  expect(await first.balance(payer)).toBe(10);
+  await waitUntil(() => isCancelled(first, path), "the first relay knows");
+  expect(await first.getBalance(payer)).toBe(10);
   for (const site of [first, middle, last]) {
-    expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   }
   const late = await last.as(
     hand,
     "POST",
     `/agent/${hand.agentId}/task/${taskId}/result`,
-    receiptOf(hand, { task_id: taskId, prompt: "work", submitted_at: network.clock.now() }),
+    createReceipt(hand, { task_id: taskId, prompt: "work", submitted_at: network.clock.now() }),
   );
   expect(late.status).toBe(409);
 });
@@ -198,7 +198,7 @@ describe("B2: a peer that says it cancelled a task", () => {
       { status: "cancelled", taskId, relayId: peer.relayId },
       { secretKey, now: network.clock.now() },
     );
-  const forger = seededRandom(77).randomBytes(32);
+  const forger = createSeededRandom(77).randomBytes(32);
 
   test.each<[string, (peer: FakePeer, taskId: string) => object, string]>([
     ["with its signature is believed", yesOf, "cancelled"],
@@ -212,15 +212,19 @@ describe("B2: a peer that says it cancelled a task", () => {
   ])("B2: %s", async (_, answer, status) => {
     const t = await startTestRelay(federated);
     const known: { peer?: FakePeer } = {};
-    const away = await forwardedAway(t, 1, (taskId) => known.peer && answer(known.peer, taskId));
+    const away = await forwardTaskToPeer(
+      t,
+      1,
+      (taskId) => known.peer && answer(known.peer, taskId),
+    );
     known.peer = away.peer;
     const path = `/agent/${away.boss.agentId}/task/${away.task.task_id}`;
     expect((await t.as(away.boss, "POST", `${path}/cancel`)).status).toBe(202);
-    const asked = () => t.logged("federation.task.cancel").length > 0;
-    await until(asked, "the peer is asked");
+    const asked = () => t.listLogged("federation.task.cancel").length > 0;
+    await waitUntil(asked, "the peer is asked");
     const { body } = await t.as(away.boss, "GET", path);
     expect(body).toMatchObject({ task: { status } });
-    expect((await t.balance(away.boss)) === 10).toBe(status === "cancelled");
+    expect((await t.getBalance(away.boss)) === 10).toBe(status === "cancelled");
     await away.listening.close();
     await t.close();
   });

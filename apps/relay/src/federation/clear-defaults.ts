@@ -2,7 +2,7 @@ import { asMicro, fromMicro } from "@agent/budget";
 import { clearDefault } from "@agent/federation-protocol";
 import { refuse, type Answer, type Operations } from "@agent/wire";
 import type { FederationServices } from "./federation.ts";
-import { defaultedInbound, putInbound } from "./inbound-store.ts";
+import { listDefaultedInbound, saveInbound } from "./inbound-store.ts";
 import { findPeer } from "./peer-store.ts";
 
 /** The operator no longer counts as owed what a peer did not settle in time. */
@@ -14,9 +14,9 @@ export async function clearDefaults(
   const cleared = await storage.transaction(async (tx) => {
     // A peering may be over while its defaults still count.
     if ((await findPeer(tx, relayId)) === undefined) return undefined;
-    const defaulted = await defaultedInbound(tx, relayId);
+    const defaulted = await listDefaultedInbound(tx, relayId);
     for (const inbound of defaulted) {
-      await putInbound(tx, { ...inbound, task: clearDefault(inbound.task) });
+      await saveInbound(tx, { ...inbound, task: clearDefault(inbound.task) });
     }
     const amount = defaulted.reduce((sum, { task }) => sum + task.amount, 0);
     return { amount: fromMicro(asMicro(amount)), tasks: defaulted.length };

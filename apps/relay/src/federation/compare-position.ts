@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { comparePositions, type Position } from "@agent/federation-protocol";
 import type { FederationServices } from "./federation.ts";
-import { positionWith } from "./position-store.ts";
+import { getPeerPosition } from "./position-store.ts";
 
 /**
  * Compares the position that a peer has signed with the books here. A difference while nothing is
@@ -14,9 +14,9 @@ export async function comparePosition(
   position: Position | null,
   statedAfter: number,
 ): Promise<void> {
-  const { differences, log } = federation;
+  const { positionDifferences: differences, log } = federation;
   if (position === null) return void differences.delete(relayId);
-  const own = await positionWith(storage.read, relayId);
+  const own = await getPeerPosition(storage.read, relayId);
   const difference = comparePositions(own, position, statedAfter);
   if (difference === null || difference === (differences.get(relayId) ?? 0)) return;
   if (difference === 0) {

@@ -1,9 +1,9 @@
 import { hexToBytes, uuidV7, verifyJson } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, relayed } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { booksOf, startNetwork, until, type Site } from "../../test/network.ts";
+import { federated, relayTask } from "../../test/contract/federation.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { getReconciliation, startNetwork, waitUntil, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const pathOf = (...relays: readonly string[]) => ({
@@ -26,8 +26,8 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
   let worker: TestAgent;
   beforeEach(async () => {
     t = await startTestRelay(federated);
-    peer = await fakePeer(t).befriend();
-    worker = await t.worker(1);
+    peer = await createFakePeer(t).completeHandshake();
+    worker = await t.createWorker(1);
   });
   afterEach(() => t.close());
 
@@ -41,9 +41,9 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
     });
 
   async function expectRefused(attempt: () => ReturnType<typeof sends>): Promise<void> {
-    const before = await booksOf(t as never);
+    const before = await getReconciliation(t as never);
     expect(await attempt()).toMatchObject({ status: 402, body: { code: "forward.underpaid" } });
-    expect(await booksOf(t as never)).toEqual(before);
+    expect(await getReconciliation(t as never)).toEqual(before);
     const tasks = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);
     expect(tasks.body).toMatchObject({ tasks: [] });
   }
@@ -73,18 +73,18 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
   });
 
   test("may not name a peer of this relay that has not signed", async () => {
-    const other = await fakePeer(t).befriend();
+    const other = await createFakePeer(t).completeHandshake();
     await expectRefused(() => sends(0.9025, [other.relayId]));
-    const own = other.forwardOf({ target_agent: worker.agentId, to: peer.relayId });
+    const own = other.createForward({ target_agent: worker.agentId, to: peer.relayId });
     const { task_payload: _, ...ofAnotherTask } = own;
     await expectRefused(() => sends(0.9025, [other.relayId], { relayed: ofAnotherTask }));
   });
 
   test("may name a peer of this relay that has signed, until that one is removed", async () => {
     await list(t, worker, { federation_hops: 1 });
-    const other = await fakePeer(t).befriend();
+    const other = await createFakePeer(t).completeHandshake();
     const signed = () => {
-      const came = other.forwardOf({ target_agent: worker.agentId, to: peer.relayId });
+      const came = other.createForward({ target_agent: worker.agentId, to: peer.relayId });
       const { task_payload: _, task_id, ...members } = came;
       return [task_id, { task_id, ...members }] as const;
     };
@@ -112,7 +112,7 @@ describe("A11: a direct peer that pays less than one fee allows", () => {
 describe("A11: a relay in the middle", () => {
   test("shows the next one the forward that it got, without the task", async () => {
     const t = await startTestRelay(federated);
-    const { forward, passed } = await relayed(t);
+    const { forward, passed } = await relayTask(t);
     const { task_payload, ...members } = forward;
     expect(passed).toMatchObject({ relayed: members, task_payload });
     await t.close();
@@ -123,7 +123,7 @@ describe("A11: a relay in the middle", () => {
     ["a member of a later version", { prompt: "work", tone: "polite" }],
   ])("passes on a task with %s as it came, or the signature would not hold", async (_, given) => {
     const t = await startTestRelay(federated);
-    const { forward, passed, origin } = await relayed(t, undefined, { task_payload: given });
+    const { forward, passed, origin } = await relayTask(t, undefined, { task_payload: given });
     const { task_payload, ...members } = forward;
     expect(passed["task_payload"]).toEqual(task_payload);
     const { relayed: shown } = passed as { relayed: object };
@@ -134,7 +134,7 @@ describe("A11: a relay in the middle", () => {
 
   test("shows nothing of a forward that carries too much beside its task", async () => {
     const t = await startTestRelay(federated);
-    const { passed } = await relayed(t, undefined, { ballast: "x".repeat(16_384) });
+    const { passed } = await relayTask(t, undefined, { ballast: "x".repeat(16_384) });
     expect(passed).not.toHaveProperty("relayed");
     await t.close();
   });
@@ -145,13 +145,13 @@ describe("A11: a relay in the middle", () => {
     ["refused, when it has never met that relay and the listing allows one", false, 1, "refused"],
   ])("passes on a task, which the next one has %s", async (_, isKnown, federation_hops, end) => {
     const network = await startNetwork(["beta", "gamma"], [[0, 1]]);
-    const [b, c] = network.sites as [Site, Site];
-    const worker = await c.worker(1);
+    const [b, c] = network.sites as [TestSite, TestSite];
+    const worker = await c.createWorker(1);
     await list(c, worker, { federation_hops });
-    const origin = await fakePeer(b).befriend();
+    const origin = await createFakePeer(b).completeHandshake();
     if (isKnown) await befriendAlso(origin, c);
     // Beta knows the worker by its own search.
-    await b.as(await b.agent(), "GET", `/api/v1/agents/${worker.agentId}`);
+    await b.as(await b.createAgent(), "GET", `/api/v1/agents/${worker.agentId}`);
     const taken = await origin.forward({
       target_agent: worker.agentId,
       public_key: worker.publicKey,
@@ -162,8 +162,8 @@ describe("A11: a relay in the middle", () => {
       },
     });
     expect(taken).toMatchObject({ status: 202 });
-    const said = (what: string) => c.logged(`federation.task.${what}`);
-    const [line] = await until(() => said(end).length > 0 && said(end), "the next one answers");
+    const said = (what: string) => c.listLogged(`federation.task.${what}`);
+    const [line] = await waitUntil(() => said(end).length > 0 && said(end), "the next one answers");
     expect(line).toMatchObject({
       correlationId: taken.body["task_id"],
       ...(end === "refused" && { code: "forward.underpaid" }),
@@ -174,17 +174,17 @@ describe("A11: a relay in the middle", () => {
 });
 
 /** A handshake of the same relay with another site. */
-async function befriendAlso(origin: FakePeer, site: Site): Promise<void> {
+async function befriendAlso(origin: FakePeer, site: TestSite): Promise<void> {
   const envelope = { timestamp: site.clock.now(), to: site.relayId };
   const send = (step: string, body: object) => {
     const at = `/federation/v1/peer/${step}`;
     return site.request("POST", at, { body, headers: origin.headers("POST", at, body) });
   };
   const nonce_a = "a".repeat(64);
-  const proposed = await send("propose", { ...origin.introduction(), nonce_a, ...envelope });
+  const proposed = await send("propose", { ...origin.selfDescription(), nonce_a, ...envelope });
   const confirmed = await send("confirm", {
     relay_id: origin.relayId,
-    challenge_response: origin.answer(proposed.body["nonce_b"]),
+    challenge_response: origin.signChallenge(proposed.body["nonce_b"]),
     ...envelope,
   });
   if (confirmed.status !== 200) throw new Error(JSON.stringify(confirmed.body));

@@ -1,21 +1,21 @@
 import { toMicro, type Micro } from "@agent/budget";
 import {
   countPassedHopsAsync,
-  earlierRelays,
+  listEarlierRelays,
   FEDERATION_LIMITS,
-  leastPayment,
+  computeMinPayment,
   type TaskForward,
 } from "@agent/federation-protocol";
 import { getListing } from "../agents/listing.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { findPeer } from "./peer-store.ts";
-import type { Via } from "./remote-candidates.ts";
+import type { NextHop } from "./remote-candidates.ts";
 
 /** Whom a forward is for; only an agent of this relay has its listing here. */
-interface Priced {
-  readonly known: { readonly price: Micro | null };
-  readonly via: Via | undefined;
+interface PricedTarget {
+  readonly details: { readonly price: Micro | null };
+  readonly nextHop: NextHop | undefined;
 }
 
 /**
@@ -25,24 +25,32 @@ interface Priced {
 export async function countHops(
   { storage, config }: Pick<Services, "storage" | "config">,
   from: Pick<FederationPeerRow, "relay_id">,
-  { message, body, worker }: { message: TaskForward; body: unknown; worker: Priced | undefined },
+  {
+    message,
+    body,
+    worker,
+  }: { message: TaskForward; body: unknown; worker: PricedTarget | undefined },
 ): Promise<number> {
   const paid = toMicro(message.budget.amount);
   const { platformFeeRate } = config.payments;
-  const price = worker?.known.price ?? null;
-  if (worker === undefined || price === null || paid >= leastPayment(price, platformFeeRate, 1)) {
+  const price = worker?.details.price ?? null;
+  if (
+    worker === undefined ||
+    price === null ||
+    paid >= computeMinPayment(price, platformFeeRate, 1)
+  ) {
     return 1;
   }
   const [listing, ...peers] = await Promise.all([
-    worker.via === undefined ? getListing(storage.read, message.target_agent) : undefined,
-    ...earlierRelays(message, from.relay_id).map((id) => findPeer(storage.read, id)),
+    worker.nextHop === undefined ? getListing(storage.read, message.target_agent) : undefined,
+    ...listEarlierRelays(message, from.relay_id).map((id) => findPeer(storage.read, id)),
   ]);
   const keys = new Map(peers.flatMap((peer) => (peer ? [[peer.relay_id, pinnedKey(peer)]] : [])));
   const listed =
     listing !== undefined && "body" in listing ? listing.body.federation_hops : undefined;
   return countPassedHopsAsync(body, message, {
     from: from.relay_id,
-    keyOf: (relayId) => keys.get(relayId),
+    findKey: (relayId) => keys.get(relayId),
     federationHops: listed ?? FEDERATION_LIMITS.maxHops,
   });
 }

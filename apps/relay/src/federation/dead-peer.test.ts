@@ -1,44 +1,50 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, queryOf, suspend } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { answering, type Answering, type Asked } from "../../test/listening-peer.ts";
-import { until } from "../../test/network.ts";
+import { federated, createQuery, suspend } from "../../test/contract/federation.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import {
+  startListeningPeer,
+  type ListeningPeer,
+  type ReceivedRequest,
+} from "../../test/listening-peer.ts";
+import { waitUntil } from "../../test/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 /** Four hops of patience: those of the relays that a query may come to, and the way to the first. */
 const patienceMs = 1_000;
 
 let t: TestRelay;
-let listening: Answering;
+let listening: ListeningPeer;
 let peer: FakePeer;
-let answer: (asked: Asked) => unknown;
+let answer: (asked: ReceivedRequest) => unknown;
 beforeEach(async () => {
   t = await startTestRelay(federated);
   answer = () => new Promise(() => {});
-  listening = await answering((asked) => (asked.path.endsWith("/discover") ? answer(asked) : {}));
-  peer = await fakePeer(t, listening.url).befriend();
+  listening = await startListeningPeer((asked) =>
+    asked.path.endsWith("/discover") ? answer(asked) : {},
+  );
+  peer = await createFakePeer(t, listening.url).completeHandshake();
 });
 afterEach(async () => {
   await t.close();
   await listening.close();
 });
 
-const queries = () => listening.asked.filter(({ path }) => path.endsWith("/discover"));
+const queries = () => listening.requests.filter(({ path }) => path.endsWith("/discover"));
 
 /** A capability that nobody has asked for before, so that peers are asked. */
 let made = 0;
 async function submission() {
   made += 1;
   const capability = `work-${made}`;
-  const boss = await t.agent();
-  const worker = await t.worker(0, capability);
+  const boss = await t.createAgent();
+  const worker = await t.createWorker(0, capability);
   const asked = queries().length;
   const submit = () =>
     t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
       prompt: "work",
       required_capabilities: [capability],
     });
-  const arrived = () => until(() => queries().length > asked, "the peer is asked");
+  const arrived = () => waitUntil(() => queries().length > asked, "the peer is asked");
   return { capability, worker, submit, arrived };
 }
 
@@ -66,16 +72,16 @@ describe("a peer that accepts and never answers", () => {
       expect(chosen(await submit())).toBe(worker.agentId);
     }
     expect(t.clock.now()).toBe(before);
-    await until(() => queries().length === 11, "it is asked all the same");
+    await waitUntil(() => queries().length === 11, "it is asked all the same");
     await t.clock.advance(5_000);
     const { submit, worker } = await submission();
     expect(chosen(await submit())).toBe(worker.agentId);
   });
 
   test("is waited for no longer than the relay that asked waits", async () => {
-    const asking = await fakePeer(t).befriend();
-    const reply = asking.post("/federation/v1/discover", queryOf(asking));
-    await until(() => queries().length === 1, "the peer is asked");
+    const asking = await createFakePeer(t).completeHandshake();
+    const reply = asking.post("/federation/v1/discover", createQuery(asking));
+    await waitUntil(() => queries().length === 1, "the peer is asked");
     await t.clock.advance(750);
     expect(await reply).toMatchObject({ status: 200, body: { agents: [] } });
   });
@@ -83,8 +89,8 @@ describe("a peer that accepts and never answers", () => {
   test("is not waited for at all after a heartbeat that it missed", async () => {
     await t.clock.advance(60_000);
     await t.relay.tick();
-    await until(async () => {
-      const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+    await waitUntil(async () => {
+      const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
       return (body["peers"] as { missed_heartbeats: number }[])[0]?.missed_heartbeats === 1;
     }, "the heartbeat is missed");
     const { submit, worker } = await submission();
@@ -107,7 +113,7 @@ describe("a peer that answers late", () => {
   });
 
   test("is heard by those who ask after it, and waited for the next time", async () => {
-    const remote = t.stranger();
+    const remote = t.createUnknownAgent();
     let say: (body: unknown) => void = () => {};
     answer = () => new Promise((resolve) => (say = resolve));
     const { capability, submit, arrived } = await submission();
@@ -117,8 +123,8 @@ describe("a peer that answers late", () => {
     expect(await first).toMatchObject({ status: 201 });
 
     say(telling(remote.agentId, capability, remote.publicKey));
-    const boss = await t.agent();
-    await until(async () => {
+    const boss = await t.createAgent();
+    await waitUntil(async () => {
       const found = await t.as(boss, "GET", `/api/v1/agents/discover?capability=${capability}`);
       return (found.body["agents"] as { agent_id: string }[]).some(
         ({ agent_id }) => agent_id === remote.agentId,

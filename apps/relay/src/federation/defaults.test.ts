@@ -1,40 +1,40 @@
 import { verifyJson, hexToBytes } from "@agent/crypto";
-import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  booksOf,
-  peer,
+  getReconciliation,
+  addPeer,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => Fate;
+let fate: (path: string) => ProxyAction;
 let proxies: LossyProxy[];
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 /** Beta works for alpha, whose settlements do not arrive while `fate` says so. */
 beforeEach(async () => {
-  clock = manualClock();
+  clock = createManualClock();
   fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => lossyProxy((path) => fate(path))));
+  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
   a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0]!.url });
   const env = { AGENT_FEDERATION_CREDIT_LIMIT: "1.5" };
   b = await startSite({ name: "beta", clock, seed: 2, env, url: proxies[1]!.url });
   proxies[0]!.to(`http://127.0.0.1:${a.port}`);
   proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
@@ -44,16 +44,16 @@ afterEach(async () => {
 const peersPath = "/api/v1/admin/federation/peers";
 
 async function debtor() {
-  const { body } = await b.asMaster("GET", peersPath);
+  const { body } = await b.asOperator("GET", peersPath);
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
 /** A task whose result alpha accepts; answers its id. */
 async function accepted(): Promise<string> {
-  const { body } = await submitFor(a, boss);
+  const { body } = await submitToBest(a, boss);
   const taskId = String(body["task_id"]);
-  await work(b, worker, await taskFor(b, worker, taskId));
-  await until(async () => (await shown(taskId)).accepted !== null, "the result is accepted");
+  await completeTask(b, worker, await waitForTask(b, worker, taskId));
+  await waitUntil(async () => (await shown(taskId)).accepted !== null, "the result is accepted");
   return taskId;
 }
 
@@ -65,19 +65,19 @@ interface Shown {
 
 /** What the operator of beta sees of a task of alpha's. */
 async function shown(taskId: string): Promise<Shown> {
-  const { body } = await b.asMaster("GET", `/agent/${worker.agentId}/task/${taskId}`);
+  const { body } = await b.asOperator("GET", `/agent/${worker.agentId}/task/${taskId}`);
   return body["peer"] as Shown;
 }
 
 const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-  until(async () => {
+  waitUntil(async () => {
     if (await done()) return true;
     await clock.advance(ms);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
     return false;
   }, what);
 
-const withoutSettlements = (path: string): Fate =>
+const withoutSettlements = (path: string): ProxyAction =>
   path.includes("/settlement") ? "refuse" : "pass";
 
 async function defaulted(): Promise<string> {
@@ -86,107 +86,109 @@ async function defaulted(): Promise<string> {
   await pass(
     600_000,
     "the hold lapses",
-    () => b.logged("federation.settlement.defaulted").length > 0,
+    () => b.listLogged("federation.settlement.defaulted").length > 0,
   );
   return taskId;
 }
 
 async function metricOf(name: string): Promise<number> {
-  const { text } = await b.asMaster("GET", "/metrics");
+  const { text } = await b.asOperator("GET", "/metrics");
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
-const keyOf = async (site: Site) =>
+const keyOf = async (site: TestSite) =>
   hexToBytes(String((await site.request("GET", "/federation/v1/identity")).body["public_key"]));
 
 describe("A9: a peer that accepts a result and does not settle", () => {
   test("defaults: it is logged, counted, owed, and one failed outcome of that peer", async () => {
     const taskId = await defaulted();
-    expect(b.logged("federation.settlement.defaulted")).toMatchObject([
+    expect(b.listLogged("federation.settlement.defaulted")).toMatchObject([
       { level: "error", correlationId: taskId, relay_id: a.relayId, amount: 0.95 },
     ]);
     expect(await debtor()).toMatchObject({ defaulted: 0.95, position: 0 });
     expect(await metricOf("agent_relay_federation_defaulted_usd")).toBe(0.95);
     expect((await shown(taskId)).hold).toBe("defaulted");
-    expect(await booksOf(b)).toMatchObject({ consistent: true, totals: { holds: 0 } });
-    const { body } = await b.asMaster("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
+    expect(await getReconciliation(b)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    const { body } = await b.asOperator("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
     expect(body).toMatchObject({ failed_tasks: 1, successful_tasks: 0 });
   });
 
   test("has less credit by it: its next paid task is refused, until the operator clears it", async () => {
     await defaulted();
-    const refused = await submitFor(a, boss);
+    const refused = await submitToBest(a, boss);
     expect(refused.status).toBe(201);
-    await until(
+    await waitUntil(
       () =>
-        b.logged("federation.task.refused").some(({ code }) => code === "clearing.limit_exceeded"),
+        b
+          .listLogged("federation.task.refused")
+          .some(({ code }) => code === "clearing.limit_exceeded"),
       "the forward is refused",
     );
     const clear = `${peersPath}/${a.relayId}/clear-defaults`;
-    const bad = await b.asMaster("POST", clear, { reason: "" });
+    const bad = await b.asOperator("POST", clear, { reason: "" });
     expect(bad).toMatchObject({ status: 400, body: { code: "request.invalid" } });
     expect(bad.text).toContain("reason");
     expect(await debtor()).toMatchObject({ defaulted: 0.95 });
     expect(await b.as(worker, "POST", clear, { reason: "mine" })).toMatchObject({ status: 403 });
-    expect(await b.asMaster("POST", clear, { reason: "written off" })).toMatchObject({
+    expect(await b.asOperator("POST", clear, { reason: "written off" })).toMatchObject({
       status: 200,
       body: { relay_id: a.relayId, cleared: 0.95, tasks: 1 },
     });
-    expect(b.logged("federation.defaults.cleared")).toMatchObject([
+    expect(b.listLogged("federation.defaults.cleared")).toMatchObject([
       { relay_id: a.relayId, amount: 0.95, tasks: 1, reason: "written off" },
     ]);
     expect(await debtor()).toMatchObject({ defaulted: 0 });
-    expect(await b.asMaster("POST", clear, { reason: "again" })).toMatchObject({
+    expect(await b.asOperator("POST", clear, { reason: "again" })).toMatchObject({
       body: { cleared: 0, tasks: 0 },
     });
     fate = () => "pass";
-    await submitFor(a, boss);
-    await taskFor(b, worker);
+    await submitToBest(a, boss);
+    await waitForTask(b, worker);
   });
 
   test("clears its default by settling later, for which it needs no new credit", async () => {
     const taskId = await defaulted();
-    const limit = await b.asMaster("PUT", `${peersPath}/${a.relayId}`, { credit_limit: 0.5 });
+    const limit = await b.asOperator("PUT", `${peersPath}/${a.relayId}`, { credit_limit: 0.5 });
     expect(limit.status).toBe(200);
     const outbox = "/api/v1/admin/federation/outbox";
     await pass(600_000, "alpha gives up", async () => {
-      const { body } = await a.asMaster("GET", `${outbox}?state=failed`);
+      const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
       return (body["settlements"] as unknown[]).length === 1;
     });
     fate = () => "pass";
-    const { body } = await a.asMaster("GET", `${outbox}?state=failed`);
+    const { body } = await a.asOperator("GET", `${outbox}?state=failed`);
     const [entry] = body["settlements"] as { settlement_id: string }[];
-    await a.asMaster("POST", `${outbox}/${String(entry?.settlement_id)}/retry`);
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+    await a.asOperator("POST", `${outbox}/${String(entry?.settlement_id)}/retry`);
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     expect(await debtor()).toMatchObject({ defaulted: 0, position: -0.95 });
     expect((await shown(taskId)).hold).toBe("settled");
-    expect(b.logged("federation.settlement.default_settled")).toHaveLength(1);
-    expect(await booksOf(b)).toMatchObject({ consistent: true });
+    expect(b.listLogged("federation.settlement.default_settled")).toHaveLength(1);
+    expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 
   test("gains nothing by accepting only after the hold has lapsed", async () => {
     fate = (path) => (path.includes("/task/result") ? "lose-answer" : withoutSettlements(path));
-    const { body } = await submitFor(a, boss);
+    const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
-    await work(b, worker, await taskFor(b, worker, taskId));
+    await completeTask(b, worker, await waitForTask(b, worker, taskId));
     const holdOf = async () => (await shown(taskId)).hold;
     await pass(600_000, "the hold lapses", async () => (await holdOf()) === "released");
-    expect(b.logged("federation.settlement.defaulted")).toEqual([]);
+    expect(b.listLogged("federation.settlement.defaulted")).toEqual([]);
     fate = withoutSettlements;
     await pass(600_000, "the result is accepted", async () => (await holdOf()) === "due");
     expect(await debtor()).toMatchObject({ defaulted: 0 });
     await pass(600_000, "alpha defaults", async () => (await holdOf()) === "defaulted");
     expect(await debtor()).toMatchObject({ defaulted: 0.95 });
-    expect(await booksOf(b)).toMatchObject({ consistent: true });
+    expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   });
 });
 
 describe("A9: a peer that settles", () => {
   test("never defaults, however long ago that was", async () => {
     const taskId = await accepted();
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     await pass(600_000, "a day passes", () => clock.now() > 1_760_000_000_000 + 86_400_000);
-    expect(b.logged("federation.settlement.defaulted")).toEqual([]);
+    expect(b.listLogged("federation.settlement.defaulted")).toEqual([]);
     expect(await debtor()).toMatchObject({ defaulted: 0, position: -0.95 });
     expect((await shown(taskId)).hold).toBe("settled");
   });

@@ -1,14 +1,14 @@
-import { asMicro, fromMicro, unpassedPostings } from "@agent/budget";
+import { asMicro, fromMicro, buildRetentionPostings } from "@agent/budget";
 import {
   beginAsk,
   beginAttempt,
-  createSettlement,
+  createSettlementForward,
   endAsk,
   endAttempt,
-  isSettlementOver,
-  nextStep,
-  outboundPaid,
-  passedOn,
+  isSettlementResolved,
+  getNextStep,
+  buildOutboundPayment,
+  buildForwardedPayment,
   ReportedSettlementsSchema,
   SettlementAnswerSchema,
   type Delivery,
@@ -21,50 +21,50 @@ import { releaseHold } from "../budget/hold.ts";
 import { newId } from "../runtime.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { countPayment } from "../tasks/count-payment.ts";
-import { announceStanding, type Standing } from "../tasks/count-task.ts";
+import { recordTaskPayment } from "../tasks/count-payment.ts";
+import { publishReputation, type ReputationUpdate } from "../tasks/count-task.ts";
 import { callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
-import { endHold } from "./hold-store.ts";
-import { findOutbox, putOutbox, type OutboxEntry } from "./outbox-store.ts";
+import { deleteHold } from "./hold-store.ts";
+import { findOutbox, saveOutboxEntry, type OutboxEntry } from "./outbox-store.ts";
 import { isFromPeer } from "./parties.ts";
 import { findPeer } from "./peer-store.ts";
 
 /** Does what is due for a settlement: sends it, or asks the peer whether an earlier copy was booked. */
-export async function deliverSettlement(
+export async function sendSettlement(
   services: FederationServices,
   settlementId: string,
 ): Promise<void> {
   const { storage, runtime, federation } = services;
-  const begun = await storage.transaction(async (tx) => {
+  const started = await storage.transaction(async (tx) => {
     const entry = await findOutbox(tx, settlementId);
     const now = runtime.now();
-    const step = entry === undefined ? null : nextStep(entry.settlement, now);
+    const step = entry === undefined ? null : getNextStep(entry.settlement, now);
     if (entry === undefined || step === null) return undefined;
-    const begin = step === "forward" ? beginAttempt : beginAsk;
-    const settlement = begin(entry.settlement, federation.schedule, now);
-    await putOutbox(tx, { ...entry, settlement });
+    const beginStep = step === "forward" ? beginAttempt : beginAsk;
+    const settlement = beginStep(entry.settlement, federation.schedule, now);
+    await saveOutboxEntry(tx, { ...entry, settlement });
     return { step, settlement };
   });
-  if (begun === undefined) return;
-  const { step, settlement } = begun;
+  if (started === undefined) return;
+  const { step, settlement } = started;
   const peer = await findPeer(storage.read, settlement.peerId);
   if (peer === undefined) return;
   if (step === "forward") {
-    const reply = await send(services, peer, settlement);
-    const delivery = deliveryOf(reply, settlementId);
-    await change(services, settlementId, reply.code ?? null, (stored) =>
+    const reply = await postForward(services, peer, settlement);
+    const delivery = toDelivery(reply, settlementId);
+    await applyTransition(services, settlementId, reply.code ?? null, (stored) =>
       endAttempt(stored, delivery, { ...federation.schedule, now: runtime.now() }),
     );
   } else {
-    const { list, code } = await ask(services, peer, settlement);
-    await change(services, settlementId, code ?? null, (stored) =>
+    const { list, code } = await fetchReportedSettlements(services, peer, settlement);
+    await applyTransition(services, settlementId, code ?? null, (stored) =>
       endAsk(stored, list, runtime.now()),
     );
   }
 }
 
-function send(
+function postForward(
   services: FederationServices,
   peer: FederationPeerRow,
   settlement: OutgoingSettlement,
@@ -73,19 +73,19 @@ function send(
   return callPeer(services, peer, {
     method: "POST",
     path: "/federation/v1/settlement/forward",
-    body: createSettlement(settlement, { self: relayId, secretKey }),
+    body: createSettlementForward(settlement, { self: relayId, secretKey }),
   });
 }
 
 /** Only an answer about this very settlement says that it was booked. */
-function deliveryOf({ delivery, body }: PeerReply, settlementId: string): Delivery {
+function toDelivery({ delivery, body }: PeerReply, settlementId: string): Delivery {
   if (delivery.kind !== "answered" || delivery.status !== 200) return delivery;
   const answer = v.safeParse(SettlementAnswerSchema, body);
   const isAbout = answer.success && answer.output.settlement_id === settlementId;
   return isAbout ? delivery : { kind: "unknown" };
 }
 
-async function ask(
+async function fetchReportedSettlements(
   services: FederationServices,
   peer: FederationPeerRow,
   { taskId }: OutgoingSettlement,
@@ -98,43 +98,44 @@ async function ask(
 }
 
 /** Moves an entry on, and the money with it when that ends it. */
-export async function change(
+export async function applyTransition(
   services: FederationServices,
   settlementId: string,
   lastError: string | null,
-  move: (settlement: OutgoingSettlement) => OutgoingSettlement,
-  noteIn?: (tx: Tx, after: OutboxEntry) => Promise<void> | undefined,
+  transition: (settlement: OutgoingSettlement) => OutgoingSettlement,
+  onChanged?: (tx: Tx, after: OutboxEntry) => Promise<void> | undefined,
 ): Promise<OutboxEntry | undefined> {
   const { storage, runtime, log, federation } = services;
   const changed = await storage.transaction(async (tx) => {
     const before = await findOutbox(tx, settlementId);
     if (before === undefined) return undefined;
-    const settlement = move(before.settlement);
-    const ends = settlement.resolution !== before.settlement.resolution;
+    const settlement = transition(before.settlement);
+    const isResolved = settlement.resolution !== before.settlement.resolution;
     const after: OutboxEntry = {
       ...before,
       settlement,
       lastError: settlement.resolution === "paid" ? null : lastError,
-      endedAt: isSettlementOver(settlement) ? (before.endedAt ?? runtime.now()) : null,
+      endedAt: isSettlementResolved(settlement) ? (before.endedAt ?? runtime.now()) : null,
     };
-    await putOutbox(tx, after);
-    const isPaid = ends && settlement.resolution === "paid";
-    const standings = isPaid ? await pay(tx, services, after) : [];
-    if (ends && settlement.resolution === "refunded") await refund(tx, services, after);
-    await noteIn?.(tx, after);
-    return { after, ends, standings };
+    await saveOutboxEntry(tx, after);
+    const isPaid = isResolved && settlement.resolution === "paid";
+    const reputationUpdates = isPaid ? await recordPayment(tx, services, after) : [];
+    if (isResolved && settlement.resolution === "refunded") await recordRefund(tx, services, after);
+    await onChanged?.(tx, after);
+    return { after, ends: isResolved, standings: reputationUpdates };
   });
   if (changed === undefined || !changed.ends) return changed?.after;
   const { settlement, payerId } = changed.after;
-  for (const standing of changed.standings) announceStanding(services, settlement.taskId, standing);
-  const about = {
+  for (const reputationUpdate of changed.standings)
+    publishReputation(services, settlement.taskId, reputationUpdate);
+  const logFields = {
     correlationId: settlement.taskId,
     settlement_id: settlementId,
     relay_id: settlement.peerId,
   };
   if (settlement.resolution === "paid") {
     log.info("settlement.created", {
-      ...about,
+      ...logFields,
       status: "completed",
       net: fromMicro(settlement.terms.net),
       fee: fromMicro(settlement.terms.fee),
@@ -142,26 +143,29 @@ export async function change(
       payee_id: settlement.agentId,
     });
   } else if (settlement.resolution === "refunded") {
-    federation.log.warn("settlement.retry.refunded", { ...about, payer_id: payerId });
+    federation.log.warn("settlement.retry.refunded", { ...logFields, payer_id: payerId });
   } else if (settlement.resolution === "held") {
-    federation.log.error("federation.settlement.held", { ...about, attempts: settlement.attempts });
+    federation.log.error("federation.settlement.held", {
+      ...logFields,
+      attempts: settlement.attempts,
+    });
   }
   return changed.after;
 }
 
 /** The peer has it on its books: the payer is charged, and the peer is owed its part. */
-async function pay(
+async function recordPayment(
   tx: Tx,
   services: FederationServices,
   { settlement, payerId, locked, allocationId, feePostings = [] }: OutboxEntry,
-): Promise<readonly Standing[]> {
+): Promise<readonly ReputationUpdate[]> {
   const { runtime } = services;
   const { taskId, peerId, terms } = settlement;
-  await endHold(tx, taskId);
+  await deleteHold(tx, taskId);
   const entry = { taskId, description: "completed" };
   const postings = isFromPeer({ submitted_by: payerId })
-    ? passedOn({ peerId, taskId, amount: terms.net })
-    : outboundPaid({ peerId, taskId, payerId, locked: asMicro(locked), terms });
+    ? buildForwardedPayment({ peerId, taskId, amount: terms.net })
+    : buildOutboundPayment({ peerId, taskId, payerId, locked: asMicro(locked), terms });
   const rows = await postClearing(tx, runtime, postings, entry);
   await recordSettlement(
     tx,
@@ -182,23 +186,23 @@ async function pay(
     },
     [...feePostings, ...rows],
   );
-  return countPayment(tx, services, { taskId, executorId: settlement.agentId, peerId });
+  return recordTaskPayment(tx, services, { taskId, executorId: settlement.agentId, peerId });
 }
 
 /**
  * Nothing was paid: the whole hold goes back to the payer. A relay in the middle was paid and keeps
  * the rest for its operator to hand over: on a peer's account nothing moves without that peer.
  */
-async function refund(
+async function recordRefund(
   tx: Tx,
   { runtime }: FederationServices,
   { settlement, payerId, locked, allocationId }: OutboxEntry,
 ): Promise<void> {
   const { taskId } = settlement;
-  await endHold(tx, taskId);
+  await deleteHold(tx, taskId);
   const description = "settlement refunded";
   if (isFromPeer({ submitted_by: payerId })) {
-    const postings = unpassedPostings({ taskId, amount: asMicro(locked) });
+    const postings = buildRetentionPostings({ taskId, amount: asMicro(locked) });
     await postClearing(tx, runtime, postings, { taskId, description });
   } else {
     await releaseHold(tx, runtime, { task_id: taskId, submitted_by: payerId, locked }, description);

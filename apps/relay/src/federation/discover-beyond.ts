@@ -4,60 +4,66 @@ import type { KnownAgent } from "@agent/federation-protocol";
 import type { Answer, DiscoveryEntry, Operations, QueryOf } from "@agent/wire";
 import { encodeCursor } from "../http/cursor.ts";
 import type { Caller } from "../identity/caller.ts";
-import { BLOCKED, levelName, scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { BLOCKED, levelName, scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
-import { discoverRemote, findRemote } from "./discover-remote.ts";
+import { searchRemoteAgents, findRemoteAgent } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
-import { priceOfRemote } from "./remote-candidates.ts";
+import { calculateRemotePrice } from "./remote-candidates.ts";
 
-interface Page {
+interface RemotePage {
   readonly query: QueryOf<Operations["discover"]>;
   readonly caller: Caller;
   /** What this relay knows itself: no more of that follows. */
   readonly agents: readonly DiscoveryEntry[];
   readonly after: string | undefined;
-  readonly room: number;
+  readonly limit: number;
 }
 
 /** Cursors among other relays' agents, which come behind all of this relay's own. */
-const beyond = "~";
+const REMOTE_CURSOR_PREFIX = "~";
 
 /** The rest of a page of discovery, with agents of other relays (specification, "Discovery entry"). */
-export async function discoverBeyond(
+export async function listRemoteAgents(
   services: FederationServices,
-  { query, caller, agents, after = "", room }: Page,
+  { query, caller, agents, after = "", limit }: RemotePage,
 ): Promise<Answer<Operations["discover"]>> {
   const { capability, q } = query;
-  const last = after.startsWith(beyond) ? after.slice(beyond.length) : "";
-  const remote = await discoverRemote(services, { capability, q });
-  const rest = remote.filter(({ agent_id }) => agent_id > last);
-  const shown = rest.slice(0, room);
+  const last = after.startsWith(REMOTE_CURSOR_PREFIX)
+    ? after.slice(REMOTE_CURSOR_PREFIX.length)
+    : "";
+  const remote = await searchRemoteAgents(services, { capability, q });
+  const remaining = remote.filter(({ agent_id }) => agent_id > last);
+  const shown = remaining.slice(0, limit);
   const required = capability === undefined ? [] : [capability];
   const entries = await Promise.all(
-    shown.map((agent) => entryOf(services, agent, required, caller)),
+    shown.map((agent) => toDiscoveryEntry(services, agent, required, caller)),
   );
-  const more = rest.length > shown.length ? shown : [];
+  const more = remaining.length > shown.length ? shown : [];
   return {
     status: 200,
     body: {
       agents: [...agents, ...entries],
-      next_cursor: encodeCursor(more, more.length, ({ agent_id }) => `${beyond}${agent_id}`),
+      next_cursor: encodeCursor(
+        more,
+        more.length,
+        ({ agent_id }) => `${REMOTE_CURSOR_PREFIX}${agent_id}`,
+      ),
     },
   };
 }
 
 /** One agent of another relay. */
-export async function remoteEntry(
+export async function findRemoteEntry(
   services: FederationServices,
   agentId: string,
   caller: Caller,
 ): Promise<DiscoveryEntry | undefined> {
-  const known = await findRemote(services, agentId);
-  return known && entryOf(services, known, [], caller);
+  const known = await findRemoteAgent(services, agentId);
+  return known && toDiscoveryEntry(services, known, [], caller);
 }
 
 /** What a peer told, without what only this relay can know: how to reach it, how it is trusted. */
-async function entryOf(
+async function toDiscoveryEntry(
   { storage }: FederationServices,
   agent: KnownAgent,
   required: readonly string[],
@@ -68,7 +74,7 @@ async function entryOf(
       ? await findTrust(storage.read, caller.agentId, agent.agent_id)
       : undefined;
   const online = agent.availability === 1;
-  const price = priceOfRemote(agent, required);
+  const price = calculateRemotePrice(agent, required);
   return {
     agent_id: agent.agent_id,
     public_key: agent.public_key,
@@ -76,7 +82,7 @@ async function entryOf(
     endpoint_url: null,
     capabilities: agent.capabilities,
     metadata: { name: agent.name, description: agent.description },
-    trust_level: levelName(own?.trust_level ?? levelAt(agent.trust)),
+    trust_level: levelName(own?.trust_level ?? levelForScore(agent.trust)),
     cost:
       price === null || (agent.pricing.length === 0 && agent.cost === null)
         ? null
@@ -93,9 +99,9 @@ async function entryOf(
 }
 
 /** The trust of a whole way as a level: the highest whose score it reaches. */
-function levelAt(trust: number): number {
+function levelForScore(trust: number): number {
   for (let level = 4; level > BLOCKED; level -= 1) {
-    if (trust >= scoreOf(level)) return level;
+    if (trust >= scoreOfLevel(level)) return level;
   }
   return UNKNOWN;
 }

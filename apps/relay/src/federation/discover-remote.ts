@@ -1,39 +1,39 @@
 import { isUuid } from "@agent/crypto";
-import { beginQuery, type AgentQuery, type ClaimedAgent } from "@agent/federation-protocol";
+import { createQuery, type AgentQuery, type ClaimedAgent } from "@agent/federation-protocol";
 import { limits } from "@agent/wire";
 import { newId } from "../runtime.ts";
-import { askPeers } from "./ask-peers.ts";
+import { queryPeers } from "./ask-peers.ts";
 import type { FederationServices } from "./federation.ts";
 
 /** Agents of other relays that a query of this relay's own finds, nearest way each. */
-export function discoverRemote(
+export function searchRemoteAgents(
   services: FederationServices,
   { capability, q }: Pick<AgentQuery, "capability" | "q">,
 ): Promise<readonly ClaimedAgent[]> {
   const { federation, identity, runtime, config } = services;
-  return federation.remote.search(JSON.stringify([capability, q]), () => {
+  return federation.remoteAgents.search(JSON.stringify([capability, q]), () => {
     const queryId = newId(runtime);
     // It may come back around a ring.
-    federation.queries.take(queryId, runtime.now());
+    federation.seenQueries.add(queryId, runtime.now());
     const query = {
       ...(capability !== undefined && { capability }),
       ...(q !== undefined && { q }),
-      limit: limits.pageMax,
+      limit: limits.maxPageSize,
     };
     const { maxHops } = config.federation;
-    return askPeers(services, beginQuery(query, { self: identity.relayId, queryId, maxHops }));
+    return queryPeers(services, createQuery(query, { self: identity.relayId, queryId, maxHops }));
   });
 }
 
 /** What peers tell of one agent: lately, or when they are asked now. */
-export async function findRemote(
+export async function findRemoteAgent(
   services: FederationServices,
   agentId: string,
 ): Promise<ClaimedAgent | undefined> {
-  const { remote } = services.federation;
+  const { remoteAgents: remote } = services.federation;
   // Who was found by what it can do may be claimed by others who cannot.
-  if (!isUuid(agentId) || remote.wasAskedFor(agentId)) return remote.get(agentId);
-  await discoverRemote(services, { q: agentId });
-  remote.noteAskedFor(agentId);
+  if (!isUuid(agentId) || remote.wasQueried(agentId)) return remote.get(agentId);
+  await searchRemoteAgents(services, { q: agentId });
+  remote.markQueried(agentId);
   return remote.get(agentId);
 }

@@ -1,12 +1,19 @@
 import { verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startNetwork, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
-import { masterToken } from "../../test/test-relay.ts";
+import {
+  startNetwork,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
+} from "../../test/network.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
-let a: Site;
-let b: Site;
-let c: Site;
+let a: TestSite;
+let b: TestSite;
+let c: TestSite;
 beforeEach(async () => {
   network = await startNetwork(
     ["alpha", "beta", "gamma"],
@@ -15,29 +22,29 @@ beforeEach(async () => {
       [1, 2],
     ],
   );
-  [a, b, c] = network.sites as [Site, Site, Site];
+  [a, b, c] = network.sites as [TestSite, TestSite, TestSite];
 });
 afterEach(() => network.close());
 
 /** A task of an agent of `a` that one of another relay has done and, if it costs anything, is paid for. */
 async function done(price: number, at = b) {
-  const boss = await a.agent();
+  const boss = await a.createAgent();
   await a.deposit(boss, 10);
-  const worker = await at.worker(price);
-  await submitFor(a, boss);
-  const task = await taskFor(at, worker);
-  await work(at, worker, task);
-  await until(async () => {
+  const worker = await at.createWorker(price);
+  await submitToBest(a, boss);
+  const task = await waitForTask(at, worker);
+  await completeTask(at, worker, task);
+  await waitUntil(async () => {
     const { body } = await a.as(boss, "GET", `/agent/${boss.agentId}/task/${task.task_id}`);
     return body["receipt"] !== null;
   }, "the result comes back");
-  await until(async () => (await a.balance(boss)) === 10 - price, "it is paid");
+  await waitUntil(async () => (await a.getBalance(boss)) === 10 - price, "it is paid");
   return { boss, worker, task };
 }
 
-async function evidenceAt(site: Site, agentId: string, taskId: string) {
+async function evidenceAt(site: TestSite, agentId: string, taskId: string) {
   const url = `http://relay.test/agent/${agentId}/task/${taskId}/evidence`;
-  const headers = { authorization: `Bearer ${masterToken}` };
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const text = await (await site.relay.fetch(new Request(url, { headers }))).text();
   const { body } = await site.request("GET", "/.well-known/agent-relay.json");
   const verdict = verifyArtifact(text, { publicKey: String(body["public_key"]), taskId });
@@ -63,7 +70,7 @@ describe("the evidence of a task that an agent of another relay did", () => {
 
   test("stands at the relay that did it, too, by what that one knows", async () => {
     const { worker, task } = await done(1);
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
     const { bundle, verdict } = await evidenceAt(b, worker.agentId, task.task_id);
     expect(verdict).toMatchObject({ valid: true });
     expect(verdict.checks).toEqual(rungs([...whole, "attested", "settled"]));
@@ -75,8 +82,8 @@ describe("the evidence of a task that an agent of another relay did", () => {
 
   test("stands at a relay in the middle: what it was paid is its fee and what it paid on", async () => {
     const { worker, task } = await done(1, c);
-    await until(async () => (await c.balance(worker)) > 0, "the worker is paid");
-    const { bundle, verdict } = await until(async () => {
+    await waitUntil(async () => (await c.getBalance(worker)) > 0, "the worker is paid");
+    const { bundle, verdict } = await waitUntil(async () => {
       const shown = await evidenceAt(b, worker.agentId, task.task_id);
       return shown.bundle.settlements.length > 0 && shown;
     }, "it is paid on");

@@ -1,9 +1,9 @@
 import { createHeartbeat, signAnswer } from "@agent/federation-protocol";
 import { afterEach, describe, expect, test } from "vitest";
-import { federated, forwardedAway } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { answering, type Answering } from "../../test/listening-peer.ts";
-import { startNetwork, until } from "../../test/network.ts";
+import { federated, forwardTaskToPeer } from "../../test/contract/federation.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
+import { startNetwork, waitUntil } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const own = ["relayed", "position", "signed_accepted", "cancel", "agent_succession"];
@@ -21,7 +21,7 @@ async function start(): Promise<TestRelay> {
 
 /** What the operator sees of the only peer. */
 async function peerOf(t: TestRelay) {
-  const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+  const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
@@ -37,7 +37,7 @@ describe("H18: relays of this version", () => {
     expect(identity.body).toMatchObject({ features: own, incarnation: 0 });
     const info = await t.request("GET", "/.well-known/agent-relay.json");
     expect(info.body["features"]).toEqual(expect.arrayContaining(["federation", ...own]));
-    const { body, headers } = await (await fakePeer(t).befriend()).heartbeat();
+    const { body, headers } = await (await createFakePeer(t).completeHandshake()).heartbeat();
     expect(body).toMatchObject({ features: own, incarnation: 0 });
     expect(headers.get("x-relay-signature")).not.toBeNull();
   });
@@ -52,11 +52,11 @@ describe("H18: relays of this version", () => {
 describe("H18: a peer of the version before", () => {
   test("is answered as by that version: no position, and an acceptance without a signature", async () => {
     const t = await start();
-    const { peer, receipt, listening } = await forwardedAway(t);
+    const { peer, receipt, listening } = await forwardTaskToPeer(t);
     closing.push(() => listening.close());
     expect(await peerOf(t)).toMatchObject({ features: [], incarnation: 0 });
     expect((await peer.heartbeat()).body).not.toHaveProperty("position");
-    const reply = await peer.post("/federation/v1/task/result", peer.resultOf(receipt));
+    const reply = await peer.post("/federation/v1/task/result", peer.createResult(receipt));
     expect(reply).toMatchObject({ status: 200 });
     expect(reply.body).toEqual({ status: "accepted" });
   });
@@ -65,14 +65,17 @@ describe("H18: a peer of the version before", () => {
     const t = await start();
     const listening = await answerer(t, (peer, timestamp) => plain(peer, t, timestamp));
     await beat(t);
-    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    await waitUntil(
+      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      "an answer",
+    );
     expect(await peerOf(t)).toMatchObject({ state: "active", missed_heartbeats: 0, features: [] });
-    expect(listening.asked.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
+    expect(listening.requests.some(({ path }) => path.endsWith("/heartbeat"))).toBe(true);
   });
 
   test("that was of this version loses the features that it no longer names", async () => {
     const t = await start();
-    const peer = await fakePeer(t).befriend();
+    const peer = await createFakePeer(t).completeHandshake();
     await peer.heartbeat(undefined, { features: own, incarnation: 5 });
     expect(await peerOf(t)).toMatchObject({ features: own, incarnation: 5 });
     await peer.heartbeat();
@@ -85,8 +88,11 @@ describe("H18: the features of an answer to a heartbeat", () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }), true);
     await beat(t);
-    await until(async () => (await peerOf(t))["features"] !== undefined, "an answer");
-    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    await waitUntil(async () => (await peerOf(t))["features"] !== undefined, "an answer");
+    await waitUntil(
+      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      "an answer",
+    );
     expect(await peerOf(t)).toMatchObject({ features: own });
   });
 
@@ -94,14 +100,17 @@ describe("H18: the features of an answer to a heartbeat", () => {
     const t = await start();
     await answerer(t, (peer, timestamp) => ({ ...plain(peer, t, timestamp), features: own }));
     await beat(t);
-    await until(async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(), "an answer");
+    await waitUntil(
+      async () => (await peerOf(t))["last_heartbeat_at"] === t.clock.now(),
+      "an answer",
+    );
     expect(await peerOf(t)).toMatchObject({ state: "active", features: [] });
   });
 });
 
 test("H18: the features of a heartbeat that names no receiver are not believed", async () => {
   const t = await start();
-  const peer = await fakePeer(t).befriend();
+  const peer = await createFakePeer(t).completeHandshake();
   expect(await peer.heartbeat(undefined, { features: own, to: undefined })).toMatchObject({
     status: 200,
   });
@@ -119,15 +128,15 @@ async function answerer(
   t: TestRelay,
   answer: (peer: FakePeer, timestamp: number) => object,
   signs = false,
-): Promise<Answering> {
+): Promise<ListeningPeer> {
   let peer: FakePeer | undefined;
-  const listening = await answering(({ path }, response) => {
+  const listening = await startListeningPeer(({ path }, response) => {
     if (peer === undefined || !path.endsWith("/heartbeat")) return {};
     const body = answer(peer, t.clock.now() + 1);
     if (signs) response.setHeader("x-relay-signature", signAnswer(body, peer.secretKey));
     return body;
   });
   closing.push(() => listening.close());
-  peer = await fakePeer(t, listening.url).befriend();
+  peer = await createFakePeer(t, listening.url).completeHandshake();
   return listening;
 }

@@ -1,6 +1,6 @@
 import {
-  OnceWithin,
-  retrySchedule,
+  ReplayCache,
+  createRetrySchedule,
   type PendingPeer,
   type RetrySchedule,
 } from "@agent/federation-protocol";
@@ -16,29 +16,29 @@ import { createRemoteAgents, type RemoteAgents } from "./remote-agents.ts";
 export interface Federation {
   readonly endpointUrl: string;
   /** Signatures that open a door once. */
-  readonly signatures: OnceWithin;
+  readonly seenSignatures: ReplayCache;
   /** Queries that were answered. */
-  readonly queries: OnceWithin;
+  readonly seenQueries: ReplayCache;
   /** Proposals that wait for their confirmation, by relay id. */
-  readonly pending: Map<string, PendingPeer>;
+  readonly pendingPeers: Map<string, PendingPeer>;
   /** Agents that peers have told of. */
-  readonly remote: RemoteAgents;
+  readonly remoteAgents: RemoteAgents;
   /** When a peer was last asked for the succession of its key, and what came of it, by relay id. */
-  readonly keyQuestions: Map<
+  readonly keyLookups: Map<
     string,
     { readonly at: number; readonly answer: Promise<FederationPeerRow | undefined> }
   >;
   /** Peers that let the time for an answer pass, by relay id: nobody waits for them. */
-  readonly silent: Set<string>;
+  readonly unresponsivePeers: Set<string>;
   readonly schedule: RetrySchedule;
   /** By how much the books of a peer differ from those here, in micro-units by relay id. */
-  readonly differences: Map<string, number>;
+  readonly positionDifferences: Map<string, number>;
   /** Its lines say that they are of the federation. */
   readonly log: Log;
   /** Tasks that no peer would take yet, by id; tried again with the heartbeats. */
-  readonly untaken: Set<string>;
+  readonly undeliveredTasks: Set<string>;
   /** The time to sign a notice with: it only grows. */
-  readonly noticeTime: () => number;
+  readonly nextNoticeTime: () => number;
   /** Has what is due looked for at once; without it the next tick does. */
   readonly wake: () => void;
   /** Says who looks. */
@@ -46,7 +46,7 @@ export interface Federation {
 }
 
 /** What dealing with other relays takes of a relay. */
-export type FederatingParts = Pick<
+export type FederationDependencies = Pick<
   Services,
   | "config"
   | "runtime"
@@ -62,7 +62,7 @@ export type FederatingParts = Pick<
 >;
 
 /** The parts of a relay that federates. */
-export type FederationServices = FederatingParts & { readonly federation: Federation };
+export type FederationServices = FederationDependencies & { readonly federation: Federation };
 
 /** Undefined while federation is off. */
 export function createFederation(
@@ -72,27 +72,27 @@ export function createFederation(
 ): Federation | undefined {
   if (endpointUrl === undefined) return undefined;
   let lastNotice = 0;
-  let look = () => {};
+  let wakeListener = () => {};
   return {
     endpointUrl,
     // A signed time may be as far ahead as behind.
-    signatures: new OnceWithin(2 * FEDERATION_LIMITS.timestampAgeMs),
-    queries: new OnceWithin(FEDERATION_LIMITS.queryMemoryMs),
-    pending: new Map(),
-    untaken: new Set(),
-    remote: createRemoteAgents(runtime.now),
-    silent: new Set(),
-    keyQuestions: new Map(),
-    differences: new Map(),
-    schedule: retrySchedule(retryScale),
+    seenSignatures: new ReplayCache(2 * FEDERATION_LIMITS.maxTimestampAgeMs),
+    seenQueries: new ReplayCache(FEDERATION_LIMITS.queryLifetimeMs),
+    pendingPeers: new Map(),
+    undeliveredTasks: new Set(),
+    remoteAgents: createRemoteAgents(runtime.now),
+    unresponsivePeers: new Set(),
+    keyLookups: new Map(),
+    positionDifferences: new Map(),
+    schedule: createRetrySchedule(retryScale),
     log: log.child({ service: "federation" }),
-    noticeTime() {
+    nextNoticeTime() {
       lastNotice = Math.max(runtime.now(), lastNotice + 1);
       return lastNotice;
     },
-    wake: () => look(),
+    wake: () => wakeListener(),
     onWake(listener) {
-      look = listener;
+      wakeListener = listener;
     },
   };
 }

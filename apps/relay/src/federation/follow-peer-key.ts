@@ -1,5 +1,5 @@
 import {
-  followKey,
+  updatePeerPin,
   type PeerPin,
   type RelayIdentity,
   RelayIdentitySchema,
@@ -9,10 +9,10 @@ import * as v from "valibot";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { callPeer, type PeerAddress, type PeerCaller } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
-import { findPeer, movePeerKey } from "./peer-store.ts";
+import { findPeer, updatePeerKey } from "./peer-store.ts";
 
 /** What the relay at an address says of itself; undefined when it does not answer as one. */
-export async function readIdentity(
+export async function fetchIdentity(
   caller: PeerCaller,
   address: PeerAddress,
 ): Promise<RelayIdentity | undefined> {
@@ -26,7 +26,7 @@ export async function readIdentity(
 }
 
 /** The key of a peer's row, as the rules of its succession know it. */
-export function pinOf({ relay_id, public_key, succession }: FederationPeerRow): PeerPin {
+export function toPeerPin({ relay_id, public_key, succession }: FederationPeerRow): PeerPin {
   return {
     relayId: relay_id,
     publicKey: public_key,
@@ -34,7 +34,7 @@ export function pinOf({ relay_id, public_key, succession }: FederationPeerRow): 
   };
 }
 
-export function rowWithPin(row: FederationPeerRow, pin: PeerPin): FederationPeerRow {
+export function withPin(row: FederationPeerRow, pin: PeerPin): FederationPeerRow {
   return { ...row, public_key: pin.publicKey, succession: JSON.stringify(pin.succession) };
 }
 
@@ -42,16 +42,16 @@ export function rowWithPin(row: FederationPeerRow, pin: PeerPin): FederationPeer
  * Judges what a peer signed by the key on record and, when that is not the key that signed, once more
  * by a newer one to which the peer's own document leads. Answers the peer as it is known then.
  */
-export async function underPeerKey<Judged>(
+export async function verifyWithPeerKey<Checked>(
   services: FederationServices,
   peer: FederationPeerRow,
-  judge: (peer: FederationPeerRow) => Promise<Judged> | Judged,
-  isOtherKey: (judged: Judged) => boolean,
-): Promise<{ readonly peer: FederationPeerRow; readonly judged: Judged }> {
-  const judged = await judge(peer);
-  if (!isOtherKey(judged)) return { peer, judged };
+  check: (peer: FederationPeerRow) => Promise<Checked> | Checked,
+  isOtherKey: (judged: Checked) => boolean,
+): Promise<{ readonly peer: FederationPeerRow; readonly checked: Checked }> {
+  const checked = await check(peer);
+  if (!isOtherKey(checked)) return { peer, checked };
   const moved = await followPeerKey(services, peer);
-  return moved === undefined ? { peer, judged } : { peer: moved, judged: await judge(moved) };
+  return moved === undefined ? { peer, checked } : { peer: moved, checked: await check(moved) };
 }
 
 /**
@@ -64,33 +64,33 @@ function followPeerKey(
 ): Promise<FederationPeerRow | undefined> {
   const { federation, runtime } = services;
   const now = runtime.now();
-  const last = federation.keyQuestions.get(peer.relay_id);
-  if (last !== undefined && now >= last.at && now - last.at < limits.federationKeyQuestionMs) {
+  const last = federation.keyLookups.get(peer.relay_id);
+  if (last !== undefined && now >= last.at && now - last.at < limits.federationKeyLookupMs) {
     return last.answer;
   }
-  const answer = askForKey(services, peer);
-  federation.keyQuestions.set(peer.relay_id, { at: now, answer });
+  const answer = fetchPeerKey(services, peer);
+  federation.keyLookups.set(peer.relay_id, { at: now, answer });
   return answer;
 }
 
-async function askForKey(
+async function fetchPeerKey(
   services: FederationServices,
   peer: FederationPeerRow,
 ): Promise<FederationPeerRow | undefined> {
   const { storage, freezer, federation } = services;
-  const identity = await readIdentity(services, peer);
+  const identity = await fetchIdentity(services, peer);
   if (identity === undefined || identity.public_key === peer.public_key) return undefined;
-  const followed = followKey(pinOf(peer), identity);
+  const followed = updatePeerPin(toPeerPin(peer), identity);
   if (!followed.ok) {
     federation.log.warn("federation.peer.key_refused", { relay_id: peer.relay_id });
     return undefined;
   }
   const { pin } = followed;
   // Nothing is stored while the relay is frozen; the peer is asked again after that.
-  if (freezer.frozen() !== undefined) return rowWithPin(peer, pin);
+  if (freezer.frozen() !== undefined) return withPin(peer, pin);
   return storage.transaction(async (tx) => {
     const change = { relay_id: peer.relay_id, before: peer.public_key, public_key: pin.publicKey };
-    const isMoved = await movePeerKey(tx, {
+    const isMoved = await updatePeerKey(tx, {
       ...change,
       succession: JSON.stringify(pin.succession),
     });

@@ -1,62 +1,62 @@
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  booksOf,
-  positionsOf,
+  getReconciliation,
+  getPeerPositions,
   startNetwork,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
-import { holdingsOf } from "../../test/market.ts";
+import { getAgentStates } from "../../test/market.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  [a, b] = network.sites as [Site, Site];
-  boss = await a.agent();
+  [a, b] = network.sites as [TestSite, TestSite];
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(() => network.close());
 
 /** A task of price 1 that alpha has forwarded to beta, as its delegator sees it. */
 async function forwarded() {
-  const { body } = await submitFor(a, boss);
+  const { body } = await submitToBest(a, boss);
   const taskId = String(body["task_id"]);
   const path = `/agent/${boss.agentId}/task/${taskId}`;
   const status = async () => {
     const poll = await a.as(boss, "GET", path);
     return (poll.body["task"] as { status: string }).status;
   };
-  await until(async () => (await status()) === "claimed", "the task is forwarded");
+  await waitUntil(async () => (await status()) === "claimed", "the task is forwarded");
   const task = { task_id: taskId, prompt: "work", submitted_at: network.clock.now() };
   return { task, path, status };
 }
 
 /** Posts the receipt of a free task of the delegator to itself, with `inner` nested in it. */
-async function nestInOwnTask(inner: ReturnType<typeof receiptOf>) {
+async function nestInOwnTask(inner: ReturnType<typeof createReceipt>) {
   const own = `/agent/${boss.agentId}/task`;
   const { body } = await a.as(boss, "POST", own, { prompt: "mine" });
   const task = { task_id: String(body["task_id"]), prompt: "mine", submitted_at: a.clock.now() };
-  const outer = receiptOf(boss, task, { delegation_receipts: [inner] });
+  const outer = createReceipt(boss, task, { delegation_receipts: [inner] });
   return a.as(boss, "POST", `${own}/${task.task_id}/result`, outer);
 }
 
-const reservedAt = async (site: Site) => {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
+const reservedAt = async (site: TestSite) => {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
 };
 
 describe("a nested receipt that the delegator forged for its forwarded task", () => {
   /** A stranger to both relays under the id of the worker. */
-  const impostor = () => ({ ...a.stranger(), agentId: worker.agentId });
+  const impostor = () => ({ ...a.createUnknownAgent(), agentId: worker.agentId });
 
   test.each<[string, () => Promise<TestAgent>]>([
     ["with a made-up key", async () => impostor()],
@@ -65,7 +65,7 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
       async () => {
         const thief = impostor();
         // Its peer tells of the worker, so only the operator can bind the id to another key.
-        await a.asMaster("POST", "/api/v1/agents/register", {
+        await a.asOperator("POST", "/api/v1/agents/register", {
           agent_id: thief.agentId,
           public_key: thief.publicKey,
           endpoint_url: "http://127.0.0.1:1/mcp",
@@ -82,54 +82,57 @@ describe("a nested receipt that the delegator forged for its forwarded task", ()
   ])("A1: %s does not end the task, and its worker is paid", async (_, forger) => {
     const { task, status } = await forwarded();
     const signer = await forger();
-    const before = await holdingsOf(a, [boss]);
-    expect(await nestInOwnTask(receiptOf(signer, task))).toMatchObject({ status: 200 });
+    const before = await getAgentStates(a, [boss]);
+    expect(await nestInOwnTask(createReceipt(signer, task))).toMatchObject({ status: 200 });
     expect(await status()).toBe("claimed");
     expect(await reservedAt(a)).toEqual([0.95]);
-    const [after] = await holdingsOf(a, [boss]);
+    const [after] = await getAgentStates(a, [boss]);
     expect(after).toMatchObject({
       balance: before[0]?.balance,
       pending_allocations: before[0]?.pending_allocations,
       settlements: [],
     });
-    expect(a.logged("multihop.settlement.task_not_found")).toMatchObject([
+    expect(a.listLogged("multihop.settlement.task_not_found")).toMatchObject([
       { nested_task_id: task.task_id, code: "nested.task_with_peer" },
     ]);
 
-    await work(b, worker, await taskFor(b, worker, task.task_id));
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
-    await until(async () => (await a.balance(boss)) === 9, "the delegator is charged");
+    await completeTask(b, worker, await waitForTask(b, worker, task.task_id));
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the delegator is charged");
     expect(await status()).toBe("completed");
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
     expect(await reservedAt(a)).toEqual([0]);
     for (const site of [a, b]) {
-      expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+      expect(await getReconciliation(site)).toMatchObject({
+        consistent: true,
+        totals: { holds: 0 },
+      });
     }
   });
 
   test("A1: ten of them at once end nothing, before and after the result", async () => {
     const { task, status } = await forwarded();
-    const forged = () => nestInOwnTask(receiptOf(impostor(), task));
+    const forged = () => nestInOwnTask(createReceipt(impostor(), task));
     await Promise.all(Array.from({ length: 5 }, forged));
     expect(await status()).toBe("claimed");
-    await work(b, worker, await taskFor(b, worker, task.task_id));
+    await completeTask(b, worker, await waitForTask(b, worker, task.task_id));
     await Promise.all(Array.from({ length: 5 }, forged));
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
-    await until(async () => (await a.balance(boss)) === 9, "the delegator is charged");
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the delegator is charged");
   });
 });
 
 test("A1: the relay that took a task from a peer does not let a nested receipt end it", async () => {
   const { task } = await forwarded();
-  const there = await taskFor(b, worker, task.task_id);
+  const there = await waitForTask(b, worker, task.task_id);
   const path = `/agent/${worker.agentId}/task`;
   const { body } = await b.as(worker, "POST", path, { prompt: "mine" });
   const own = { task_id: String(body["task_id"]), prompt: "mine", submitted_at: b.clock.now() };
-  const outer = receiptOf(worker, own, { delegation_receipts: [receiptOf(worker, there)] });
+  const outer = createReceipt(worker, own, { delegation_receipts: [createReceipt(worker, there)] });
   await b.as(worker, "POST", `${path}/${own.task_id}/result`, outer);
   expect(await b.as(worker, "GET", `${path}/${task.task_id}`)).toMatchObject({
     body: { task: { status: "pending" } },
   });
-  expect(await work(b, worker, there)).toMatchObject({ status: 200 });
-  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+  expect(await completeTask(b, worker, there)).toMatchObject({ status: 200 });
+  await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 });

@@ -1,37 +1,37 @@
 import { asMicro } from "@agent/budget";
 import {
   beginForward,
-  createForward,
+  createTaskForward,
   endForward,
   isForwardDue,
-  mayOwe,
-  meaningOf,
-  openOutbound,
-  termsOf,
+  checkPayable,
+  classifyDelivery,
+  createOutbound,
+  computeTerms,
   type OutboundTask,
   type TaskForward,
   type TaskPayload,
 } from "@agent/federation-protocol";
 import type { RoutingChoice } from "@agent/wire";
-import { clearingBalance } from "../budget/clearing.ts";
+import { getClearingBalance } from "../budget/clearing.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import { claimPending, releaseClaim } from "../tasks/assignment-store.ts";
-import { afterClaim, announceUnclaimed } from "../tasks/release-claim.ts";
+import { resolveEndedClaim, publishReleasedTask } from "../tasks/release-claim.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/view.ts";
 import { callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
 import { findInbound } from "./inbound-store.ts";
-import { findOutbound, putOutbound, type Outbound } from "./outbound-store.ts";
-import { claimOf, isFromPeer } from "./parties.ts";
-import { changePeer, peerSupports } from "./peer-life.ts";
+import { findOutbound, saveOutbound, type OutboundRecord } from "./outbound-store.ts";
+import { peerClaimRef, isFromPeer } from "./parties.ts";
+import { recordPeerEvent, peerSupports } from "./peer-life.ts";
 import { findPeer } from "./peer-store.ts";
-import type { Via } from "./remote-candidates.ts";
-import { reservedFor } from "./reserved-store.ts";
+import type { NextHop } from "./remote-candidates.ts";
+import { getReservedAmount } from "./reserved-store.ts";
 
 /** A peer has its task until the task expires; it says itself when it is done. */
-const leaseBeyondExpiryMs = 86_400_000;
+const LEASE_AFTER_EXPIRY_MS = 86_400_000;
 
 /**
  * Hands a pending task to the peer on its way; false when that one certainly does not have it, so
@@ -41,64 +41,68 @@ const leaseBeyondExpiryMs = 86_400_000;
 export async function forwardTask(
   services: FederationServices,
   task: TaskRow,
-  via: Via,
+  nextHop: NextHop,
 ): Promise<boolean> {
-  if (await handToPeer(services, task, via)) return true;
-  services.federation.untaken.add(task.task_id);
+  if (await sendToPeer(services, task, nextHop)) return true;
+  services.federation.undeliveredTasks.add(task.task_id);
   return false;
 }
 
-async function handToPeer(services: FederationServices, task: TaskRow, via: Via): Promise<boolean> {
+async function sendToPeer(
+  services: FederationServices,
+  task: TaskRow,
+  nextHop: NextHop,
+): Promise<boolean> {
   const { storage, federation } = services;
-  const peer = await findPeer(storage.read, via.relay_id);
+  const peer = await findPeer(storage.read, nextHop.relay_id);
   if (peer?.state !== "active") return false;
-  const begun = await storage.transaction(async (tx) => {
+  const started = await storage.transaction(async (tx) => {
     const now = services.runtime.now();
     const claimed = await claimPending(tx, {
       task_id: task.task_id,
       executor: executorOf(task),
-      claimed_by: claimOf(peer.relay_id),
-      lease_until: task.expires_at + leaseBeyondExpiryMs,
+      claimed_by: peerClaimRef(peer.relay_id),
+      lease_until: task.expires_at + LEASE_AFTER_EXPIRY_MS,
       now,
     });
     // Somebody was faster, so the task is in good hands.
     if (!claimed) return { ok: true as const, outbound: undefined };
     const { platformFeeRate } = services.config.payments;
-    const terms = termsOf(asMicro(task.charge), platformFeeRate);
-    const line = await findPeer(tx, peer.relay_id);
-    const credit = mayOwe(
+    const terms = computeTerms(asMicro(task.charge), platformFeeRate);
+    const creditPeer = await findPeer(tx, peer.relay_id);
+    const credit = checkPayable(
       {
-        balance: await clearingBalance(tx, peer.relay_id),
-        payable: await reservedFor(tx, peer.relay_id),
-        limit: asMicro(line?.credit_limit ?? 0),
+        balance: await getClearingBalance(tx, peer.relay_id),
+        payable: await getReservedAmount(tx, peer.relay_id),
+        limit: asMicro(creditPeer?.credit_limit ?? 0),
       },
       terms.net,
     );
     if (!credit.ok) return credit;
-    const opened = openOutbound(
+    const opened = createOutbound(
       {
         taskId: task.task_id,
         peerId: peer.relay_id,
         agentId: executorOf(task),
-        publicKey: via.public_key,
+        publicKey: nextHop.public_key,
         terms,
         expiresAt: task.expires_at,
       },
       now,
     );
     const before = await findOutbound(tx, task.task_id);
-    const outbound: Outbound = {
+    const outbound: OutboundRecord = {
       task: beginForward(opened, federation.schedule, now),
-      route: via.route,
+      route: nextHop.route,
       attestation: null,
       version: before?.version ?? 0,
     };
-    await putOutbound(tx, outbound);
+    await saveOutbound(tx, outbound);
     return { ok: true as const, outbound: { before: opened, now: outbound } };
   });
-  if (!begun.ok) {
+  if (!started.ok) {
     const { relay_id } = peer;
-    const { code } = begun;
+    const { code } = started;
     federation.log.warn("federation.forward.refused", {
       correlationId: task.task_id,
       relay_id,
@@ -106,10 +110,10 @@ async function handToPeer(services: FederationServices, task: TaskRow, via: Via)
     });
     return false;
   }
-  if (begun.outbound === undefined) return true;
-  return send(services, peer, task, {
-    before: begun.outbound.before,
-    outbound: begun.outbound.now,
+  if (started.outbound === undefined) return true;
+  return sendForward(services, peer, task, {
+    before: started.outbound.before,
+    outbound: started.outbound.now,
   });
 }
 
@@ -120,53 +124,53 @@ export async function resendForward(
   reroute: (taskId: string) => void,
 ): Promise<void> {
   const { storage, runtime, federation } = services;
-  const begun = await storage.transaction(async (tx) => {
+  const started = await storage.transaction(async (tx) => {
     const before = await findOutbound(tx, taskId);
     const now = runtime.now();
     if (before === undefined) return undefined;
     if (!isForwardDue(before.task, now)) {
       // It may be due for a cancel only; a forward that is due later stays so.
       if (before.task.dueAt === null || before.task.dueAt > now) return undefined;
-      await putOutbound(tx, { ...before, task: { ...before.task, dueAt: null } });
+      await saveOutbound(tx, { ...before, task: { ...before.task, dueAt: null } });
       return undefined;
     }
     const outbound = { ...before, task: beginForward(before.task, federation.schedule, now) };
-    await putOutbound(tx, outbound);
+    await saveOutbound(tx, outbound);
     return { before: before.task, outbound };
   });
-  if (begun === undefined) return;
+  if (started === undefined) return;
   const [peer, task] = await Promise.all([
-    findPeer(storage.read, begun.outbound.task.peerId),
+    findPeer(storage.read, started.outbound.task.peerId),
     findTask(storage.read, taskId),
   ]);
   if (peer === undefined || task === undefined) return;
-  if (!(await send(services, peer, task, begun))) reroute(taskId);
+  if (!(await sendForward(services, peer, task, started))) reroute(taskId);
 }
 
-async function send(
+async function sendForward(
   services: FederationServices,
   peer: FederationPeerRow,
   task: TaskRow,
-  { before, outbound }: { readonly before: OutboundTask; readonly outbound: Outbound },
+  { before, outbound }: { readonly before: OutboundTask; readonly outbound: OutboundRecord },
 ): Promise<boolean> {
   const { storage, runtime, identity, federation } = services;
   const { taskId, terms } = outbound.task;
   const choice =
     task.routing_choice === null ? null : (JSON.parse(task.routing_choice) as RoutingChoice);
-  const shown = await shownForward(services, peer, task);
-  const body = createForward(
+  const relayedForward = await buildRelayedForward(services, peer, task);
+  const body = createTaskForward(
     {
       taskId,
       self: identity.relayId,
       to: peer.relay_id,
       agentId: outbound.task.agentId,
       publicKey: outbound.task.publicKey,
-      payload: shown?.payload ?? payloadOf(task),
+      payload: relayedForward?.payload ?? buildPayload(task),
       amount: terms.net,
       composite: choice?.composite_score ?? 0,
       path: outbound.route,
       expiresAt: task.expires_at,
-      relayed: shown?.relayed,
+      relayed: relayedForward?.relayed,
     },
     { secretKey: identity.secretKey, now: runtime.now() },
   );
@@ -178,14 +182,14 @@ async function send(
     const ended = endForward(stored.task, before, delivery);
     if (ended === stored.task) return undefined;
     // Its first copy is what became of it; nothing is said of it twice.
-    await putOutbound(tx, { ...stored, task: ended });
+    await saveOutbound(tx, { ...stored, task: ended });
     if (ended.state !== "refused") return undefined;
-    const claimed_by = claimOf(peer.relay_id);
+    const claimed_by = peerClaimRef(peer.relay_id);
     const released = await releaseClaim(tx, { task_id: taskId, claimed_by, now: runtime.now() });
-    return { unclaimed: released && (await afterClaim(tx, services, released)) };
+    return { unclaimed: released && (await resolveEndedClaim(tx, services, released)) };
   });
-  if (refused?.unclaimed !== undefined) announceUnclaimed(services, refused.unclaimed);
-  const meaning = meaningOf(delivery);
+  if (refused?.unclaimed !== undefined) publishReleasedTask(services, refused.unclaimed);
+  const meaning = classifyDelivery(delivery);
   federation.log.info("federation.task.forward", {
     correlationId: taskId,
     relay_id: peer.relay_id,
@@ -194,12 +198,12 @@ async function send(
   });
   // A refusal shows that the way is open.
   const answered = delivery.kind === "answered" && delivery.status < 500;
-  await changePeer(services, peer.relay_id, { type: "forward", succeeded: answered });
+  await recordPeerEvent(services, peer.relay_id, { type: "forward", succeeded: answered });
   // A task that was to be cancelled goes nowhere else.
   return refused === undefined || refused.unclaimed?.status === "cancelled";
 }
 
-function payloadOf({ prompt, required_capabilities, wall_clock_ms }: TaskRow): TaskPayload {
+function buildPayload({ prompt, required_capabilities, wall_clock_ms }: TaskRow): TaskPayload {
   const required = JSON.parse(required_capabilities) as string[];
   return {
     prompt,
@@ -212,7 +216,7 @@ function payloadOf({ prompt, required_capabilities, wall_clock_ms }: TaskRow): T
  * The forward that a relay in the middle shows to the next one, if that one reads it. Its task goes along
  * as it came, members of other versions included: the signature of the relay before is over all of it.
  */
-async function shownForward(
+async function buildRelayedForward(
   { storage }: Pick<FederationServices, "storage">,
   peer: FederationPeerRow,
   task: TaskRow,

@@ -1,31 +1,35 @@
-import { agentIdOfKey } from "@agent/crypto";
+import { deriveAgentId } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { peer, startNetwork, taskFor, type Site } from "../../test/network.ts";
+import { addPeer, startNetwork, waitForTask, type TestSite } from "../../test/network.ts";
 import type { Reply } from "../../test/test-relay.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 let network: Network;
-let [home, partner, squatting] = [] as unknown as [Site, Site, Site];
+let [home, partner, squatting] = [] as unknown as [TestSite, TestSite, TestSite];
 beforeEach(async () => {
   network = await startNetwork(["home", "partner", "squatting"], []);
-  [home, partner, squatting] = network.sites as [Site, Site, Site];
+  [home, partner, squatting] = network.sites as [TestSite, TestSite, TestSite];
   // The squatter's relay peers by itself: the operator of home never named it.
-  await peer(squatting, home);
+  await addPeer(squatting, home);
 });
 afterEach(() => network.close());
 
-const bootstrap = (site: Site, { agentId, publicKey }: TestAgent): Promise<Reply> =>
+const bootstrap = (site: TestSite, { agentId, publicKey }: TestAgent): Promise<Reply> =>
   site.request("POST", "/api/v1/agents/bootstrap", {
     body: { agent_id: agentId, public_key: publicKey },
   });
 
 /** An agent that the operator of a relay bound to this id and key, and which others may find. */
-async function offer(site: Site, agent: TestAgent, capability = "summarise"): Promise<TestAgent> {
+async function offer(
+  site: TestSite,
+  agent: TestAgent,
+  capability = "summarise",
+): Promise<TestAgent> {
   const { agentId: agent_id, publicKey: public_key } = agent;
   const path = "/api/v1/agents/bootstrap";
-  const { status, body } = await site.asMaster("POST", path, { agent_id, public_key });
+  const { status, body } = await site.asOperator("POST", path, { agent_id, public_key });
   if (status > 201) throw new Error(JSON.stringify(body));
   const known = { ...agent, deviceId: String(body["device_id"]) };
   await site.as(known, "POST", "/api/v1/agents/register", {
@@ -41,12 +45,12 @@ async function offer(site: Site, agent: TestAgent, capability = "summarise"): Pr
 }
 
 const underAnotherKey = (agent: TestAgent): TestAgent => ({
-  ...home.stranger(),
+  ...home.createUnknownAgent(),
   agentId: agent.agentId,
 });
 
 const entriesOf = async (agent: TestAgent, capability = "summarise") => {
-  const { body } = await home.asMaster("GET", `/api/v1/agents/discover?capability=${capability}`);
+  const { body } = await home.asOperator("GET", `/api/v1/agents/discover?capability=${capability}`);
   const agents = body["agents"] as { agent_id: string; public_key: string; id_conflict?: true }[];
   return agents.filter(({ agent_id }) => agent_id === agent.agentId);
 };
@@ -57,25 +61,25 @@ const submit = (boss: TestAgent, agentId: string, more: object = {}) =>
 const conflict = { status: 409, body: { code: "task.id_conflict" } };
 
 test("A4: a stranger's peer cannot block a new agent, whatever it tells of its id", async () => {
-  const agent = home.stranger();
+  const agent = home.createUnknownAgent();
   await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toHaveLength(1);
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
 test("A4: a stranger's peer cannot rename an agent of this relay nor take its tasks", async () => {
-  const agent = await offer(home, home.stranger());
+  const agent = await offer(home, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toMatchObject([{ public_key: agent.publicKey }]);
   expect((await entriesOf(agent))[0]).not.toHaveProperty("id_conflict");
-  const boss = await home.agent();
+  const boss = await home.createAgent();
   expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
-  expect(await taskFor(home, agent)).toMatchObject({ agent_id: agent.agentId });
+  expect(await waitForTask(home, agent)).toMatchObject({ agent_id: agent.agentId });
 });
 
 test("D1: an admitted peer's word makes the first binding of an id under another key 409", async () => {
-  await peer(home, partner);
-  const agent = await offer(partner, home.stranger());
+  await addPeer(home, partner);
+  const agent = await offer(partner, home.createUnknownAgent());
   const thief = underAnotherKey(agent);
   expect(await bootstrap(home, thief)).toMatchObject({
     status: 409,
@@ -88,82 +92,83 @@ test("D1: an admitted peer's word makes the first binding of an id under another
 });
 
 test("D1: the operator's token binds an id that an admitted peer tells of under another key", async () => {
-  await peer(home, partner);
-  const agent = await offer(partner, home.stranger());
+  await addPeer(home, partner);
+  const agent = await offer(partner, home.createUnknownAgent());
   const { agentId: agent_id, publicKey: public_key } = underAnotherKey(agent);
   expect(
-    await home.asMaster("POST", "/api/v1/agents/bootstrap", { agent_id, public_key }),
+    await home.asOperator("POST", "/api/v1/agents/bootstrap", { agent_id, public_key }),
   ).toMatchObject({ status: 201 });
 });
 
 test("D1: a stranger's word that an admitted peer passes on blocks nobody", async () => {
-  await peer(home, partner);
-  await peer(squatting, partner);
-  await home.asMaster("DELETE", `/api/v1/admin/federation/peers/${squatting.relayId}`);
-  const agent = home.stranger();
+  await addPeer(home, partner);
+  await addPeer(squatting, partner);
+  await home.asOperator("DELETE", `/api/v1/admin/federation/peers/${squatting.relayId}`);
+  const agent = home.createUnknownAgent();
   await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toMatchObject([{ source_relay: squatting.relayId }]);
   expect(await bootstrap(home, agent)).toMatchObject({ status: 201 });
 });
 
 test("A4: with three relays and one squatter an admitted peer's claim stands, and it gets the tasks", async () => {
-  await peer(home, partner);
-  const agent = await offer(partner, home.stranger());
+  await addPeer(home, partner);
+  const agent = await offer(partner, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent));
   const [entry, ...more] = await entriesOf(agent);
   expect(more).toEqual([]);
   expect(entry).toMatchObject({ public_key: agent.publicKey, source_relay: partner.relayId });
   expect(entry).not.toHaveProperty("id_conflict");
-  const boss = await home.agent();
+  const boss = await home.createAgent();
   expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
-  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  expect(await waitForTask(partner, agent)).toMatchObject({ agent_id: agent.agentId });
   const scored = await submit(boss, boss.agentId, { required_capabilities: ["summarise"] });
   expect(scored.body["routing_choice"]).toMatchObject({ selected_agent: agent.agentId });
-  expect(squatting.logged("federation.task.taken")).toEqual([]);
+  expect(squatting.listLogged("federation.task.taken")).toEqual([]);
 });
 
 test("D1: a squatter that alone offers a capability does not get tasks for the id of an admitted peer's agent", async () => {
-  await peer(home, partner);
-  const agent = await offer(partner, home.stranger());
+  await addPeer(home, partner);
+  const agent = await offer(partner, home.createUnknownAgent());
   await offer(squatting, underAnotherKey(agent), "translate");
-  const boss = await home.agent();
+  const boss = await home.createAgent();
   // Home has heard of the squatter only, by what it offers.
   await entriesOf(agent, "translate");
   expect(await submit(boss, agent.agentId)).toMatchObject({ status: 201 });
-  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  expect(await waitForTask(partner, agent)).toMatchObject({ agent_id: agent.agentId });
   expect(await entriesOf(agent, "translate")).toEqual([]);
-  expect(squatting.logged("federation.task.taken")).toEqual([]);
+  expect(squatting.listLogged("federation.task.taken")).toEqual([]);
 });
 
 test("D1: an id that two strangers claim is in conflict and gets no task without its key", async () => {
-  await peer(partner, home);
-  const agent = await offer(partner, home.stranger());
+  await addPeer(partner, home);
+  const agent = await offer(partner, home.createUnknownAgent());
   const squatter = await offer(squatting, underAnotherKey(agent));
   expect(await entriesOf(agent)).toMatchObject([{ id_conflict: true }]);
-  const boss = await home.agent();
+  const boss = await home.createAgent();
   await home.deposit(boss, 1);
   expect(await submit(boss, agent.agentId)).toMatchObject(conflict);
   expect(await submit(boss, agent.agentId, { required_capabilities: ["summarise"] })).toMatchObject(
     conflict,
   );
-  const { publicKey } = home.stranger();
+  const { publicKey } = home.createUnknownAgent();
   expect(await submit(boss, agent.agentId, { public_key: publicKey })).toMatchObject(conflict);
-  expect(await home.balance(boss)).toBe(1);
-  for (const site of [partner, squatting]) expect(site.logged("federation.task.taken")).toEqual([]);
+  expect(await home.getBalance(boss)).toBe(1);
+  for (const site of [partner, squatting])
+    expect(site.listLogged("federation.task.taken")).toEqual([]);
 
   const pinned = { public_key: agent.publicKey };
   expect(await submit(boss, agent.agentId, pinned)).toMatchObject({ status: 201 });
-  expect(await taskFor(partner, agent)).toMatchObject({ agent_id: agent.agentId });
+  expect(await waitForTask(partner, agent)).toMatchObject({ agent_id: agent.agentId });
   const scored = { public_key: squatter.publicKey, required_capabilities: ["summarise"] };
   const chosen = await submit(boss, agent.agentId, scored);
   expect(chosen.body["routing_choice"]).toMatchObject({ selected_agent: agent.agentId });
-  expect(await taskFor(squatting, squatter)).toMatchObject({ agent_id: agent.agentId });
+  expect(await waitForTask(squatting, squatter)).toMatchObject({ agent_id: agent.agentId });
 });
 
 test("D1: an id of version 8 cannot be squatted at any relay, and needs no question to peers", async () => {
-  await peer(home, partner);
-  const stranger = home.stranger();
-  const agent = { ...stranger, agentId: agentIdOfKey(stranger.publicKey) };
+  await addPeer(home, partner);
+  const stranger = home.createUnknownAgent();
+  const agent = { ...stranger, agentId: deriveAgentId(stranger.publicKey) };
   for (const site of network.sites) {
     expect(await bootstrap(site, underAnotherKey(agent))).toMatchObject({
       status: 403,
@@ -171,19 +176,19 @@ test("D1: an id of version 8 cannot be squatted at any relay, and needs no quest
     });
     expect(await bootstrap(site, agent)).toMatchObject({ status: 201 });
   }
-  expect(partner.logged("federation.query.answered")).toEqual([]);
+  expect(partner.listLogged("federation.query.answered")).toEqual([]);
 });
 
 test("D1: strangers' new ids cause at most ten questions to peers a minute, and are bound all the same", async () => {
-  await peer(home, partner);
+  await addPeer(home, partner);
   for (let made = 0; made < 15; made += 1) {
-    expect(await bootstrap(home, home.stranger())).toMatchObject({ status: 201 });
+    expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });
   }
-  expect(partner.logged("federation.query.answered")).toHaveLength(10);
+  expect(partner.listLogged("federation.query.answered")).toHaveLength(10);
 });
 
 test("D1: an admitted peer that does not answer holds up a new agent no longer than discovery does", async () => {
-  await peer(home, partner);
+  await addPeer(home, partner);
   await partner.stop();
-  expect(await bootstrap(home, home.stranger())).toMatchObject({ status: 201 });
+  expect(await bootstrap(home, home.createUnknownAgent())).toMatchObject({ status: 201 });
 });

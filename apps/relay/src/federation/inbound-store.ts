@@ -1,19 +1,19 @@
 import { asMicro, type Micro } from "@agent/budget";
 import {
-  defaultedAmount,
+  getDefaultedAmount,
   isHoldPending,
-  isInboundOver,
-  type Accepted,
+  isInboundClosed,
+  type ResultAcceptance,
   type InboundTask,
   type SettlementForward,
 } from "@agent/federation-protocol";
-import { storedTrace } from "../http/trace.ts";
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { formatCurrentTrace } from "../http/trace.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationInboundRow } from "../storage/tables/federation.ts";
 
 /** A task that came from a peer. */
-export interface Inbound {
+export interface InboundRecord {
   readonly task: InboundTask;
   /** The worker's key that the peer expects; null where it did not say. */
   readonly publicKey: string | null;
@@ -24,12 +24,12 @@ export interface Inbound {
   /** The order as the peer signed it, as JSON; null once it is forgotten. */
   readonly forward: string | null;
   /** The peer's signed acceptance of the result. */
-  readonly accepted: Accepted | null;
+  readonly accepted: ResultAcceptance | null;
   /** Of the row; 0 before it is stored. */
   readonly version: number;
 }
 
-function read(row: FederationInboundRow): Inbound {
+function fromRow(row: FederationInboundRow): InboundRecord {
   const { body, public_key, settlement, relayed, forward, accepted, version } = row;
   return {
     task: JSON.parse(body) as InboundTask,
@@ -37,25 +37,25 @@ function read(row: FederationInboundRow): Inbound {
     settlement: settlement === null ? null : (JSON.parse(settlement) as SettlementForward),
     relayed,
     forward,
-    accepted: accepted === null ? null : (JSON.parse(accepted) as Accepted),
+    accepted: accepted === null ? null : (JSON.parse(accepted) as ResultAcceptance),
     version,
   };
 }
 
-function write(inbound: Inbound): FederationInboundRow {
+function toRow(inbound: InboundRecord): FederationInboundRow {
   const { task, publicKey, settlement, relayed, forward, accepted, version } = inbound;
-  const defaulted = defaultedAmount(task);
+  const defaulted = getDefaultedAmount(task);
   return {
     task_id: task.taskId,
     relay_id: task.peerId,
-    due_at: nextLook(task),
+    due_at: nextDueAt(task),
     version: version + 1,
     body: JSON.stringify(task),
     public_key: publicKey,
     settlement_id: task.settlement?.settlementId ?? null,
     settlement: settlement === null ? null : JSON.stringify(settlement),
-    ended_at: isInboundOver(task) ? task.holdUntil : null,
-    trace: storedTrace(),
+    ended_at: isInboundClosed(task) ? task.holdUntil : null,
+    trace: formatCurrentTrace(),
     relayed,
     forward,
     accepted: accepted === null ? null : JSON.stringify(accepted),
@@ -64,89 +64,92 @@ function write(inbound: Inbound): FederationInboundRow {
 }
 
 /** A result is due to be sent, or an open hold to lapse; a task that runs expires with its row. */
-function nextLook(task: InboundTask): number | null {
+function nextDueAt(task: InboundTask): number | null {
   const { state, dueAt, holdUntil } = task;
   if (state === "running") return null;
   const times = [dueAt, isHoldPending(task) ? holdUntil : null].filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }
 
-const byTask = prepare<{ task_id: string }>()(
-  db.selectFrom("federation_inbound").selectAll().where("task_id", "=", p("task_id")),
+const byTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("federation_inbound").selectAll().where("task_id", "=", param("task_id")),
 );
 
-export async function findInbound(reader: Reader, task_id: string): Promise<Inbound | undefined> {
+export async function findInbound(
+  reader: Reader,
+  task_id: string,
+): Promise<InboundRecord | undefined> {
   const row = await reader.get(byTask, { task_id });
-  return row && read(row);
+  return row && fromRow(row);
 }
 
-const add = prepare<FederationInboundRow>()(
-  db.insertInto("federation_inbound").values({
-    task_id: p("task_id"),
-    relay_id: p("relay_id"),
-    due_at: p("due_at"),
-    version: p("version"),
-    body: p("body"),
-    public_key: p("public_key"),
-    settlement_id: p("settlement_id"),
-    settlement: p("settlement"),
-    ended_at: p("ended_at"),
-    trace: p("trace"),
-    relayed: p("relayed"),
-    forward: p("forward"),
-    accepted: p("accepted"),
-    defaulted: p("defaulted"),
+const insertRow = compile<FederationInboundRow>()(
+  queryBuilder.insertInto("federation_inbound").values({
+    task_id: param("task_id"),
+    relay_id: param("relay_id"),
+    due_at: param("due_at"),
+    version: param("version"),
+    body: param("body"),
+    public_key: param("public_key"),
+    settlement_id: param("settlement_id"),
+    settlement: param("settlement"),
+    ended_at: param("ended_at"),
+    trace: param("trace"),
+    relayed: param("relayed"),
+    forward: param("forward"),
+    accepted: param("accepted"),
+    defaulted: param("defaulted"),
   }),
 );
 
-const change = prepare<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
-  db
+const updateRow = compile<Omit<FederationInboundRow, "relayed"> & { before: number }>()(
+  queryBuilder
     .updateTable("federation_inbound")
     .set({
-      due_at: p("due_at"),
-      version: p("version"),
-      body: p("body"),
-      settlement_id: p("settlement_id"),
-      settlement: p("settlement"),
-      ended_at: p("ended_at"),
-      trace: sql`coalesce(${p("trace")}, trace)`,
-      accepted: p("accepted"),
-      defaulted: p("defaulted"),
+      due_at: param("due_at"),
+      version: param("version"),
+      body: param("body"),
+      settlement_id: param("settlement_id"),
+      settlement: param("settlement"),
+      ended_at: param("ended_at"),
+      trace: sql`coalesce(${param("trace")}, trace)`,
+      accepted: param("accepted"),
+      defaulted: param("defaulted"),
     })
-    .where("task_id", "=", p("task_id"))
-    .where("version", "=", p("before")),
+    .where("task_id", "=", param("task_id"))
+    .where("version", "=", param("before")),
 );
 
 /** Stores a task as it is after a change; one that changed meanwhile fails the whole transaction. */
-export async function putInbound(tx: Tx, inbound: Inbound): Promise<void> {
-  const row = write(inbound);
-  if (inbound.version === 0) await tx.run(add, row);
-  else if ((await tx.run(change, { ...row, before: inbound.version })) !== 1) {
+export async function saveInbound(tx: Tx, inbound: InboundRecord): Promise<void> {
+  const row = toRow(inbound);
+  if (inbound.version === 0) await tx.run(insertRow, row);
+  else if ((await tx.run(updateRow, { ...row, before: inbound.version })) !== 1) {
     throw new Error(`inbound task ${row.task_id} was changed by another transaction`);
   }
 }
 
-const due = prepare<{ now: number; limit: number }>()(
-  db
+const selectDue = compile<{ now: number; limit: number }>()(
+  queryBuilder
     .selectFrom("federation_inbound")
     .select(["task_id", "trace"])
     .where("due_at", "is not", null)
-    .where("due_at", "<=", p("now"))
+    .where("due_at", "<=", param("now"))
     .orderBy("due_at")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Results to send back, and holds whose settlement did not come. */
-export function dueInbound(
+export function listDueInbound(
   reader: Reader,
   now: number,
   limit: number,
 ): Promise<{ task_id: string; trace: string | null }[]> {
-  return reader.all(due, { now, limit });
+  return reader.all(selectDue, { now, limit });
 }
 
-const unsettled = prepare()(
-  db
+const selectUnsettled = compile()(
+  queryBuilder
     .selectFrom("federation_inbound")
     .selectAll()
     .where("ended_at", "is", null)
@@ -154,105 +157,105 @@ const unsettled = prepare()(
 );
 
 /** Every task of a peer that has neither come to nothing nor been settled. */
-export async function unsettledInbound(reader: Reader): Promise<Inbound[]> {
-  return (await reader.all(unsettled, {})).map(read);
+export async function listUnsettledInbound(reader: Reader): Promise<InboundRecord[]> {
+  return (await reader.all(selectUnsettled, {})).map(fromRow);
 }
 
-const settledBy = prepare<{ relay_id: string; limit: number }>()(
-  db
+const selectSettled = compile<{ relay_id: string; limit: number }>()(
+  queryBuilder
     .selectFrom("federation_inbound")
     .selectAll()
-    .where("relay_id", "=", p("relay_id"))
+    .where("relay_id", "=", param("relay_id"))
     .where("settlement_id", "is not", null)
     .orderBy("settlement_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** What a peer has settled, newest first. */
-export async function settledInbound(
+export async function listSettledInbound(
   reader: Reader,
   relay_id: string,
   limit: number,
-): Promise<Inbound[]> {
-  return (await reader.all(settledBy, { relay_id, limit })).map(read);
+): Promise<InboundRecord[]> {
+  return (await reader.all(selectSettled, { relay_id, limit })).map(fromRow);
 }
 
-const defaults = prepare<{ relay_id: string }>()(
-  db
+const selectDefaulted = compile<{ relay_id: string }>()(
+  queryBuilder
     .selectFrom("federation_inbound")
     .selectAll()
-    .where("relay_id", "=", p("relay_id"))
+    .where("relay_id", "=", param("relay_id"))
     .where("defaulted", "is not", null),
 );
 
 /** The tasks whose results a peer has accepted and not settled in time. */
-export async function defaultedInbound(reader: Reader, relay_id: string): Promise<Inbound[]> {
-  return (await reader.all(defaults, { relay_id })).map(read);
+export async function listDefaultedInbound(
+  reader: Reader,
+  relay_id: string,
+): Promise<InboundRecord[]> {
+  return (await reader.all(selectDefaulted, { relay_id })).map(fromRow);
 }
 
-const defaultedSum = prepare<{ relay_id: string }>()(
+const sumDefaulted = compile<{ relay_id: string }>()(
   sql<{ total: number }>`
     select coalesce(sum(defaulted), 0) as total from federation_inbound
-    where relay_id = ${p("relay_id")} and defaulted is not null`,
+    where relay_id = ${param("relay_id")} and defaulted is not null`,
 );
 
 /** What a peer has defaulted on, in micro-units. */
-export async function defaultedBy(reader: Reader, relay_id: string): Promise<Micro> {
-  return asMicro((await reader.get(defaultedSum, { relay_id }))?.total ?? 0);
+export async function getPeerDefaultedAmount(reader: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await reader.get(sumDefaulted, { relay_id }))?.total ?? 0);
 }
 
-const defaultedTotal = prepare()(
+const sumAllDefaulted = compile()(
   sql<{ total: number }>`
     select coalesce(sum(defaulted), 0) as total from federation_inbound
     where defaulted is not null`,
 );
 
 /** What all peers together have defaulted on, in micro-units. */
-export async function defaultedByAll(reader: Reader): Promise<Micro> {
-  return asMicro((await reader.get(defaultedTotal, {}))?.total ?? 0);
+export async function getTotalDefaultedAmount(reader: Reader): Promise<Micro> {
+  return asMicro((await reader.get(sumAllDefaulted, {}))?.total ?? 0);
 }
 
-const forgetOrders = prepare<{ until: number; limit: number }>()(
+const clearOrders = compile<{ until: number; limit: number }>()(
   sql<never>`
     update federation_inbound set forward = null where task_id in (
       select task_id from federation_inbound
-      where body ->> '$.settlement.bookedAt' <= ${p("until")}
+      where body ->> '$.settlement.bookedAt' <= ${param("until")}
         and forward is not null and settlement_id is not null
-      limit ${p("limit")})`,
+      limit ${param("limit")})`,
 );
 
 /** Forgets the orders, and with them the prompts, of tasks that were settled by `until`. */
-export function forgetSettledOrders(
-  tx: Tx,
-  old: { until: number; limit: number },
-): Promise<number> {
-  return tx.run(forgetOrders, old);
+export function purgeSettledOrders(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(clearOrders, old);
 }
 
-const forget = prepare<{ until: number; limit: number }>()(
-  db
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder
     .deleteFrom("federation_inbound")
     .where(
       "task_id",
       "in",
-      db
+      queryBuilder
         .selectFrom("federation_inbound")
         .select("task_id")
-        .where("ended_at", "<=", p("until"))
-        .limit(p("limit")),
+        .where("ended_at", "<=", param("until"))
+        .limit(param("limit")),
     ),
 );
 
 /** Forgets tasks that came to nothing by `until`. */
-export function forgetInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
-  return tx.run(forget, old);
+export function purgeInbound(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(deleteEnded, old);
 }
 
-const replaceOrderPrompt = prepare<{ task_id: string; prompt: string }>()(
-  db
+const replaceOrderPrompt = compile<{ task_id: string; prompt: string }>()(
+  queryBuilder
     .updateTable("federation_inbound")
-    .set({ forward: sql`json_replace(forward, '$.task_payload.prompt', ${p("prompt")})` })
-    .where("task_id", "=", p("task_id"))
+    .set({ forward: sql`json_replace(forward, '$.task_payload.prompt', ${param("prompt")})` })
+    .where("task_id", "=", param("task_id"))
     .where("forward", "is not", null),
 );
 

@@ -1,13 +1,13 @@
-import type { Introduction } from "@agent/federation-protocol";
+import type { RelayDescription } from "@agent/federation-protocol";
 import type { FederationServices } from "./federation.ts";
 import { OWN_FEATURES } from "./own-features.ts";
 
 /** What this relay tells of itself to another. */
-export function ownIntroduction({
+export function buildSelfDescription({
   identity,
   config,
   federation,
-}: Pick<FederationServices, "identity" | "config" | "federation">): Introduction {
+}: Pick<FederationServices, "identity" | "config" | "federation">): RelayDescription {
   return {
     relayId: identity.relayId,
     publicKey: identity.publicKey,

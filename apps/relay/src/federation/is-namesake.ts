@@ -1,4 +1,4 @@
-import { keysOf } from "../agents/key-store.ts";
+import { listAgentKeys } from "../agents/key-store.ts";
 import type { Reader } from "../storage/storage.ts";
 import { findOutbound } from "./outbound-store.ts";
 
@@ -10,6 +10,6 @@ export async function isExecutedByNamesake(read: Reader, taskId: string): Promis
   const outbound = await findOutbound(read, taskId);
   if (outbound === undefined) return false;
   const { agentId, publicKey } = outbound.task;
-  const keys = await keysOf(read, agentId);
+  const keys = await listAgentKeys(read, agentId);
   return keys.length > 0 && keys.every(({ public_key }) => public_key !== publicKey);
 }

@@ -2,7 +2,7 @@ import type { BookedSettlement, SettlementForward } from "@agent/federation-prot
 import { limits, type Answer, type Operations, type QueryOf } from "@agent/wire";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
-import { findInbound, settledInbound } from "./inbound-store.ts";
+import { findInbound, listSettledInbound } from "./inbound-store.ts";
 
 /**
  * What this relay has booked of a peer's settlements. A signature of nothing but `{}` can be shown by
@@ -11,19 +11,19 @@ import { findInbound, settledInbound } from "./inbound-store.ts";
 export async function listBooked(
   { storage }: FederationServices,
   { relay_id }: FederationPeerRow,
-  { task_id, limit = limits.pageDefault }: QueryOf<Operations["listBooked"]>,
+  { task_id, limit = limits.defaultPageSize }: QueryOf<Operations["listBooked"]>,
   bound: boolean,
 ): Promise<Answer<Operations["listBooked"]>> {
   if (task_id === undefined) {
-    const rows = bound ? await settledInbound(storage.read, relay_id, limit) : [];
-    return { status: 200, body: { settlements: rows.flatMap(bookedIn) } };
+    const rows = bound ? await listSettledInbound(storage.read, relay_id, limit) : [];
+    return { status: 200, body: { settlements: rows.flatMap(toBookedSettlements) } };
   }
   const inbound = await findInbound(storage.read, task_id);
-  const own = inbound?.task.peerId === relay_id ? bookedIn(inbound) : [];
+  const own = inbound?.task.peerId === relay_id ? toBookedSettlements(inbound) : [];
   return { status: 200, body: { settlements: own } };
 }
 
-function bookedIn({
+function toBookedSettlements({
   settlement,
 }: {
   readonly settlement: SettlementForward | null;

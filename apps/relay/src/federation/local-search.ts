@@ -1,31 +1,31 @@
 import { asMicro, fromMicro } from "@agent/budget";
-import { isIdOfKey, isKeyId } from "@agent/crypto";
+import { isAgentIdOfKey, isKeyDerivedId } from "@agent/crypto";
 import type { AgentQuery, RemoteAgent } from "@agent/federation-protocol";
-import { LATENCY_HALF_MS } from "@agent/routing-semiring";
+import { HALF_SCORE_LATENCY_MS } from "@agent/routing-semiring";
 import { limits, type ListingBody } from "@agent/wire";
-import { keyHistory } from "../agents/key-history.ts";
-import { offeredBy } from "../agents/listing.ts";
-import { availabilityOf, isOnline } from "../agents/online.ts";
-import { visibleProfiles } from "../agents/discovery-store.ts";
+import { getSuccession } from "../agents/key-history.ts";
+import { listOfferedCapabilities } from "../agents/listing.ts";
+import { getAvailability, isOnline } from "../agents/online.ts";
+import { listVisibleProfiles } from "../agents/discovery-store.ts";
 import type { ProfileRow } from "../agents/profile-store.ts";
-import { priceIn } from "../routing/price.ts";
+import { calculateTaskPrice } from "../routing/price.ts";
 import type { Reader } from "../storage/storage.ts";
-import { levelName, scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { levelName, scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import type { FederationServices } from "./federation.ts";
 
 type OwnEntry = RemoteAgent & { readonly public_key: string };
 
-type Needs = Pick<
+type SearchServices = Pick<
   FederationServices,
   "storage" | "runtime" | "connections" | "identity" | "config"
 >;
 
 /** The agents of this relay that peers may know of. */
-export async function searchLocally(
-  services: Needs,
-  { capability = "", q = "", limit = limits.pageMax }: AgentQuery,
+export async function searchLocalAgents(
+  services: SearchServices,
+  { capability = "", q = "", limit = limits.maxPageSize }: AgentQuery,
 ): Promise<RemoteAgent[]> {
-  const { rows } = await visibleProfiles(services.storage.read, {
+  const { rows } = await listVisibleProfiles(services.storage.read, {
     reader: "",
     capability,
     text: q,
@@ -33,7 +33,7 @@ export async function searchLocally(
     limit,
   });
   const entries = rows.flatMap((row) =>
-    entryOf(services, row, capability === "" ? [] : [capability]),
+    toRemoteAgents(services, row, capability === "" ? [] : [capability]),
   );
   return Promise.all(entries.map((entry) => withSuccession(services.storage.read, entry)));
 }
@@ -41,22 +41,22 @@ export async function searchLocally(
 /** With the records that prove the key of an id of version 8, where the id alone does not. */
 async function withSuccession(read: Reader, entry: OwnEntry): Promise<RemoteAgent> {
   const { agent_id, public_key } = entry;
-  if (!isKeyId(agent_id) || isIdOfKey(agent_id, public_key)) return entry;
-  const history = await keyHistory(read, agent_id);
+  if (!isKeyDerivedId(agent_id) || isAgentIdOfKey(agent_id, public_key)) return entry;
+  const history = await getSuccession(read, agent_id);
   if (!("body" in history) || history.body.chain.length === 0) return entry;
   return { ...entry, succession: history.body.chain };
 }
 
 /** An agent as peers see it: without endpoint, and without whatever is not said of it here. */
-function entryOf(
-  { runtime, connections, identity, config }: Needs,
+function toRemoteAgents(
+  { runtime, connections, identity, config }: SearchServices,
   row: ProfileRow,
   required: readonly string[],
 ): OwnEntry[] {
   // Without a key nobody could tell its receipts from another's.
   if (row.public_key === null) return [];
   const listing = row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
-  const price = listing === undefined ? asMicro(0) : priceIn(listing, required);
+  const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
   // A peer must not send a task here that this relay would refuse.
   if (price === null) return [];
   const metadata = JSON.parse(row.metadata) as { name?: unknown };
@@ -68,13 +68,16 @@ function entryOf(
       public_key: row.public_key,
       name: typeof metadata.name === "string" ? metadata.name.slice(0, limits.shortText) : "",
       description: listing?.description ?? "",
-      capabilities: offeredBy(row, row.listing === null ? undefined : { body: row.listing }),
+      capabilities: listOfferedCapabilities(
+        row,
+        row.listing === null ? undefined : { body: row.listing },
+      ),
       pricing: listing?.pricing ?? [],
       trust_level: levelName(level),
-      trust: scoreOf(level),
+      trust: scoreOfLevel(level),
       cost: listing === undefined ? null : fromMicro(price),
-      availability: availabilityOf(online, listing),
-      latency_ms: latencyOf(row, listing),
+      availability: getAvailability(online, listing),
+      latency_ms: expectedLatencyMs(row, listing),
       source_relay: identity.relayId,
       relay_name: config.identity.relayName,
       hop_distance: 0,
@@ -83,7 +86,7 @@ function entryOf(
 }
 
 /** Measured, else promised, else what is assumed where nothing is known. */
-function latencyOf(row: ProfileRow, listing: ListingBody | undefined): number {
+function expectedLatencyMs(row: ProfileRow, listing: ListingBody | undefined): number {
   const measured = row.paid_successes ? (row.paid_latency_ms ?? 0) / row.paid_successes : undefined;
-  return Math.min(measured ?? listing?.sla?.max_latency_ms ?? LATENCY_HALF_MS, 1e9);
+  return Math.min(measured ?? listing?.sla?.max_latency_ms ?? HALF_SCORE_LATENCY_MS, 1e9);
 }

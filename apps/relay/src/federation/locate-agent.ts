@@ -1,11 +1,11 @@
 import type { Micro } from "@agent/budget";
-import { claimUnder, isReachable } from "@agent/federation-protocol";
+import { findClaimWithKey, isReachable } from "@agent/federation-protocol";
 import { refuse, type Refusal } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import type { Attempt } from "../routing/attempt.ts";
-import { findRemote } from "./discover-remote.ts";
+import { findRemoteAgent } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
-import { priceOfRemote, viaOf, type PinnedAgent } from "./remote-candidates.ts";
+import { calculateRemotePrice, nextHopTo, type PinnedAgent } from "./remote-candidates.ts";
 
 /** An agent of another relay as the executor of a task. */
 export interface RemoteTarget extends Omit<Attempt, "charge"> {
@@ -24,13 +24,13 @@ export async function locateAgent(
   required: readonly string[],
 ): Promise<RemoteTarget | Refusal<"task.id_conflict"> | undefined> {
   if ((await findAgent(services.storage.read, agentId)) !== undefined) return undefined;
-  const claimed = await findRemote(services, agentId);
+  const claimed = await findRemoteAgent(services, agentId);
   if (claimed === undefined || !isReachable(claimed)) return undefined;
-  const known = claimUnder(claimed, publicKey);
+  const known = findClaimWithKey(claimed, publicKey);
   if (known === undefined || !isReachable(known)) return refuse("task.id_conflict");
   return {
     agent_id: agentId,
-    charge: priceOfRemote(known, required),
-    via: viaOf(services, known),
+    charge: calculateRemotePrice(known, required),
+    via: nextHopTo(services, known),
   };
 }

@@ -1,46 +1,51 @@
 import { sha256Hex } from "@agent/crypto";
-import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
+import {
+  createManualClock,
+  createSeededRandom,
+  type ManualClock,
+  type TestAgent,
+} from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
-import { masterToken } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let clock: ManualClock;
-let fate: (path: string) => Fate;
+let fate: (path: string) => ProxyAction;
 let proxies: LossyProxy[];
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 beforeEach(async () => {
-  clock = manualClock();
+  clock = createManualClock();
   fate = () => "pass";
-  proxies = await Promise.all([0, 1].map(() => lossyProxy((path) => fate(path))));
+  proxies = await Promise.all([0, 1].map(() => startLossyProxy((path) => fate(path))));
   [a, b] = (await Promise.all(
     ["alpha", "beta"].map(async (name, at) => {
       const proxy = proxies[at]!;
       const env = { AGENT_FEDERATION_CREDIT_LIMIT: "100000", AGENT_TASK_TTL_MS: "86400000" };
       return startSite({ name, clock, seed: at + 1, url: proxy.url, env });
     }),
-  )) as [Site, Site];
+  )) as [TestSite, TestSite];
   proxies[0]!.to(`http://127.0.0.1:${a.port}`);
   proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 1_000);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
@@ -49,7 +54,7 @@ afterEach(async () => {
 
 /** Lets the jobs of both relays run until nothing of the outbox is open, for hours if need be. */
 async function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promise<void> {
-  await until(async () => {
+  await waitUntil(async () => {
     if (await done()) return true;
     await clock.advance(stepMs);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -59,13 +64,13 @@ async function letTimePass(done: () => Promise<boolean>, stepMs = 30_000): Promi
 
 const outbox = async (state: string) => {
   const path = `/api/v1/admin/federation/outbox?state=${state}&limit=200`;
-  const { body } = await a.asMaster("GET", path);
+  const { body } = await a.asOperator("GET", path);
   return body["settlements"] as { settlement_id: string; state: string; refunded: boolean }[];
 };
 
 /** What lies at both relays together, the world outside left out. */
 async function moneyOf(): Promise<number> {
-  const books = await Promise.all([booksOf(a), booksOf(b)]);
+  const books = await Promise.all([getReconciliation(a), getReconciliation(b)]);
   const micro = books.flatMap(({ totals }) =>
     ["balances", "holds", "fees", "peers"].map((kind) => Math.round((totals[kind] ?? 0) * 1e6)),
   );
@@ -73,13 +78,13 @@ async function moneyOf(): Promise<number> {
 }
 
 test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none lost, not a cent more or less", async () => {
-  const random = seededRandom(17);
+  const random = createSeededRandom(17);
   fate = (path) =>
     path.startsWith("/federation/v1/discover") || random.next() >= 0.2 ? "pass" : "lose-answer";
   const before = await moneyOf();
   const ids: string[] = [];
   for (let round = 0; round < 20; round += 1) {
-    const submitted = await Promise.all(Array.from({ length: 10 }, () => submitFor(a, boss)));
+    const submitted = await Promise.all(Array.from({ length: 10 }, () => submitToBest(a, boss)));
     ids.push(...submitted.map(({ body }) => String(body["task_id"])));
   }
   expect(new Set(ids).size).toBe(200);
@@ -87,25 +92,25 @@ test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none
   await letTimePass(async () => {
     const path = `/agent/${worker.agentId}/tasks?status=pending&limit=200`;
     const { body } = await b.as(worker, "GET", path);
-    for (const task of body["tasks"] as Parameters<typeof work>[2][]) {
-      if ((await work(b, worker, task)).status === 200) done.add(task.task_id);
+    for (const task of body["tasks"] as Parameters<typeof completeTask>[2][]) {
+      if ((await completeTask(b, worker, task)).status === 200) done.add(task.task_id);
     }
     const paid = await outbox("completed");
     return done.size === 200 && paid.length === 200;
   });
 
-  expect(proxies.reduce((sum, proxy) => sum + proxy.lost(), 0)).toBeGreaterThan(60);
-  expect(await a.balance(boss)).toBe(800);
-  expect(await b.balance(worker)).toBe(180.5);
-  expect(await positionsOf(a)).toEqual({ [b.relayId]: 190 });
-  expect(await positionsOf(b)).toEqual({ [a.relayId]: -190 });
-  const books = await Promise.all([booksOf(a), booksOf(b)]);
+  expect(proxies.reduce((sum, proxy) => sum + proxy.countLost(), 0)).toBeGreaterThan(60);
+  expect(await a.getBalance(boss)).toBe(800);
+  expect(await b.getBalance(worker)).toBe(180.5);
+  expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 190 });
+  expect(await getPeerPositions(b)).toEqual({ [a.relayId]: -190 });
+  const books = await Promise.all([getReconciliation(a), getReconciliation(b)]);
   expect(books).toMatchObject([
     { consistent: true, totals: { holds: 0, fees: 10 } },
     { consistent: true, totals: { holds: 0, fees: 9.5 } },
   ]);
   expect(await moneyOf()).toBe(before);
-  const { body } = await b.asMaster(
+  const { body } = await b.asOperator(
     "GET",
     `/api/v1/agents/${worker.agentId}/settlements?limit=200`,
   );
@@ -115,30 +120,30 @@ test("FE17 200 paid tasks while every fifth answer is lost: each paid once, none
 
 describe("FE17 a settlement whose answers are all lost", () => {
   const settle = async () => {
-    await submitFor(a, boss);
-    await work(b, worker, await taskFor(b, worker));
-    await until(async () => (await outbox("pending")).length === 1, "the settlement begins");
+    await submitToBest(a, boss);
+    await completeTask(b, worker, await waitForTask(b, worker));
+    await waitUntil(async () => (await outbox("pending")).length === 1, "the settlement begins");
   };
 
   test("is asked for, found paid and completed: nobody is refunded", async () => {
     fate = (path) => (path.includes("/settlement/forward") ? "lose-answer" : "pass");
     await settle();
     await letTimePass(async () => (await outbox("completed")).length === 1, 600_000);
-    expect([await a.balance(boss), await b.balance(worker)]).toEqual([999, 0.9025]);
-    expect(a.logged("settlement.retry.refunded")).toEqual([]);
+    expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
+    expect(a.listLogged("settlement.retry.refunded")).toEqual([]);
   });
 
   test("after attempts that never arrived is refunded once, and paid by nobody later", async () => {
     fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
     await settle();
     await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
-    expect([await a.balance(boss), await b.balance(worker)]).toEqual([1_000, 0]);
+    expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
     expect(await outbox("failed")).toMatchObject([{ state: "failed", refunded: true }]);
-    expect(a.logged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
+    expect(a.listLogged("settlement.retry.refunded")).toMatchObject([{ service: "federation" }]);
     fate = () => "pass";
-    await letTimePass(async () => (await booksOf(b)).totals["holds"] === 0, 3_600_000);
-    expect([await a.balance(boss), await b.balance(worker)]).toEqual([1_000, 0]);
-    expect([await positionsOf(a), await positionsOf(b)]).toEqual([
+    await letTimePass(async () => (await getReconciliation(b)).totals["holds"] === 0, 3_600_000);
+    expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([1_000, 0]);
+    expect([await getPeerPositions(a), await getPeerPositions(b)]).toEqual([
       { [b.relayId]: 0 },
       { [a.relayId]: 0 },
     ]);
@@ -151,12 +156,12 @@ describe("FE17 a settlement whose answers are all lost", () => {
     await letTimePass(async () => (await outbox("failed")).length === 1, 600_000);
     const [held] = await outbox("failed");
     expect(held).toMatchObject({ refunded: false });
-    expect(await booksOf(a)).toMatchObject({ consistent: true, totals: { holds: 1.2 } });
+    expect(await getReconciliation(a)).toMatchObject({ consistent: true, totals: { holds: 1.2 } });
     broken = false;
     const path = `/api/v1/admin/federation/outbox/${held?.settlement_id}/retry`;
-    expect(await a.asMaster("POST", path)).toMatchObject({ status: 200 });
+    expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
     await letTimePass(async () => (await outbox("completed")).length === 1);
-    expect([await a.balance(boss), await b.balance(worker)]).toEqual([999, 0.9025]);
+    expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([999, 0.9025]);
   });
 });
 
@@ -167,8 +172,8 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
     readonly failed_tasks: number;
   }
 
-  const recordOf = async (site: Site, holder: string, of: string): Promise<Counted> => {
-    const { body } = await site.asMaster("GET", `/api/v1/agents/${holder}/trust/${of}`);
+  const recordOf = async (site: TestSite, holder: string, of: string): Promise<Counted> => {
+    const { body } = await site.asOperator("GET", `/api/v1/agents/${holder}/trust/${of}`);
     const { interaction_count, successful_tasks, failed_tasks } = body as unknown as Counted;
     return { interaction_count, successful_tasks, failed_tasks };
   };
@@ -176,7 +181,7 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
   /** What the payer and its relay know of worker and peer, and what strangers are told at the peer. */
   const known = async () => {
     const path = "/api/v1/market/candidates?capability=summarise";
-    const { body } = await b.as(await b.agent(), "GET", path);
+    const { body } = await b.as(await b.createAgent(), "GET", path);
     const [first] = body["candidates"] as { sub_scores: { success_rate: number } }[];
     return {
       ofWorker: await recordOf(a, boss.agentId, worker.agentId),
@@ -189,9 +194,12 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
   const success = { ...interaction, successful_tasks: 1 };
 
   const deliver = async () => {
-    await submitFor(a, boss);
-    await work(b, worker, await taskFor(b, worker));
-    await until(async () => a.logged("receipt.verified").length === 1, "the receipt arrives");
+    await submitToBest(a, boss);
+    await completeTask(b, worker, await waitForTask(b, worker));
+    await waitUntil(
+      async () => a.listLogged("receipt.verified").length === 1,
+      "the receipt arrives",
+    );
   };
 
   test("A6: while the settlement is under way the task is an interaction, then one success at both relays", async () => {
@@ -220,18 +228,18 @@ describe("A6: a forwarded task is a success only once its settlement is paid", (
 
 test("B13: the texts of a peer's task are erased only after its result was brought back", async () => {
   fate = (path) => (path === "/federation/v1/task/result" ? "refuse" : "pass");
-  await submitFor(a, boss);
-  const task = await taskFor(b, worker);
-  expect(await work(b, worker, task)).toMatchObject({ status: 200 });
+  await submitToBest(a, boss);
+  const task = await waitForTask(b, worker);
+  expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
   const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
-  expect(await b.asMaster("DELETE", texts)).toMatchObject({
+  expect(await b.asOperator("DELETE", texts)).toMatchObject({
     status: 409,
     body: { code: "task.not_finished" },
   });
   fate = () => "pass";
-  await letTimePass(async () => (await b.balance(worker)) > 0);
-  expect(await b.asMaster("DELETE", texts)).toMatchObject({ status: 200 });
-  const kept = await b.asMaster("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
+  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
+  const kept = await b.asOperator("GET", `/agent/${worker.agentId}/task/${task.task_id}`);
   expect(kept.text).toContain(sha256Hex(task.prompt));
   expect(kept.text).not.toContain(task.prompt);
   expect(await a.as(boss, "DELETE", texts)).toMatchObject({ status: 200 });
@@ -240,25 +248,25 @@ test("B13: the texts of a peer's task are erased only after its result was broug
     [b, worker],
   ] as const) {
     const path = `/agent/${agent.agentId}/task/${task.task_id}/evidence`;
-    const { text } = await site.request("GET", path, { token: masterToken });
+    const { text } = await site.request("GET", path, { token: OPERATOR_TOKEN });
     expect(verifyArtifact(text)).toMatchObject({ code: "bundle.erased" });
   }
 });
 
 test("B13: the texts of a peer's task are not erased while the peer has still to settle it", async () => {
   fate = (path) => (path.startsWith("/federation/v1/settlement") ? "refuse" : "pass");
-  await submitFor(a, boss);
-  const task = await taskFor(b, worker);
-  expect(await work(b, worker, task)).toMatchObject({ status: 200 });
+  await submitToBest(a, boss);
+  const task = await waitForTask(b, worker);
+  expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
   const path = `/agent/${boss.agentId}/tasks?submitted_by=me`;
   await letTimePass(async () => (await a.as(boss, "GET", path)).text.includes('"completed"'));
   const texts = `/api/v1/admin/tasks/${task.task_id}/texts`;
   // After a restore of a backup from now the peer is brought the result again, under its signature.
-  expect(await b.asMaster("DELETE", texts)).toMatchObject({
+  expect(await b.asOperator("DELETE", texts)).toMatchObject({
     status: 409,
     body: { code: "task.not_finished" },
   });
   fate = () => "pass";
-  await letTimePass(async () => (await b.balance(worker)) > 0);
-  expect(await b.asMaster("DELETE", texts)).toMatchObject({ status: 200 });
+  await letTimePass(async () => (await b.getBalance(worker)) > 0);
+  expect(await b.asOperator("DELETE", texts)).toMatchObject({ status: 200 });
 });

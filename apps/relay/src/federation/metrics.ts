@@ -2,14 +2,14 @@ import { fromMicro } from "@agent/budget";
 import { Gauge, type Registry } from "prom-client";
 import type { Services } from "../services.ts";
 import type { Federation } from "./federation.ts";
-import { defaultedByAll } from "./inbound-store.ts";
+import { getTotalDefaultedAmount } from "./inbound-store.ts";
 import { listPeers } from "./peer-store.ts";
 
 /** Adds the alarms between relays to what the relay counts; read at the moment of asking. */
-export function observeFederation(
+export function registerFederationMetrics(
   registry: Registry,
   { storage }: Pick<Services, "storage">,
-  { differences }: Federation,
+  { positionDifferences: differences }: Federation,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -17,7 +17,7 @@ export function observeFederation(
     help: "What peers accepted results for and did not settle in time, until it is cleared.",
     registers,
     async collect() {
-      this.set(fromMicro(await defaultedByAll(storage.read)));
+      this.set(fromMicro(await getTotalDefaultedAmount(storage.read)));
     },
   });
   new Gauge({

@@ -1,15 +1,23 @@
 import { once } from "node:events";
-import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import type { ClientMessage, ServerMessage, Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { socketUrl } from "../../test/devices.ts";
-import { answering, type Answering } from "../../test/listening-peer.ts";
-import { peer, startSite, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
+import {
+  addPeer,
+  startSite,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
+} from "../../test/network.ts";
 
 let clock: ManualClock;
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 /** Has the id of beta's worker at alpha. */
@@ -18,15 +26,15 @@ let sockets: WebSocket[];
 
 /** Alpha owes beta nothing yet, but may not owe it a whole task either: it waits at alpha. */
 beforeEach(async () => {
-  clock = manualClock();
+  clock = createManualClock();
   sockets = [];
   const env = { AGENT_FEDERATION_CREDIT_LIMIT: "0.5" };
   a = await startSite({ name: "alpha", clock, seed: 1, env });
   b = await startSite({ name: "beta", clock, seed: 2 });
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(async () => {
   for (const socket of sockets) socket.terminate();
@@ -35,16 +43,16 @@ afterEach(async () => {
 
 /** A task for beta's worker that alpha has not handed over yet. */
 async function waiting(): Promise<string> {
-  const { body } = await submitFor(a, boss);
-  await until(() => a.logged("federation.forward.refused").length > 0, "the task waits");
+  const { body } = await submitToBest(a, boss);
+  await waitUntil(() => a.listLogged("federation.forward.refused").length > 0, "the task waits");
   await takeId();
   return String(body["task_id"]);
 }
 
 async function takeId(): Promise<void> {
-  const thief = { ...a.stranger(), agentId: worker.agentId };
+  const thief = { ...a.createUnknownAgent(), agentId: worker.agentId };
   // An admitted peer tells of the worker, so only the operator can bind the id to another key.
-  const known = await a.asMaster("POST", "/api/v1/agents/bootstrap", {
+  const known = await a.asOperator("POST", "/api/v1/agents/bootstrap", {
     agent_id: thief.agentId,
     public_key: thief.publicKey,
   });
@@ -58,8 +66,8 @@ async function statusOf(taskId: string): Promise<Pick<Task, "status" | "assigned
 }
 
 /** Takes down what alpha tells the namesake's webhook. */
-async function hook(): Promise<Answering> {
-  const listening = await answering(() => ({}));
+async function hook(): Promise<ListeningPeer> {
+  const listening = await startListeningPeer(() => ({}));
   const path = `/api/v1/agents/${namesake.agentId}/webhooks`;
   const body = { url: listening.url, events: ["task.assigned", "task.completed", "task.failed"] };
   expect(await a.as(namesake, "POST", path, body)).toMatchObject({ status: 201 });
@@ -75,21 +83,21 @@ async function say(agent: TestAgent, message: ClientMessage): Promise<readonly S
   const heard: ServerMessage[] = [];
   socket.on("message", (data: Buffer) => heard.push(JSON.parse(data.toString()) as ServerMessage));
   await once(socket, "open");
-  await until(() => heard.some(({ type }) => type === "ready"), "the device is connected");
+  await waitUntil(() => heard.some(({ type }) => type === "ready"), "the device is connected");
   socket.send(JSON.stringify(message));
   socket.send(JSON.stringify({ type: "ping" }));
-  await until(() => heard.some(({ type }) => type === "pong"), "the message is answered");
+  await waitUntil(() => heard.some(({ type }) => type === "pong"), "the message is answered");
   return heard;
 }
 
 /** The task still goes to the agent that it is for, as soon as alpha may owe beta its price. */
 async function expectPaid(taskId: string): Promise<void> {
   const path = `/api/v1/admin/federation/peers/${b.relayId}`;
-  await a.asMaster("PUT", path, { credit_limit: 10 });
+  await a.asOperator("PUT", path, { credit_limit: 10 });
   await clock.advance(60_000);
   await Promise.all([a.relay.tick(), b.relay.tick()]);
-  await work(b, worker, await taskFor(b, worker, taskId));
-  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+  await completeTask(b, worker, await waitForTask(b, worker, taskId));
+  await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 }
 
 test("A1: who has the id of a remote agent here can't claim its task by socket before a peer has taken it", async () => {
@@ -117,7 +125,7 @@ test("A1: nor by HTTP", async () => {
 });
 
 test("A1: nor hand it on to another executor by refusing it", async () => {
-  const other = await a.worker(1);
+  const other = await a.createWorker(1);
   await a.as(other, "POST", `/api/v1/agents/${other.agentId}/listing`, {
     capabilities: ["summarise"],
     pricing: [{ capability: "summarise", unit_cost: 1, currency: "USD", per: "task" }],
@@ -139,6 +147,6 @@ test("A1: nor is its webhook told of the task, also when it ends", async () => {
   await clock.advance(5_000);
   await a.relay.tick();
   await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(told.asked.map(({ body: event }) => event["type"])).toEqual([]);
+  expect(told.requests.map(({ body: event }) => event["type"])).toEqual([]);
   await told.close();
 });

@@ -1,76 +1,76 @@
 import {
-  answerIsSigned,
-  claimsOf,
+  isAnswerSigned,
+  getHeartbeatClaims,
   createHeartbeat,
   createRemoval,
   FEDERATION_LIMITS,
-  judgeHeartbeat,
-  judgeRemoval,
+  verifyHeartbeat,
+  verifyRemoval,
   signAnswer,
-  statePosition,
+  toPositionMessage,
   type Heartbeat,
   type HeartbeatClaims,
   type NoticeContext,
 } from "@agent/federation-protocol";
 import type { Answer, Operations, Refusal } from "@agent/wire";
-import { countVisible } from "../agents/profile-store.ts";
+import { countVisibleAgents } from "../agents/profile-store.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { callPeer } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
-import { underPeerKey } from "./follow-peer-key.ts";
+import { verifyWithPeerKey } from "./follow-peer-key.ts";
 import { comparePosition } from "./compare-position.ts";
 import { OWN_FEATURES } from "./own-features.ts";
-import { changePeer, peerSupports } from "./peer-life.ts";
+import { recordPeerEvent, peerSupports } from "./peer-life.ts";
 import { listPeers } from "./peer-store.ts";
-import { positionWith } from "./position-store.ts";
-import { passOn } from "./refusal.ts";
+import { getPeerPosition } from "./position-store.ts";
+import { toWireRefusal } from "./refusal.ts";
 
-type Notice<N extends "peerHeartbeat" | "removeSelf"> =
+type NoticeAnswer<N extends "peerHeartbeat" | "removeSelf"> =
   | Answer<Operations[N]>
   | Refusal<
       "federation.wrong_sender" | "federation.timestamp_expired" | "federation.signature_invalid"
     >;
 
 /** A peer is alive; it is told the same of this relay. */
-export async function answerHeartbeat(
+export async function receiveHeartbeat(
   services: FederationServices,
   peer: FederationPeerRow,
   body: unknown,
-): Promise<Notice<"peerHeartbeat">> {
+): Promise<NoticeAnswer<"peerHeartbeat">> {
   const now = services.runtime.now();
-  const judged = judgeHeartbeat(body, contextOf(peer, now));
-  if (!judged.ok) return passOn(judged);
+  const checked = verifyHeartbeat(body, buildNoticeContext(peer, now));
+  if (!checked.ok) return toWireRefusal(checked);
   // The gate has held the request's signature against the whole body.
-  const claims = claimsOf(judged.heartbeat, services.identity.relayId);
+  const claims = getHeartbeatClaims(checked.heartbeat, services.identity.relayId);
   // By this clock, the sender may have read its books as early as its clock may be ahead.
-  const statedAfter = judged.heartbeat.timestamp - FEDERATION_LIMITS.timestampAgeMs;
-  await hear(services, peer, judged.heartbeat, { now, claims, statedAfter });
-  const answer = await heartbeatFor(services, peer);
+  const statedAfter = checked.heartbeat.timestamp - FEDERATION_LIMITS.maxTimestampAgeMs;
+  await recordHeartbeat(services, peer, checked.heartbeat, { now, claims, statedAfter });
+  const answer = await buildHeartbeat(services, peer);
   const signature = signAnswer(answer, services.identity.secretKey);
   return { status: 200, body: answer, headers: { "x-relay-signature": signature } };
 }
 
 /** A peer has ended the peering. */
-export async function answerRemoval(
+export async function receiveRemoval(
   services: FederationServices,
   peer: FederationPeerRow,
   body: unknown,
-): Promise<Notice<"removeSelf">> {
-  const judged = judgeRemoval(body, contextOf(peer, services.runtime.now()));
-  if (!judged.ok) return passOn(judged);
-  const { timestamp } = judged.removal;
-  await changePeer(services, peer.relay_id, { type: "removal", timestamp });
-  services.federation.remote.forget(peer.relay_id);
+): Promise<NoticeAnswer<"removeSelf">> {
+  const checked = verifyRemoval(body, buildNoticeContext(peer, services.runtime.now()));
+  if (!checked.ok) return toWireRefusal(checked);
+  const { timestamp } = checked.removal;
+  await recordPeerEvent(services, peer.relay_id, { type: "removal", timestamp });
+  services.federation.remoteAgents.purgePeer(peer.relay_id);
   return { status: 200, body: { status: "removed" } };
 }
 
 /** Tells a peer that the peering has ended; what it answers changes nothing. */
-export async function tellRemoval(
+export async function sendRemoval(
   services: FederationServices,
   peer: FederationPeerRow,
 ): Promise<void> {
   const { identity, federation } = services;
-  const timestamp = federation.noticeTime();
+  const timestamp = federation.nextNoticeTime();
   const body = createRemoval(
     { relay_id: identity.relayId, timestamp, to: peer.relay_id },
     identity.secretKey,
@@ -79,64 +79,70 @@ export async function tellRemoval(
 }
 
 /** Gives every peer a sign of life, and takes its answer as one of its own. */
-export async function beatPeers(services: FederationServices): Promise<void> {
+export async function sendHeartbeats(services: FederationServices): Promise<void> {
   const peers = await listPeers(services.storage.read);
-  await Promise.all(peers.map((peer) => beat(services, peer)));
+  await Promise.all(peers.map((peer) => sendHeartbeat(services, peer)));
 }
 
-async function beat(services: FederationServices, peer: FederationPeerRow): Promise<void> {
+async function sendHeartbeat(services: FederationServices, peer: FederationPeerRow): Promise<void> {
   const { identity } = services;
   const path = "/federation/v1/peer/heartbeat";
   const statedAfter = services.runtime.now();
-  const body = await heartbeatFor(services, peer);
+  const body = await buildHeartbeat(services, peer);
   const reply = await callPeer(services, peer, { method: "POST", path, body });
   const answered = reply.delivery.kind === "answered" && reply.delivery.status === 200;
   const now = services.runtime.now();
-  const { peer: signer, judged } = await underPeerKey(
+  const { peer: signer, checked } = await verifyWithPeerKey(
     services,
     peer,
-    (known) => (answered ? judgeHeartbeat(reply.body, contextOf(known, now)) : undefined),
+    (known) => (answered ? verifyHeartbeat(reply.body, buildNoticeContext(known, now)) : undefined),
     (found) => found?.ok === false && found.code === "federation.signature_invalid",
   );
-  if (judged?.ok) {
-    const isSigned = answerIsSigned(reply.body, reply.signature, signer.public_key);
-    const claims = isSigned ? claimsOf(judged.heartbeat, identity.relayId) : null;
-    await hear(services, peer, judged.heartbeat, { now, claims, statedAfter });
+  if (checked?.ok) {
+    const isSigned = isAnswerSigned(reply.body, reply.signature, signer.public_key);
+    const claims = isSigned ? getHeartbeatClaims(checked.heartbeat, identity.relayId) : null;
+    await recordHeartbeat(services, peer, checked.heartbeat, { now, claims, statedAfter });
   } else if (services.freezer.frozen() === undefined) {
-    const after = await changePeer(services, peer.relay_id, { type: "heartbeat_missed" });
-    if (after?.state !== "active") services.federation.remote.forget(peer.relay_id);
+    const after = await recordPeerEvent(services, peer.relay_id, { type: "heartbeat_missed" });
+    if (after?.state !== "active") services.federation.remoteAgents.purgePeer(peer.relay_id);
   }
 }
 
-interface Heard {
+interface HeardHeartbeat {
   readonly now: number;
   readonly claims: HeartbeatClaims | null;
   readonly statedAfter: number;
 }
 
 /** A peer was heard. While this relay is frozen it writes nothing of that down, but compares. */
-async function hear(
+async function recordHeartbeat(
   services: FederationServices,
   { relay_id }: Pick<FederationPeerRow, "relay_id">,
   { timestamp, agent_count: agentCount }: Heartbeat,
-  { now, claims, statedAfter }: Heard,
+  { now, claims, statedAfter }: HeardHeartbeat,
 ): Promise<void> {
   if (services.freezer.frozen() === undefined) {
-    await changePeer(services, relay_id, { type: "heartbeat", timestamp, agentCount, now, claims });
+    await recordPeerEvent(services, relay_id, {
+      type: "heartbeat",
+      timestamp,
+      agentCount,
+      now,
+      claims,
+    });
   }
   if (claims !== null) await comparePosition(services, relay_id, claims.position, statedAfter);
 }
 
-async function heartbeatFor(
+async function buildHeartbeat(
   { identity, federation, storage, freezer }: FederationServices,
   peer: Pick<FederationPeerRow, "relay_id" | "features">,
 ): Promise<Heartbeat> {
-  const agent_count = await countVisible(storage.read);
+  const agent_count = await countVisibleAgents(storage.read);
   const { relayId: relay_id, secretKey } = identity;
   const position = peerSupports(peer, "position")
-    ? { position: statePosition(await positionWith(storage.read, peer.relay_id)) }
+    ? { position: toPositionMessage(await getPeerPosition(storage.read, peer.relay_id)) }
     : {};
-  const timestamp = federation.noticeTime();
+  const timestamp = federation.nextNoticeTime();
   return createHeartbeat(
     {
       relay_id,
@@ -151,7 +157,7 @@ async function heartbeatFor(
   );
 }
 
-function contextOf(peer: FederationPeerRow, now: number): NoticeContext {
+function buildNoticeContext(peer: FederationPeerRow, now: number): NoticeContext {
   return {
     from: peer.relay_id,
     publicKey: peer.public_key,

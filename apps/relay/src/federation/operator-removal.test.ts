@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { federated, suspend } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { startNetwork, until, type Site } from "../../test/network.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startNetwork, waitUntil, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const peersPath = "/api/v1/admin/federation/peers";
@@ -15,22 +15,22 @@ interface Shown {
   readonly credit_limit: number;
 }
 
-const shown = async (t: Pick<TestRelay, "asMaster">, relayId: string) => {
-  const { body } = await t.asMaster("GET", peersPath);
+const shown = async (t: Pick<TestRelay, "asOperator">, relayId: string) => {
+  const { body } = await t.asOperator("GET", peersPath);
   const peer = (body["peers"] as Shown[]).find(({ relay_id }) => relay_id === relayId);
   return peer && { state: peer.state, credit: peer.credit_limit };
 };
-const remove = (t: Pick<TestRelay, "asMaster">, relayId: string) =>
-  t.asMaster("DELETE", `${peersPath}/${relayId}`);
-const setCredit = (t: Pick<TestRelay, "asMaster">, relayId: string, credit_limit: number) =>
-  t.asMaster("PUT", `${peersPath}/${relayId}`, { credit_limit });
+const remove = (t: Pick<TestRelay, "asOperator">, relayId: string) =>
+  t.asOperator("DELETE", `${peersPath}/${relayId}`);
+const setCredit = (t: Pick<TestRelay, "asOperator">, relayId: string, credit_limit: number) =>
+  t.asOperator("PUT", `${peersPath}/${relayId}`, { credit_limit });
 
 describe("A3: a peer that the operator removed", () => {
   let t: TestRelay;
   let peer: FakePeer;
   const start = async (env: Record<string, string> = {}) => {
     t = await startTestRelay({ ...federated, ...env });
-    peer = await fakePeer(t).befriend();
+    peer = await createFakePeer(t).completeHandshake();
     await setCredit(t, peer.relayId, 70);
   };
   beforeEach(() => start());
@@ -73,7 +73,7 @@ describe("A3: a peer that the operator removed", () => {
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
     const confirmed = await peer.post("/federation/v1/peer/confirm", {
       relay_id: peer.relayId,
-      challenge_response: peer.answer(body["nonce_b"]),
+      challenge_response: peer.signChallenge(body["nonce_b"]),
       timestamp: t.clock.now(),
       to: t.relay.relayId,
     });
@@ -92,7 +92,7 @@ describe("A3: a peer that the operator removed", () => {
   test("may be removed again, and an unknown one may not", async () => {
     await remove(t, peer.relayId);
     expect(await remove(t, peer.relayId)).toMatchObject({ status: 200 });
-    expect(await remove(t, fakePeer(t).relayId)).toMatchObject({
+    expect(await remove(t, createFakePeer(t).relayId)).toMatchObject({
       status: 404,
       body: { code: "peer.not_found" },
     });
@@ -101,8 +101,8 @@ describe("A3: a peer that the operator removed", () => {
 
   test("is not told so when another one proposes under its id", async () => {
     await remove(t, peer.relayId);
-    const liar = fakePeer(t);
-    const body = { ...liar.introduction(), relay_id: peer.relayId, nonce_a: "0".repeat(64) };
+    const liar = createFakePeer(t);
+    const body = { ...liar.selfDescription(), relay_id: peer.relayId, nonce_a: "0".repeat(64) };
     const headers = liar.headers("POST", "/federation/v1/peer/propose", body);
     expect(
       await liar.post("/federation/v1/peer/propose", body, {
@@ -117,7 +117,7 @@ describe("A3: a peer that the operator removed", () => {
       await peer.remove();
       expect(await shown(t, peer.relayId)).toEqual({ state: "removed", credit: 70 });
       await t.clock.advance(1);
-      await peer.befriend();
+      await peer.completeHandshake();
       expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
     });
 
@@ -127,8 +127,11 @@ describe("A3: a peer that the operator removed", () => {
         await t.clock.advance(60_000);
         await t.relay.tick();
       }
-      await until(async () => (await shown(t, peer.relayId))?.state === "removed", "it is removed");
-      await peer.befriend();
+      await waitUntil(
+        async () => (await shown(t, peer.relayId))?.state === "removed",
+        "it is removed",
+      );
+      await peer.completeHandshake();
       expect(await shown(t, peer.relayId)).toEqual({ state: "active", credit: 70 });
     });
   });
@@ -138,12 +141,16 @@ test("A3: the removal by the operator survives a restart", async () => {
   const folder = mkdtempSync(join(tmpdir(), "removal-"));
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const first = await startTestRelay(env);
-  const peer = await fakePeer(first).befriend();
+  const peer = await createFakePeer(first).completeHandshake();
   await remove(first, peer.relayId);
   await first.close();
   const second = await startTestRelay(env, 2, first.clock);
   const path = "/federation/v1/peer/propose";
-  const body = { ...peer.introduction(), nonce_a: "0".repeat(64), timestamp: second.clock.now() };
+  const body = {
+    ...peer.selfDescription(),
+    nonce_a: "0".repeat(64),
+    timestamp: second.clock.now(),
+  };
   expect(
     await second.request("POST", path, { body, headers: peer.headers("POST", path, body) }),
   ).toMatchObject({ status: 403, body: { code: "federation.peer_removed" } });
@@ -153,17 +160,17 @@ test("A3: the removal by the operator survives a restart", async () => {
 
 describe("A3: a removed peer that the operator admits again", () => {
   let network: Awaited<ReturnType<typeof startNetwork>>;
-  let a: Site;
-  let b: Site;
+  let a: TestSite;
+  let b: TestSite;
   beforeEach(async () => {
     network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-    [a, b] = network.sites as [Site, Site];
+    [a, b] = network.sites as [TestSite, TestSite];
     await remove(a, b.relayId);
   });
   afterEach(() => network.close());
 
-  const admit = (by: Site, other: Site) =>
-    by.asMaster("POST", peersPath, { endpoint_url: other.url });
+  const admit = (by: TestSite, other: TestSite) =>
+    by.asOperator("POST", peersPath, { endpoint_url: other.url });
 
   test("had the default credit before, and has none from the removal", async () => {
     expect(await shown(b, a.relayId)).toEqual({ state: "removed", credit: 1_000 });
@@ -209,7 +216,7 @@ describe("A3: a removed peer that the operator admits again", () => {
   test("stays removed when another address claims to be that relay", async () => {
     await remove(b, a.relayId);
     const impostor = b.url.replace("127.0.0.1", "localhost");
-    expect(await a.asMaster("POST", peersPath, { endpoint_url: impostor })).toMatchObject({
+    expect(await a.asOperator("POST", peersPath, { endpoint_url: impostor })).toMatchObject({
       body: { code: "peer.refused" },
     });
     expect(await admit(b, a)).toMatchObject({ body: { code: "peer.refused" } });

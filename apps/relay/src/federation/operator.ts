@@ -1,41 +1,41 @@
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import {
-  giveUp,
+  refundHeldSettlement,
   isLive,
-  mayBeOwed,
-  movePeer,
-  outsidePayment,
-  redrive,
+  checkReceivable,
+  applyPeerEvent,
+  buildExternalPayment,
+  redriveSettlement,
 } from "@agent/federation-protocol";
 import { refuse, type Answer, type BodyOf, type Operations, type QueryOf } from "@agent/wire";
-import { clearingBalance, postClearing } from "../budget/clearing.ts";
-import { answerPage, textDown } from "../http/page.ts";
-import type { KeepAnswer } from "../http/idempotency.ts";
-import { change } from "./deliver-settlement.ts";
-import { debtOf } from "./debt-of.ts";
+import { getClearingBalance, postClearing } from "../budget/clearing.ts";
+import { createPageAnswer, textDescending } from "../http/page.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
+import { applyTransition } from "./deliver-settlement.ts";
+import { getPeerDebt } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
-import { takePayment } from "./hold-store.ts";
-import { tellRemoval } from "./notices.ts";
+import { recordPaymentReference } from "./hold-store.ts";
+import { sendRemoval } from "./notices.ts";
 import { findOutbox, listOutbox, type OutboxEntry } from "./outbox-store.ts";
-import { lifeOf, rowWith } from "./peer-life.ts";
-import { findPeer, listKnownPeers, putPeer } from "./peer-store.ts";
-import { operatorView, pendingView } from "./peer-view.ts";
-import { passOn } from "./refusal.ts";
+import { toPeerRecord, withPeerRecord } from "./peer-life.ts";
+import { findPeer, listKnownPeers, savePeer } from "./peer-store.ts";
+import { buildPeerView, toPendingPeerView } from "./peer-view.ts";
+import { toWireRefusal } from "./refusal.ts";
 
-export async function listForOperator(
+export async function listFederationPeers(
   services: FederationServices,
 ): Promise<Answer<Operations["listFederationPeers"]>> {
   const known = await listKnownPeers(services.storage.read);
-  const peers = await Promise.all(known.map((row) => operatorView(services, row)));
+  const peers = await Promise.all(known.map((row) => buildPeerView(services, row)));
   const ids = new Set(known.map(({ relay_id }) => relay_id));
-  const pending = [...services.federation.pending.values()]
+  const pending = [...services.federation.pendingPeers.values()]
     .filter(({ peer }) => !ids.has(peer.relayId))
-    .map(pendingView);
+    .map(toPendingPeerView);
   return { status: 200, body: { peers: [...peers, ...pending] } };
 }
 
 /** How much this relay and a peer may come to owe each other. */
-export async function setCredit(
+export async function setPeerCredit(
   services: FederationServices,
   relayId: string,
   creditLimit: number,
@@ -44,11 +44,11 @@ export async function setCredit(
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
     const after = { ...before, credit_limit: toMicro(creditLimit) };
-    await putPeer(tx, after);
+    await savePeer(tx, after);
     return after;
   });
   if (row === undefined) return refuse("peer.not_found");
-  return { status: 200, body: await operatorView(services, row) };
+  return { status: 200, body: await buildPeerView(services, row) };
 }
 
 /**
@@ -64,61 +64,61 @@ export async function removePeer(
   const removed = await storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
-    const life = movePeer(lifeOf(before), { type: "removal", byOperator: true });
-    await putPeer(tx, rowWith({ ...before, credit_limit: 0, admitted: 0 }, life));
+    const life = applyPeerEvent(toPeerRecord(before), { type: "removal", byOperator: true });
+    await savePeer(tx, withPeerRecord({ ...before, credit_limit: 0, admitted: 0 }, life));
     return before;
   });
   if (removed === undefined) return refuse("peer.not_found");
-  federation.remote.forget(relayId);
+  federation.remoteAgents.purgePeer(relayId);
   federation.log.info("federation.peer.removed", { relay_id: relayId });
-  if (isLive(removed)) await tellRemoval(services, removed);
+  if (isLive(removed)) await sendRemoval(services, removed);
   return { status: 200, body: { relay_id: relayId, state: "removed" } };
 }
 
 /** Records what relays paid each other outside, once per reference. */
-export async function settleOutside(
+export async function settlePeer(
   { storage, runtime }: FederationServices,
   relayId: string,
   { amount, direction, reference }: BodyOf<Operations["settlePeer"]>,
-  keep?: KeepAnswer,
+  saveResponse?: SaveResponse,
 ): Promise<Answer<Operations["settlePeer"]>> {
   return storage.transaction(async (tx) => {
     // A peering may be over and still something owed.
     const peer = await findPeer(tx, relayId);
     if (peer === undefined) return refuse("peer.not_found");
-    const isNew = await takePayment(tx, { relay_id: relayId, reference });
+    const isNew = await recordPaymentReference(tx, { relay_id: relayId, reference });
     if (isNew && direction === "sent") {
       // What is paid beyond what is owed, the peer owes from then on.
-      const credit = mayBeOwed(await debtOf(tx, peer), toMicro(amount));
-      if (!credit.ok) return passOn(credit);
+      const credit = checkReceivable(await getPeerDebt(tx, peer), toMicro(amount));
+      if (!credit.ok) return toWireRefusal(credit);
     }
     if (isNew) {
       const paid = direction === "sent" ? ("paid" as const) : direction;
-      const postings = outsidePayment({
+      const postings = buildExternalPayment({
         peerId: relayId,
         direction: paid,
         amount: toMicro(amount),
       });
       await postClearing(tx, runtime, postings, { taskId: reference, description: direction });
     }
-    const position = fromMicro(await clearingBalance(tx, relayId));
+    const position = fromMicro(await getClearingBalance(tx, relayId));
     const body = { relay_id: relayId, position, idempotent: !isNew };
     const answer = { status: 200 as const, body };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return answer;
   });
 }
 
-export async function outboxPage(
+export async function listOutboxPage(
   { storage }: FederationServices,
   query: QueryOf<Operations["listOutbox"]>,
 ): Promise<Answer<Operations["listOutbox"]>> {
   const { state = "" } = query;
-  return answerPage(query, {
-    order: textDown,
+  return createPageAnswer(query, {
+    order: textDescending,
     find: (before, limit) => listOutbox(storage.read, { state, before, limit }),
     keyOf: ({ settlement }) => settlement.settlementId,
-    show: (rows) => ({ settlements: rows.map(viewOf) }),
+    show: (rows) => ({ settlements: rows.map(toOutboxView) }),
   });
 }
 
@@ -127,8 +127,8 @@ export function retryOutbox(
   services: FederationServices,
   settlementId: string,
 ): Promise<Answer<Operations["retryOutbox"]>> {
-  return decide(services, settlementId, (settlement) =>
-    redrive(settlement, services.runtime.now()),
+  return resolveHeldSettlement(services, settlementId, (settlement) =>
+    redriveSettlement(settlement, services.runtime.now()),
   );
 }
 
@@ -137,28 +137,34 @@ export function giveUpOutbox(
   services: FederationServices,
   settlementId: string,
   reason: string,
-  keep?: KeepAnswer,
+  saveResponse?: SaveResponse,
 ): Promise<Answer<Operations["giveUpOutbox"]>> {
-  return decide(services, settlementId, giveUp, { reason, keep });
+  return resolveHeldSettlement(services, settlementId, refundHeldSettlement, {
+    reason,
+    saveResponse,
+  });
 }
 
-async function decide(
+async function resolveHeldSettlement(
   services: FederationServices,
   settlementId: string,
-  move: Parameters<typeof change>[3],
-  { reason = null, keep }: { reason?: string | null; keep?: KeepAnswer | undefined } = {},
+  transition: Parameters<typeof applyTransition>[3],
+  {
+    reason = null,
+    saveResponse,
+  }: { reason?: string | null; saveResponse?: SaveResponse | undefined } = {},
 ): Promise<Answer<Operations["retryOutbox"]>> {
   const entry = await findOutbox(services.storage.read, settlementId);
   if (entry === undefined) return refuse("outbox.not_found");
   if (entry.settlement.resolution !== "held") return refuse("outbox.not_open");
-  const after = await change(services, settlementId, reason, move, (tx, changed) =>
-    keep?.(tx, { status: 200, body: viewOf(changed) }),
+  const after = await applyTransition(services, settlementId, reason, transition, (tx, changed) =>
+    saveResponse?.(tx, { status: 200, body: toOutboxView(changed) }),
   );
   services.federation.wake();
-  return { status: 200, body: viewOf(after ?? entry) };
+  return { status: 200, body: toOutboxView(after ?? entry) };
 }
 
-function viewOf({ settlement, createdAt, endedAt, lastError }: OutboxEntry) {
+function toOutboxView({ settlement, createdAt, endedAt, lastError }: OutboxEntry) {
   const { settlementId, taskId, peerId, agentId, terms, state, resolution } = settlement;
   return {
     settlement_id: settlementId,

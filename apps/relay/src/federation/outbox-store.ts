@@ -1,7 +1,7 @@
-import { payableOfSettlement, type OutgoingSettlement } from "@agent/federation-protocol";
+import { getSettlementPayable, type OutgoingSettlement } from "@agent/federation-protocol";
 import type { PostedRow } from "../budget/post.ts";
-import { storedTrace } from "../http/trace.ts";
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { formatCurrentTrace } from "../http/trace.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { FederationOutboxRow } from "../storage/tables/federation.ts";
 
@@ -21,11 +21,11 @@ export interface OutboxEntry {
   readonly version: number;
 }
 
-function read({ body, version }: FederationOutboxRow): OutboxEntry {
+function fromRow({ body, version }: FederationOutboxRow): OutboxEntry {
   return { ...(JSON.parse(body) as OutboxEntry), version };
 }
 
-function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
+function toRow({ version, ...entry }: OutboxEntry): FederationOutboxRow {
   const { settlementId, taskId, peerId, state, dueAt } = entry.settlement;
   return {
     settlement_id: settlementId,
@@ -36,13 +36,16 @@ function write({ version, ...entry }: OutboxEntry): FederationOutboxRow {
     version: version + 1,
     body: JSON.stringify(entry),
     ended_at: entry.endedAt,
-    payable: payableOfSettlement(entry.settlement),
-    trace: storedTrace(),
+    payable: getSettlementPayable(entry.settlement),
+    trace: formatCurrentTrace(),
   };
 }
 
-const byId = prepare<{ settlement_id: string }>()(
-  db.selectFrom("federation_outbox").selectAll().where("settlement_id", "=", p("settlement_id")),
+const byId = compile<{ settlement_id: string }>()(
+  queryBuilder
+    .selectFrom("federation_outbox")
+    .selectAll()
+    .where("settlement_id", "=", param("settlement_id")),
 );
 
 export async function findOutbox(
@@ -50,11 +53,11 @@ export async function findOutbox(
   settlement_id: string,
 ): Promise<OutboxEntry | undefined> {
   const row = await reader.get(byId, { settlement_id });
-  return row && read(row);
+  return row && fromRow(row);
 }
 
-const byTask = prepare<{ task_id: string }>()(
-  db.selectFrom("federation_outbox").selectAll().where("task_id", "=", p("task_id")),
+const byTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("federation_outbox").selectAll().where("task_id", "=", param("task_id")),
 );
 
 export async function findOutboxOfTask(
@@ -62,76 +65,76 @@ export async function findOutboxOfTask(
   task_id: string,
 ): Promise<OutboxEntry | undefined> {
   const row = await reader.get(byTask, { task_id });
-  return row && read(row);
+  return row && fromRow(row);
 }
 
-const add = prepare<FederationOutboxRow>()(
-  db.insertInto("federation_outbox").values({
-    settlement_id: p("settlement_id"),
-    task_id: p("task_id"),
-    relay_id: p("relay_id"),
-    state: p("state"),
-    due_at: p("due_at"),
-    version: p("version"),
-    body: p("body"),
-    ended_at: p("ended_at"),
-    payable: p("payable"),
-    trace: p("trace"),
+const insertRow = compile<FederationOutboxRow>()(
+  queryBuilder.insertInto("federation_outbox").values({
+    settlement_id: param("settlement_id"),
+    task_id: param("task_id"),
+    relay_id: param("relay_id"),
+    state: param("state"),
+    due_at: param("due_at"),
+    version: param("version"),
+    body: param("body"),
+    ended_at: param("ended_at"),
+    payable: param("payable"),
+    trace: param("trace"),
   }),
 );
 
-const change = prepare<FederationOutboxRow & { before: number }>()(
-  db
+const updateRow = compile<FederationOutboxRow & { before: number }>()(
+  queryBuilder
     .updateTable("federation_outbox")
     .set({
-      state: p("state"),
-      due_at: p("due_at"),
-      version: p("version"),
-      body: p("body"),
-      ended_at: p("ended_at"),
-      payable: p("payable"),
-      trace: sql`coalesce(${p("trace")}, trace)`,
+      state: param("state"),
+      due_at: param("due_at"),
+      version: param("version"),
+      body: param("body"),
+      ended_at: param("ended_at"),
+      payable: param("payable"),
+      trace: sql`coalesce(${param("trace")}, trace)`,
     })
-    .where("settlement_id", "=", p("settlement_id"))
-    .where("version", "=", p("before")),
+    .where("settlement_id", "=", param("settlement_id"))
+    .where("version", "=", param("before")),
 );
 
 /** Stores an entry as it is after a change; one that changed meanwhile fails the transaction. */
-export async function putOutbox(tx: Tx, entry: OutboxEntry): Promise<void> {
-  const row = write(entry);
-  if (entry.version === 0) await tx.run(add, row);
-  else if ((await tx.run(change, { ...row, before: entry.version })) !== 1) {
+export async function saveOutboxEntry(tx: Tx, entry: OutboxEntry): Promise<void> {
+  const row = toRow(entry);
+  if (entry.version === 0) await tx.run(insertRow, row);
+  else if ((await tx.run(updateRow, { ...row, before: entry.version })) !== 1) {
     throw new Error(`settlement ${row.settlement_id} was changed by another transaction`);
   }
 }
 
-const due = prepare<{ now: number; limit: number }>()(
-  db
+const selectDue = compile<{ now: number; limit: number }>()(
+  queryBuilder
     .selectFrom("federation_outbox")
     .select(["settlement_id", "trace"])
     .where("due_at", "is not", null)
-    .where("due_at", "<=", p("now"))
+    .where("due_at", "<=", param("now"))
     .orderBy("due_at")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Settlements for which something is to be done. */
-export function dueOutbox(
+export function listDueOutbox(
   reader: Reader,
   now: number,
   limit: number,
 ): Promise<{ settlement_id: string; trace: string | null }[]> {
-  return reader.all(due, { now, limit });
+  return reader.all(selectDue, { now, limit });
 }
 
-const page = prepare<{ state: string; before: string; limit: number }>()(
-  db
+const selectPage = compile<{ state: string; before: string; limit: number }>()(
+  queryBuilder
     .selectFrom("federation_outbox")
     .selectAll()
-    .where("settlement_id", "<", p("before"))
-    .where(sql<boolean>`(${p("state")} = '' or state = ${p("state")})`)
+    .where("settlement_id", "<", param("before"))
+    .where(sql<boolean>`(${param("state")} = '' or state = ${param("state")})`)
     .orderBy("settlement_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest first; `before` is a settlement id, which grows with time; an empty state is any. */
@@ -139,24 +142,24 @@ export async function listOutbox(
   reader: Reader,
   query: { readonly state: string; readonly before: string; readonly limit: number },
 ): Promise<OutboxEntry[]> {
-  return (await reader.all(page, query)).map(read);
+  return (await reader.all(selectPage, query)).map(fromRow);
 }
 
-const forget = prepare<{ until: number; limit: number }>()(
-  db
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder
     .deleteFrom("federation_outbox")
     .where(
       "settlement_id",
       "in",
-      db
+      queryBuilder
         .selectFrom("federation_outbox")
         .select("settlement_id")
-        .where("ended_at", "<=", p("until"))
-        .limit(p("limit")),
+        .where("ended_at", "<=", param("until"))
+        .limit(param("limit")),
     ),
 );
 
 /** Forgets settlements that were paid or refunded by `until`; their signed records are kept. */
-export function forgetOutbox(tx: Tx, old: { until: number; limit: number }): Promise<number> {
-  return tx.run(forget, old);
+export function purgeOutbox(tx: Tx, old: { until: number; limit: number }): Promise<number> {
+  return tx.run(deleteEnded, old);
 }

@@ -1,35 +1,35 @@
 import {
-  movePeer,
-  supports,
+  applyPeerEvent,
+  supportsFeature,
   type FederationFeature,
   type ForwardHistory,
   type PeerEvent,
-  type PeerLife,
+  type PeerRecord,
 } from "@agent/federation-protocol";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { FederationServices } from "./federation.ts";
-import { findPeer, putPeer } from "./peer-store.ts";
+import { findPeer, savePeer } from "./peer-store.ts";
 
 /** A peer's row as the rules of its life know it. */
-export function lifeOf(row: FederationPeerRow): PeerLife {
+export function toPeerRecord(row: FederationPeerRow): PeerRecord {
   return {
     state: row.state,
-    missed: row.missed_heartbeats,
+    missedHeartbeats: row.missed_heartbeats,
     lastTimestamp: row.last_timestamp,
     lastHeartbeatAt: row.last_heartbeat_at,
     agentCount: row.agent_count,
     forwards: JSON.parse(row.forwards) as ForwardHistory,
     operatorRemoval: row.operator_removal,
-    features: featuresOf(row),
+    features: parseFeatures(row),
     incarnation: row.incarnation,
   };
 }
 
-export function rowWith(row: FederationPeerRow, life: PeerLife): FederationPeerRow {
+export function withPeerRecord(row: FederationPeerRow, life: PeerRecord): FederationPeerRow {
   return {
     ...row,
     state: life.state,
-    missed_heartbeats: life.missed,
+    missed_heartbeats: life.missedHeartbeats,
     last_timestamp: life.lastTimestamp,
     last_heartbeat_at: life.lastHeartbeatAt,
     agent_count: life.agentCount,
@@ -40,7 +40,7 @@ export function rowWith(row: FederationPeerRow, life: PeerLife): FederationPeerR
   };
 }
 
-function featuresOf({ features }: Pick<FederationPeerRow, "features">): readonly string[] {
+function parseFeatures({ features }: Pick<FederationPeerRow, "features">): readonly string[] {
   return JSON.parse(features) as string[];
 }
 
@@ -49,11 +49,11 @@ export function peerSupports(
   row: Pick<FederationPeerRow, "features">,
   feature: FederationFeature,
 ): boolean {
-  return supports({ features: featuresOf(row) }, feature);
+  return supportsFeature({ features: parseFeatures(row) }, feature);
 }
 
 /** Lets something happen to a peer, and tells the log when its state changed by that. */
-export async function changePeer(
+export async function recordPeerEvent(
   { storage, federation: { log } }: Pick<FederationServices, "storage" | "federation">,
   relayId: string,
   event: PeerEvent,
@@ -61,8 +61,8 @@ export async function changePeer(
   const change = await storage.transaction(async (tx) => {
     const before = await findPeer(tx, relayId);
     if (before === undefined) return undefined;
-    const after = rowWith(before, movePeer(lifeOf(before), event));
-    await putPeer(tx, after);
+    const after = withPeerRecord(before, applyPeerEvent(toPeerRecord(before), event));
+    await savePeer(tx, after);
     return { before, after };
   });
   if (change === undefined) return undefined;

@@ -1,17 +1,25 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { lossyProxy, type LossyProxy } from "../../test/lossy-proxy.ts";
-import { peer, startSite, submitFor, taskFor, until, work, type Site } from "../../test/network.ts";
+import { startLossyProxy, type LossyProxy } from "../../test/lossy-proxy.ts";
+import {
+  addPeer,
+  startSite,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
+} from "../../test/network.ts";
 
 let folder: string;
 let clock: ManualClock;
 let proxy: LossyProxy;
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
@@ -25,14 +33,14 @@ async function startAlpha(seed: number): Promise<void> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "peer-no-shows-"));
-  clock = manualClock();
-  proxy = await lossyProxy(() => "pass");
+  clock = createManualClock();
+  proxy = await startLossyProxy(() => "pass");
   await startAlpha(1);
   b = await startSite({ name: "beta", clock, seed: 2 });
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
   await clock.advance(1_000);
 });
 afterEach(async () => {
@@ -43,10 +51,10 @@ afterEach(async () => {
 
 /** A task of alpha's that beta has, and that its worker has not done yet. */
 async function forwarded(): Promise<string> {
-  const taskId = String((await submitFor(a, boss)).body["task_id"]);
-  await taskFor(b, worker, taskId);
+  const taskId = String((await submitToBest(a, boss)).body["task_id"]);
+  await waitForTask(b, worker, taskId);
   const path = `/agent/${boss.agentId}/task/${taskId}`;
-  await until(async () => {
+  await waitUntil(async () => {
     const { body } = await a.as(boss, "GET", path);
     return (body["task"] as { status: string }).status === "claimed";
   }, "the forward is known");
@@ -63,17 +71,19 @@ const pass = async (minutes: number, sites = [a, b]) => {
 
 /** The task is over at alpha, its payer has its money back. */
 async function expectExpired(taskId: string): Promise<void> {
-  await until(async () => (await a.balance(boss)) === 10, "the hold comes back");
+  await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold comes back");
   expect((await a.as(boss, "GET", `/agent/${boss.agentId}/task/${taskId}`)).status).toBe(404);
 }
 
 async function failuresOfBeta(): Promise<number> {
-  const { body } = await a.asMaster("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
+  const { body } = await a.asOperator("GET", `/api/v1/agents/${a.relayId}/trust/${b.relayId}`);
   return Number(body["failed_tasks"] ?? 0);
 }
 
 const doneThere = async (taskId: string) =>
-  expect(await work(b, worker, await taskFor(b, worker, taskId))).toMatchObject({ status: 200 });
+  expect(await completeTask(b, worker, await waitForTask(b, worker, taskId))).toMatchObject({
+    status: 200,
+  });
 
 test("B2: a task that simply expires at its peer is that peer's no-show", async () => {
   const taskId = await forwarded();
@@ -95,7 +105,7 @@ test("B2: a peer whose result waits because this relay was down is no no-show", 
 
 test("B2: a peer that the operator removed can't bring its result, so it is no no-show", async () => {
   const taskId = await forwarded();
-  await a.asMaster("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
+  await a.asOperator("DELETE", `/api/v1/admin/federation/peers/${b.relayId}`);
   await doneThere(taskId);
   await pass(16);
   await expectExpired(taskId);
@@ -116,14 +126,14 @@ test("A8, B2: a task whose result a restored relay has lost is no no-show of its
   const taskId = await forwarded();
   await command("backup");
   await doneThere(taskId);
-  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
-  await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+  await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+  await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
   await a.close();
   for (const end of ["", "-wal", "-shm"]) rmSync(`${file()}${end}`, { force: true });
   await clock.advance(5_000);
   await command("restore");
   await startAlpha(9);
-  await a.asMaster("POST", "/api/v1/admin/unfreeze", { restored: true });
+  await a.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
   await pass(16);
   await expectExpired(taskId);
   expect(await failuresOfBeta()).toBe(0);

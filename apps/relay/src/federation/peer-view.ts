@@ -1,20 +1,20 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { PeerEntry, PendingPeer } from "@agent/federation-protocol";
 import type { FederationPeer } from "@agent/wire";
-import { clearingBalance } from "../budget/clearing.ts";
+import { getClearingBalance } from "../budget/clearing.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { scoreOf, UNKNOWN } from "../trust/levels.ts";
+import { scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
 import { findTrust } from "../trust/store.ts";
 import type { FederationServices } from "./federation.ts";
-import { reservedFor } from "./reserved-store.ts";
-import { defaultedBy } from "./inbound-store.ts";
-import { lifeOf } from "./peer-life.ts";
+import { getReservedAmount } from "./reserved-store.ts";
+import { getPeerDefaultedAmount } from "./inbound-store.ts";
+import { toPeerRecord } from "./peer-life.ts";
 
-type Needs = Pick<FederationServices, "storage" | "identity">;
+type PeerViewServices = Pick<FederationServices, "storage" | "identity">;
 
 /** A peer as other peers see it. */
-export async function peerEntry(
-  { storage, identity }: Needs,
+export async function buildPeerEntry(
+  { storage, identity }: PeerViewServices,
   row: FederationPeerRow,
 ): Promise<PeerEntry> {
   const trust = await findTrust(storage.read, identity.relayId, row.relay_id);
@@ -24,7 +24,7 @@ export async function peerEntry(
     endpoint_url: row.endpoint_url,
     display_name: row.display_name,
     state: row.state,
-    trust_score: scoreOf(trust?.trust_level ?? UNKNOWN),
+    trust_score: scoreOfLevel(trust?.trust_level ?? UNKNOWN),
     agent_count: row.agent_count,
     last_heartbeat_at: row.last_heartbeat_at,
     missed_heartbeats: row.missed_heartbeats,
@@ -32,30 +32,30 @@ export async function peerEntry(
 }
 
 /** A peer as this relay's operator sees it. */
-export async function operatorView(
-  services: Needs,
+export async function buildPeerView(
+  services: PeerViewServices,
   row: FederationPeerRow,
 ): Promise<FederationPeer> {
   return {
-    ...(await peerEntry(services, row)),
+    ...(await buildPeerEntry(services, row)),
     credit_limit: fromMicro(asMicro(row.credit_limit)),
-    position: fromMicro(await clearingBalance(services.storage.read, row.relay_id)),
-    reserved: fromMicro(await reservedFor(services.storage.read, row.relay_id)),
-    defaulted: fromMicro(await defaultedBy(services.storage.read, row.relay_id)),
-    features: [...lifeOf(row).features],
+    position: fromMicro(await getClearingBalance(services.storage.read, row.relay_id)),
+    reserved: fromMicro(await getReservedAmount(services.storage.read, row.relay_id)),
+    defaulted: fromMicro(await getPeerDefaultedAmount(services.storage.read, row.relay_id)),
+    features: [...toPeerRecord(row).features],
     incarnation: row.incarnation,
   };
 }
 
 /** A relay that has proposed and has yet to confirm. */
-export function pendingView({ peer }: PendingPeer): FederationPeer {
+export function toPendingPeerView({ peer }: PendingPeer): FederationPeer {
   return {
     relay_id: peer.relayId,
     public_key: peer.publicKey,
     endpoint_url: peer.endpointUrl,
     display_name: peer.displayName,
     state: "pending",
-    trust_score: scoreOf(UNKNOWN),
+    trust_score: scoreOfLevel(UNKNOWN),
     agent_count: 0,
     last_heartbeat_at: null,
     missed_heartbeats: 0,

@@ -1,7 +1,7 @@
 import { fromMicro } from "@agent/budget";
 import type { Reader } from "../storage/storage.ts";
 import { listPeers } from "./peer-store.ts";
-import { positionWith } from "./position-store.ts";
+import { getPeerPosition } from "./position-store.ts";
 
 /** A peer with what this relay's books say of it. */
 export interface PeerToCompare {
@@ -13,11 +13,11 @@ export interface PeerToCompare {
 }
 
 /** The peers whose books may hold more than those of a restored relay. */
-export async function peersToCompare(read: Reader): Promise<PeerToCompare[]> {
+export async function listPeersToCompare(read: Reader): Promise<PeerToCompare[]> {
   const peers = await listPeers(read);
   return Promise.all(
     peers.map(async ({ relay_id, endpoint_url }) => {
-      const { amount, underWay } = await positionWith(read, relay_id);
+      const { amount, underWay } = await getPeerPosition(read, relay_id);
       return { relay_id, endpoint_url, position: fromMicro(amount), under_way: underWay };
     }),
   );

@@ -1,7 +1,7 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { InboundTask } from "@agent/federation-protocol";
 import type { Tx } from "../storage/storage.ts";
-import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
+import { recordTrustOutcome, type RecordedOutcome } from "../trust/record-outcome.ts";
 import type { FederationServices } from "./federation.ts";
 
 /** A peer that took a result and did not settle it has failed once, in what this relay knows of it. */
@@ -9,8 +9,8 @@ export function recordDefault(
   tx: Tx,
   { identity, runtime }: Pick<FederationServices, "identity" | "runtime">,
   { peerId }: InboundTask,
-): Promise<Recorded | undefined> {
-  return recordOutcome(tx, {
+): Promise<RecordedOutcome | undefined> {
+  return recordTrustOutcome(tx, {
     delegatorId: identity.relayId,
     executorId: peerId,
     status: "failed",
@@ -21,10 +21,10 @@ export function recordDefault(
 }
 
 /** Tells the operator, and routing, of a default that was stored. */
-export function reportDefault(
+export function publishDefault(
   { federation, trustGraph }: Pick<FederationServices, "federation" | "trustGraph">,
   { taskId, peerId, amount }: InboundTask,
-  trust: Recorded | undefined,
+  trust: RecordedOutcome | undefined,
 ): void {
   if (trust !== undefined) trustGraph.update(trust.record);
   federation.log.error("federation.settlement.defaulted", {

@@ -2,14 +2,14 @@ import type { FederationCode, FederationRefusal } from "@agent/federation-protoc
 import { refuse, type Refusal } from "@agent/wire";
 
 /** What a peer may be told of; a malformed message does not come this far. */
-type Told<C extends FederationCode> = Exclude<C, "federation.malformed">;
+type WireCode<C extends FederationCode> = Exclude<C, "federation.malformed">;
 
 /** A refusal of the protocol as one of the contract. */
-export function passOn<C extends FederationCode>({
+export function toWireRefusal<C extends FederationCode>({
   code,
   detail,
-}: FederationRefusal<C>): Refusal<Told<C>> {
+}: FederationRefusal<C>): Refusal<WireCode<C>> {
   // The contract's schemas are the protocol's own, and they were held before.
   if (code === "federation.malformed") throw new Error(`a message was malformed: ${detail}`);
-  return refuse(code as Told<C>, detail);
+  return refuse(code as WireCode<C>, detail);
 }

@@ -3,19 +3,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hexToBytes, type RelaySuccessionRecord } from "@agent/crypto";
 import { createHeartbeat, signRequest } from "@agent/federation-protocol";
-import { manualClock, seededRandom, type ManualClock, type TestAgent } from "@agent/testkit";
+import {
+  createManualClock,
+  createSeededRandom,
+  type ManualClock,
+  type TestAgent,
+} from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 import { commands } from "../commands.ts";
 import { findIdentity } from "../identity/store.ts";
@@ -26,14 +31,14 @@ type Name = (typeof names)[number];
 
 let folder: string;
 let clock: ManualClock;
-let sites: Record<Name, Site>;
+let sites: Record<Name, TestSite>;
 let starts = 0;
 let boss: TestAgent;
 let worker: TestAgent;
 
 const file = (name: Name) => join(folder, `${name}.db`);
 
-async function start(name: Name, port?: number): Promise<Site> {
+async function start(name: Name, port?: number): Promise<TestSite> {
   starts += 1;
   const env = { AGENT_DB_PATH: file(name) };
   return startSite({ name, clock, seed: starts, env, ...(port !== undefined && { port }) });
@@ -41,12 +46,12 @@ async function start(name: Name, port?: number): Promise<Site> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "relay-keys-"));
-  clock = manualClock();
+  clock = createManualClock();
   sites = { alpha: await start("alpha"), beta: await start("beta") };
-  await peer(sites.alpha, sites.beta);
-  boss = await sites.alpha.agent();
+  await addPeer(sites.alpha, sites.beta);
+  boss = await sites.alpha.createAgent();
   await sites.alpha.deposit(boss, 10);
-  worker = await sites.beta.worker(1);
+  worker = await sites.beta.createWorker(1);
 });
 afterEach(async () => {
   await Promise.all(names.map((name) => sites[name].close()));
@@ -63,31 +68,31 @@ async function rotate(name: Name): Promise<void> {
     status: false,
     path: file(name),
     now: clock.now(),
-    randomBytes: seededRandom(700 + starts).randomBytes,
+    randomBytes: createSeededRandom(700 + starts).randomBytes,
   });
   if (!ok) throw new Error(text);
   sites[name] = await start(name, port);
 }
 
-const identityOf = async (site: Site) =>
+const identityOf = async (site: TestSite) =>
   (await site.request("GET", "/federation/v1/identity")).body as {
     agent_id: string;
     public_key: string;
     succession: RelaySuccessionRecord[];
   };
 
-async function onRecord(at: Site, of: Site) {
-  const { body } = await at.asMaster("GET", "/api/v1/admin/federation/peers");
+async function onRecord(at: TestSite, of: TestSite) {
+  const { body } = await at.asOperator("GET", "/api/v1/admin/federation/peers");
   const peers = body["peers"] as { relay_id: string; public_key: string; state: string }[];
   return peers.find(({ relay_id }) => relay_id === of.relayId);
 }
 
-const keyOnRecord = async (at: Site, of: Site) => (await onRecord(at, of))?.public_key;
+const keyOnRecord = async (at: TestSite, of: TestSite) => (await onRecord(at, of))?.public_key;
 
-const stateOnRecord = async (at: Site, of: Site) => (await onRecord(at, of))?.state;
+const stateOnRecord = async (at: TestSite, of: TestSite) => (await onRecord(at, of))?.state;
 
 /** Lets heartbeats of a relay go unanswered until it has removed its peer. */
-async function missBeats(site: Site, peered: Site): Promise<void> {
+async function missBeats(site: TestSite, peered: TestSite): Promise<void> {
   for (let missed = 0; missed < 8; missed += 1) {
     await clock.advance(60_000);
     await site.relay.tick();
@@ -96,8 +101,8 @@ async function missBeats(site: Site, peered: Site): Promise<void> {
   expect(["removed", undefined]).toContain(await stateOnRecord(site, peered));
 }
 
-async function identitiesServed(site: Site): Promise<number> {
-  const { text } = await site.asMaster("GET", "/metrics");
+async function identitiesServed(site: TestSite): Promise<number> {
+  const { text } = await site.asOperator("GET", "/metrics");
   const lines = text.split("\n").filter((line) => line.includes('operation="relayIdentity"'));
   const count = lines.find((line) => /_count|_total/.test(line));
   return Number(count?.split(" ").at(-1) ?? 0);
@@ -123,13 +128,17 @@ function beatWith(secretKey: Uint8Array) {
 }
 
 async function submit(): Promise<string> {
-  const { status, body } = await submitFor(sites.alpha, boss);
+  const { status, body } = await submitToBest(sites.alpha, boss);
   if (status !== 201) throw new Error(JSON.stringify(body));
   return String(body["task_id"]);
 }
 
 async function finish(taskId: string): Promise<void> {
-  const done = await work(sites.beta, worker, await taskFor(sites.beta, worker, taskId));
+  const done = await completeTask(
+    sites.beta,
+    worker,
+    await waitForTask(sites.beta, worker, taskId),
+  );
   if (done.status !== 200) throw new Error(JSON.stringify(done.body));
 }
 
@@ -143,7 +152,7 @@ async function untilTried(condition: () => Promise<boolean>, what: string): Prom
   for (let tried = 0; tried < 8; tried += 1) {
     await tick();
     await Promise.all(names.map((name) => sites[name].relay.idle()));
-    const isTrue = await until(condition, what, 500).catch(() => false);
+    const isTrue = await waitUntil(condition, what, 500).catch(() => false);
     if (isTrue) return;
   }
   throw new Error(`${what} did not happen`);
@@ -158,7 +167,7 @@ test.each(names)(
   "D8: federated tasks go on after the succession of the key of %s, without the operator",
   async (name) => {
     const before = await submit();
-    await taskFor(sites.beta, worker, before);
+    await waitForTask(sites.beta, worker, before);
     const { public_key: oldKey } = await identityOf(sites[name]);
     await rotate(name);
     const { alpha, beta } = sites;
@@ -170,17 +179,23 @@ test.each(names)(
     ]);
 
     await finish(before);
-    await untilTried(async () => (await alpha.balance(boss)) === 9, "the payer is charged");
-    await until(async () => (await beta.balance(worker)) === 0.9025, "the worker is paid");
+    await untilTried(async () => (await alpha.getBalance(boss)) === 9, "the payer is charged");
+    await waitUntil(async () => (await beta.getBalance(worker)) === 0.9025, "the worker is paid");
     await finish(await submit());
-    await until(async () => (await beta.balance(worker)) === 1.805, "the worker is paid again");
-    await until(async () => (await positionsOf(alpha))[beta.relayId] === 1.9, "both are owed");
+    await waitUntil(
+      async () => (await beta.getBalance(worker)) === 1.805,
+      "the worker is paid again",
+    );
+    await waitUntil(
+      async () => (await getPeerPositions(alpha))[beta.relayId] === 1.9,
+      "both are owed",
+    );
     for (const site of [alpha, beta]) {
-      expect(await booksOf(site)).toMatchObject({ consistent: true });
+      expect(await getReconciliation(site)).toMatchObject({ consistent: true });
     }
     const other = name === "alpha" ? beta : alpha;
     expect(await keyOnRecord(other, sites[name])).toBe(now.public_key);
-    expect(other.logged("federation.peer.key_changed")).toHaveLength(1);
+    expect(other.listLogged("federation.peer.key_changed")).toHaveLength(1);
   },
 );
 
@@ -190,7 +205,7 @@ test("D8: after the succession a request under the old key is refused and change
   const { alpha, beta } = sites;
   await tick();
   const { public_key: newKey } = await identityOf(beta);
-  await until(async () => (await keyOnRecord(alpha, beta)) === newKey, "the key moves on");
+  await waitUntil(async () => (await keyOnRecord(alpha, beta)) === newKey, "the key moves on");
   await clock.advance(2_000);
   expect(await beatWith(old)).toMatchObject({
     status: 403,
@@ -204,7 +219,7 @@ test("D8: a wrong signature moves no key, and asks the peer at most once a secon
   const { alpha, beta } = sites;
   const { public_key: key } = await identityOf(beta);
   const before = await identitiesServed(beta);
-  const stranger = seededRandom(99).randomBytes(32);
+  const stranger = createSeededRandom(99).randomBytes(32);
   for (let tried = 0; tried < 5; tried += 1) {
     expect(await beatWith(stranger)).toMatchObject({ status: 403 });
   }
@@ -215,7 +230,7 @@ test("D8: a wrong signature moves no key, and asks the peer at most once a secon
 test("D8: a relay that has never met the old key becomes a peer under the new one", async () => {
   await rotate("beta");
   const gamma = await startSite({ name: "gamma", clock, seed: 77 });
-  await peer(gamma, sites.beta);
+  await addPeer(gamma, sites.beta);
   const { public_key: newKey } = await identityOf(sites.beta);
   expect(await keyOnRecord(gamma, sites.beta)).toBe(newKey);
   await gamma.close();
@@ -233,7 +248,7 @@ test.each(names)(
     const { beta } = sites;
     // Alpha knows it no more, so beta's heartbeats are refused until it has removed alpha as well.
     await missBeats(beta, alpha);
-    await (asking === "alpha" ? peer(alpha, beta) : peer(beta, alpha));
+    await (asking === "alpha" ? addPeer(alpha, beta) : addPeer(beta, alpha));
     const { public_key: newKey } = await identityOf(beta);
     expect(await keyOnRecord(alpha, beta)).toBe(newKey);
     expect(await stateOnRecord(alpha, beta)).toBe("active");
@@ -244,11 +259,14 @@ test.each(names)(
 test("D8: evidence of a task that was done before the peer's succession stays valid", async () => {
   const taskId = await submit();
   await finish(taskId);
-  await until(async () => (await sites.alpha.balance(boss)) === 9, "the payer is charged");
+  await waitUntil(async () => (await sites.alpha.getBalance(boss)) === 9, "the payer is charged");
   expect(verifyArtifact(await evidenceOf(taskId))).toMatchObject({ valid: true });
   await rotate("beta");
   await tick();
   const { public_key: newKey } = await identityOf(sites.beta);
-  await until(async () => (await keyOnRecord(sites.alpha, sites.beta)) === newKey, "the key moves");
+  await waitUntil(
+    async () => (await keyOnRecord(sites.alpha, sites.beta)) === newKey,
+    "the key moves",
+  );
   expect(verifyArtifact(await evidenceOf(taskId))).toMatchObject({ valid: true });
 });

@@ -1,48 +1,48 @@
 import {
   isOwnClaim,
-  judgeClaims,
+  resolveClaims,
   type AgentClaim,
   type ClaimedAgent,
   type KnownAgent,
 } from "@agent/federation-protocol";
 import { limits } from "@agent/wire";
-import type { Told } from "./ask-peers.ts";
+import type { DiscoveredAgents } from "./ask-peers.ts";
 
-interface Search {
+interface PendingSearch {
   readonly at: number;
-  readonly told: Promise<Told>;
+  readonly result: Promise<DiscoveredAgents>;
 }
 
 /** What peers have told of their agents; bounded, and gone with the process. */
 export interface RemoteAgents {
   get(agentId: string): ClaimedAgent | undefined;
   /** Notes what one peer tells; its newest word of an agent replaces the one before. */
-  note(agents: readonly KnownAgent[], teller: { readonly isAdmitted: boolean }): void;
+  record(agents: readonly KnownAgent[], source: { readonly isAdmitted: boolean }): void;
   /** Whether an admitted peer has lately told of an agent of its own under another key than this one. */
   isClaimedUnderAnotherKey(agentId: string, publicKey: string): boolean;
   /** Whether peers were lately asked for this agent itself, and not only for what it can do. */
-  wasAskedFor(agentId: string): boolean;
-  noteAskedFor(agentId: string): void;
+  wasQueried(agentId: string): boolean;
+  markQueried(agentId: string): void;
   /** Whether peers may be asked once more whose a new id is; strangers cause these questions. */
-  mayAskForOwner(): boolean;
+  tryOwnerQuery(): boolean;
   /** The search of that name from the last seconds, else a new one. */
-  search(name: string, begin: () => Promise<Told>): Promise<readonly ClaimedAgent[]>;
+  search(name: string, start: () => Promise<DiscoveredAgents>): Promise<readonly ClaimedAgent[]>;
   /** What was learned of a peer counts no more. */
-  forget(relayId: string): void;
+  purgePeer(relayId: string): void;
 }
 
-interface Known {
+interface KnownClaims {
   readonly claims: readonly (AgentClaim & { readonly at: number })[];
-  readonly askedAt: number;
+  readonly queriedAt: number;
 }
 
 /** A peer may be asked 30 times a minute, so what it said a moment ago is not asked for again. */
 export function createRemoteAgents(now: () => number): RemoteAgents {
-  const agents = new Map<string, Known>();
-  const searches = new Map<string, Search>();
-  let questions: number[] = [];
+  const agents = new Map<string, KnownClaims>();
+  const searches = new Map<string, PendingSearch>();
+  let ownerQueries: number[] = [];
 
-  function forgetSearches(): void {
+  function purgeSearches(): void {
     for (const [name, { at }] of searches) {
       if (now() - at >= limits.federationCacheMs || searches.size > 1_000) searches.delete(name);
     }
@@ -51,8 +51,8 @@ export function createRemoteAgents(now: () => number): RemoteAgents {
   const isFresh = (at: number) => now() - at < limits.federationClaimMs;
 
   return {
-    get: (agentId) => judgeClaims(agents.get(agentId)?.claims ?? []),
-    note(found, { isAdmitted }) {
+    get: (agentId) => resolveClaims(agents.get(agentId)?.claims ?? []),
+    record(found, { isAdmitted }) {
       for (const agent of found) {
         const before = agents.get(agent.agent_id);
         const others = before?.claims.filter(
@@ -61,7 +61,7 @@ export function createRemoteAgents(now: () => number): RemoteAgents {
         agents.delete(agent.agent_id);
         agents.set(agent.agent_id, {
           claims: [...(others ?? []), { agent, isAdmitted, at: now() }],
-          askedAt: before?.askedAt ?? -Infinity,
+          queriedAt: before?.queriedAt ?? -Infinity,
         });
       }
       for (const agentId of agents.keys()) {
@@ -80,27 +80,27 @@ export function createRemoteAgents(now: () => number): RemoteAgents {
           claim.agent.public_key !== publicKey,
       );
     },
-    wasAskedFor: (agentId) => isFresh(agents.get(agentId)?.askedAt ?? -Infinity),
-    noteAskedFor(agentId) {
+    wasQueried: (agentId) => isFresh(agents.get(agentId)?.queriedAt ?? -Infinity),
+    markQueried(agentId) {
       const known = agents.get(agentId);
-      if (known !== undefined) agents.set(agentId, { ...known, askedAt: now() });
+      if (known !== undefined) agents.set(agentId, { ...known, queriedAt: now() });
     },
-    mayAskForOwner() {
-      questions = questions.filter((at) => now() - at < 60_000);
-      if (questions.length >= limits.federationOwnerQuestions) return false;
-      questions.push(now());
+    tryOwnerQuery() {
+      ownerQueries = ownerQueries.filter((at) => now() - at < 60_000);
+      if (ownerQueries.length >= limits.federationOwnerLookups) return false;
+      ownerQueries.push(now());
       return true;
     },
-    async search(name, begin) {
-      forgetSearches();
+    async search(name, start) {
+      purgeSearches();
       const known = searches.get(name);
-      if (known !== undefined) return (await known.told)();
-      const told = begin();
-      searches.set(name, { at: now(), told });
-      told.catch(() => searches.delete(name));
-      return (await told)();
+      if (known !== undefined) return (await known.result)();
+      const result = start();
+      searches.set(name, { at: now(), result });
+      result.catch(() => searches.delete(name));
+      return (await result)();
     },
-    forget(relayId) {
+    purgePeer(relayId) {
       searches.clear();
       for (const [agentId, known] of agents) {
         const claims = known.claims.filter(({ agent }) => agent.via !== relayId);

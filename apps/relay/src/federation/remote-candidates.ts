@@ -1,18 +1,18 @@
 import { asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
 import {
-  claimUnder,
+  findClaimWithKey,
   isReachable,
-  routeTo,
+  buildRoute,
   type KnownAgent,
   type ReachableAgent,
 } from "@agent/federation-protocol";
 import type { Candidate } from "@agent/routing-semiring";
-import { priceIn } from "../routing/price.ts";
-import { discoverRemote } from "./discover-remote.ts";
+import { calculateTaskPrice } from "../routing/price.ts";
+import { searchRemoteAgents } from "./discover-remote.ts";
 import type { FederationServices } from "./federation.ts";
 
 /** How a task comes to an agent of another relay. */
-export interface Via {
+export interface NextHop {
   /** The peer that it is handed to. */
   readonly relay_id: string;
   /** The agent's key as the peer told it. */
@@ -24,7 +24,7 @@ export interface Via {
 /** An agent of another relay, ready to compete with local ones. */
 export interface RemoteCandidate {
   readonly candidate: Candidate;
-  readonly via: Via;
+  readonly nextHop: NextHop;
 }
 
 /** Which key one agent must have. */
@@ -37,7 +37,7 @@ export interface PinnedAgent {
  * Who elsewhere can do a task, each by its nearest way (specification, "Cross-relay routing"). An agent
  * whose id is in conflict is none of them unless the submission names its key.
  */
-export async function remoteCandidates(
+export async function listRemoteCandidates(
   services: FederationServices,
   required: readonly string[],
   pinned: PinnedAgent | undefined,
@@ -45,23 +45,23 @@ export async function remoteCandidates(
 ): Promise<RemoteCandidate[]> {
   const [capability] = required;
   if (capability === undefined) return [];
-  const agents = await discoverRemote(services, { capability });
+  const agents = await searchRemoteAgents(services, { capability });
   return agents.flatMap((claimed) => {
     const publicKey = claimed.agent_id === pinned?.agentId ? pinned.publicKey : undefined;
-    const agent = claimUnder(claimed, publicKey);
+    const agent = findClaimWithKey(claimed, publicKey);
     if (agent === undefined || !isReachable(agent)) return [];
-    const price = priceOfRemote(agent, required);
+    const price = calculateRemotePrice(agent, required);
     if (price === null) return [];
-    const candidate = candidateOf(services, agent, price, isBlocked(agent.agent_id));
-    return [{ candidate, via: viaOf(services, agent) }];
+    const candidate = buildCandidate(services, agent, price, isBlocked(agent.agent_id));
+    return [{ candidate, nextHop: nextHopTo(services, agent) }];
   });
 }
 
-export function viaOf(
+export function nextHopTo(
   { identity }: Pick<FederationServices, "identity">,
   agent: ReachableAgent,
-): Via {
-  const { path } = routeTo(agent, { self: identity.relayId, passingCost: nothing });
+): NextHop {
+  const { path } = buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST });
   return { relay_id: agent.via, public_key: agent.public_key, route: path };
 }
 
@@ -69,16 +69,16 @@ export function viaOf(
  * What an agent of another relay asks for one task; null where it does not sell that task. A peer that
  * tells no prices may still tell what the agent costs.
  */
-export function priceOfRemote(agent: KnownAgent, required: readonly string[]): Micro | null {
+export function calculateRemotePrice(agent: KnownAgent, required: readonly string[]): Micro | null {
   const { capabilities, pricing, cost } = agent;
-  if (pricing.length > 0 || cost === null || cost === 0) return priceIn(agent, required);
+  if (pricing.length > 0 || cost === null || cost === 0) return calculateTaskPrice(agent, required);
   return required.every((capability) => capabilities.includes(capability)) ? toMicro(cost) : null;
 }
 
 // The fees of the relays come out of the price, so passing them costs the payer nothing.
-const nothing = asMicro(0);
+const PASSING_COST = asMicro(0);
 
-function candidateOf(
+function buildCandidate(
   { identity }: Pick<FederationServices, "identity">,
   agent: KnownAgent,
   price: Micro,
@@ -97,6 +97,6 @@ function candidateOf(
     listing_latency_ms: 0,
     online: agent.availability === 1,
     availability_guarantee: Math.min(1, agent.availability * 2),
-    route: routeTo(agent, { self: identity.relayId, passingCost: nothing }),
+    route: buildRoute(agent, { self: identity.relayId, passingCost: PASSING_COST }),
   };
 }

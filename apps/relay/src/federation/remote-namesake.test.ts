@@ -1,60 +1,60 @@
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startNetwork,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 import type { Reply } from "../../test/test-relay.ts";
 
 type Network = Awaited<ReturnType<typeof startNetwork>>;
 
 let network: Network;
-let [home, partner, squatting] = [] as unknown as [Site, Site, Site];
+let [home, partner, squatting] = [] as unknown as [TestSite, TestSite, TestSite];
 let boss: TestAgent;
 /** Has an id under another key at the squatter's relay, and did not come to home yet. */
 let honest: TestAgent;
 let squatter: TestAgent;
 beforeEach(async () => {
   network = await startNetwork(["home", "partner", "squatting"], []);
-  [home, partner, squatting] = network.sites as [Site, Site, Site];
+  [home, partner, squatting] = network.sites as [TestSite, TestSite, TestSite];
   // The squatter's relay peers by itself: home gives it credit, but never names it.
-  await peer(squatting, home);
-  await home.asMaster("PUT", `/api/v1/admin/federation/peers/${squatting.relayId}`, {
+  await addPeer(squatting, home);
+  await home.asOperator("PUT", `/api/v1/admin/federation/peers/${squatting.relayId}`, {
     credit_limit: 100,
   });
-  boss = await home.agent();
+  boss = await home.createAgent();
   await home.deposit(boss, 10);
-  squatter = await squatting.worker(1);
-  honest = { ...home.stranger(), agentId: squatter.agentId };
+  squatter = await squatting.createWorker(1);
+  honest = { ...home.createUnknownAgent(), agentId: squatter.agentId };
 });
 afterEach(() => network.close());
 
-const bind = (site: Site, { agentId, publicKey }: TestAgent): Promise<Reply> =>
+const bind = (site: TestSite, { agentId, publicKey }: TestAgent): Promise<Reply> =>
   site.request("POST", "/api/v1/agents/bootstrap", {
     body: { agent_id: agentId, public_key: publicKey },
   });
 
-async function bound(site: Site, agent: TestAgent): Promise<TestAgent> {
+async function bound(site: TestSite, agent: TestAgent): Promise<TestAgent> {
   const { status, body } = await bind(site, agent);
   expect(status).toBe(201);
   return { ...agent, deviceId: String(body["device_id"]) };
 }
 
 /** A task of the boss that has come to an agent of another relay. */
-async function forwarded(site: Site, worker: TestAgent): Promise<Task> {
-  const { body, status } = await submitFor(home, boss);
+async function forwarded(site: TestSite, worker: TestAgent): Promise<Task> {
+  const { body, status } = await submitToBest(home, boss);
   expect(status).toBe(201);
   const taskId = String(body["task_id"]);
-  const task = await taskFor(site, worker, taskId);
-  await until(async () => (await statusOf(taskId)) === "claimed", "the forward is known");
+  const task = await waitForTask(site, worker, taskId);
+  await waitUntil(async () => (await statusOf(taskId)) === "claimed", "the forward is known");
   return task;
 }
 
@@ -63,10 +63,10 @@ async function statusOf(taskId: string): Promise<string> {
   return (body["task"] as Task).status;
 }
 
-async function finish(site: Site, worker: TestAgent, task: Task): Promise<void> {
-  expect(await work(site, worker, task)).toMatchObject({ status: 200 });
-  await until(async () => (await statusOf(task.task_id)) === "completed", "the result is back");
-  await until(async () => (await site.balance(worker)) > 0, "the worker is paid");
+async function finish(site: TestSite, worker: TestAgent, task: Task): Promise<void> {
+  expect(await completeTask(site, worker, task)).toMatchObject({ status: 200 });
+  await waitUntil(async () => (await statusOf(task.task_id)) === "completed", "the result is back");
+  await waitUntil(async () => (await site.getBalance(worker)) > 0, "the worker is paid");
 }
 
 async function trustIn(agent: TestAgent): Promise<unknown> {
@@ -110,13 +110,13 @@ test("A4: an agent that comes here under the key of its work at another relay ke
 });
 
 test("A4: work that came by an admitted peer bars the binding of its agent's id under another key, also while the peer is down", async () => {
-  await peer(home, partner);
-  const worker = await partner.worker(1);
-  await squatting.asMaster("DELETE", `/api/v1/agents/${squatter.agentId}`);
+  await addPeer(home, partner);
+  const worker = await partner.createWorker(1);
+  await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
   await finish(partner, worker, await forwarded(partner, worker));
   await partner.stop();
   await network.clock.advance(700_000);
-  const thief = { ...home.stranger(), agentId: worker.agentId };
+  const thief = { ...home.createUnknownAgent(), agentId: worker.agentId };
   expect(await bind(home, thief)).toMatchObject({
     status: 409,
     body: { code: "agent.key_changed" },
@@ -133,21 +133,29 @@ test("A4: a result under way of the squatter is paid as it was ordered, and the 
   // Neither can the agent here deliver what was ordered from the other one.
   for (const { task_id } of [done, failing]) {
     const path = `/agent/${boss.agentId}/task/${task_id}/result`;
-    const receipt = receiptOf(agent, { ...done, task_id });
+    const receipt = createReceipt(agent, { ...done, task_id });
     expect((await home.as(agent, "POST", path, receipt)).status).toBeGreaterThanOrEqual(400);
     expect(await statusOf(task_id)).toBe("claimed");
   }
 
   await finish(squatting, squatter, done);
   const path = `/agent/${failing.agent_id}/task/${failing.task_id}/result`;
-  await squatting.as(squatter, "POST", path, receiptOf(squatter, failing, { status: "failed" }));
-  await until(async () => (await statusOf(failing.task_id)) === "failed", "the failure is back");
+  await squatting.as(
+    squatter,
+    "POST",
+    path,
+    createReceipt(squatter, failing, { status: "failed" }),
+  );
+  await waitUntil(
+    async () => (await statusOf(failing.task_id)) === "failed",
+    "the failure is back",
+  );
 
-  expect(await home.balance(boss)).toBe(9);
-  expect(await home.balance(agent)).toBe(0);
-  expect(await positionsOf(home)).toMatchObject({ [squatting.relayId]: 0.95 });
+  expect(await home.getBalance(boss)).toBe(9);
+  expect(await home.getBalance(agent)).toBe(0);
+  expect(await getPeerPositions(home)).toMatchObject({ [squatting.relayId]: 0.95 });
   expect(await trustIn(agent)).toBeUndefined();
-  expect((await booksOf(home)).consistent).toBe(true);
+  expect((await getReconciliation(home)).consistent).toBe(true);
   const tasks = await home.as(agent, "GET", `/agent/${agent.agentId}/tasks`);
   expect(tasks.body).toMatchObject({ tasks: [] });
 });
@@ -157,19 +165,19 @@ test("A4: tasks for an id go to the agent that is bound to it here as soon as it
   const agent = await bound(home, honest);
   const path = `/agent/${agent.agentId}/task`;
   const { body } = await home.as(boss, "POST", path, { prompt: "work" });
-  const task = await taskFor(home, agent, String(body["task_id"]));
-  expect(await work(home, agent, task)).toMatchObject({ status: 200 });
+  const task = await waitForTask(home, agent, String(body["task_id"]));
+  expect(await completeTask(home, agent, task)).toMatchObject({ status: 200 });
   expect(await trustIn(agent)).toMatchObject({ successful_tasks: 1 });
   await finish(squatting, squatter, before);
   expect(await trustIn(agent)).toMatchObject({ successful_tasks: 1, interaction_count: 1 });
 });
 
 test("A4: a peer that the operator removed bars no binding any more", async () => {
-  await peer(home, partner);
-  await squatting.asMaster("DELETE", `/api/v1/agents/${squatter.agentId}`);
-  const worker = await partner.worker(1);
+  await addPeer(home, partner);
+  await squatting.asOperator("DELETE", `/api/v1/agents/${squatter.agentId}`);
+  const worker = await partner.createWorker(1);
   await finish(partner, worker, await forwarded(partner, worker));
-  await home.asMaster("DELETE", `/api/v1/admin/federation/peers/${partner.relayId}`);
-  const other = { ...home.stranger(), agentId: worker.agentId };
+  await home.asOperator("DELETE", `/api/v1/admin/federation/peers/${partner.relayId}`);
+  const other = { ...home.createUnknownAgent(), agentId: worker.agentId };
   expect(await bind(home, other)).toMatchObject({ status: 201 });
 });

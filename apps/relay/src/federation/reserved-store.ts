@@ -1,24 +1,24 @@
 import { asMicro, type Micro } from "@agent/budget";
-import { prepare, p, sql } from "../storage/prepared.ts";
+import { compile, param, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 import { PEER_CLAIM_PATTERN } from "./parties.ts";
 
-const payable = prepare<{ relay_id: string }>()(
+const sumPayable = compile<{ relay_id: string }>()(
   sql<{ reserved: number }>`
     select
       (select coalesce(sum(payable), 0) from federation_outbound
-        where relay_id = ${p("relay_id")} and payable > 0) +
+        where relay_id = ${param("relay_id")} and payable > 0) +
       (select coalesce(sum(payable), 0) from federation_outbox
-        where relay_id = ${p("relay_id")} and payable > 0) as reserved`,
+        where relay_id = ${param("relay_id")} and payable > 0) as reserved`,
 );
 
 /** What open forwards to a peer and settlements that are not decided may still add to its account. */
-export async function reservedFor(read: Reader, relay_id: string): Promise<Micro> {
-  return asMicro((await read.get(payable, { relay_id }))?.reserved ?? 0);
+export async function getReservedAmount(read: Reader, relay_id: string): Promise<Micro> {
+  return asMicro((await read.get(sumPayable, { relay_id }))?.reserved ?? 0);
 }
 
 /** What is reserved for a peer, in micro-units, said twice. */
-export interface Reserved {
+export interface PeerReservation {
   readonly relay_id: string;
   /** What credit checks count: the sum over the rows of forwards and settlements. */
   readonly stored: number;
@@ -26,8 +26,8 @@ export interface Reserved {
   readonly derived: number;
 }
 
-const byPeers = prepare()(
-  sql<Reserved>`
+const sumByPeer = compile()(
+  sql<PeerReservation>`
     select relay_id, sum(stored) as stored, sum(derived) as derived from (
       select relay_id, payable as stored, 0 as derived from federation_outbound where payable > 0
       union all
@@ -48,6 +48,6 @@ const byPeers = prepare()(
 );
 
 /** For reconciliation: every peer for which anything is reserved; the two sums must be equal. */
-export function reservedByPeers(read: Reader): Promise<Reserved[]> {
-  return read.all(byPeers, {});
+export function listPeerReservations(read: Reader): Promise<PeerReservation[]> {
+  return read.all(sumByPeer, {});
 }

@@ -1,19 +1,26 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock, receiptOf, type TestAgent } from "@agent/testkit";
+import { createManualClock, createReceipt, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { federated, relayed } from "../../test/contract/federation.ts";
-import { answering } from "../../test/listening-peer.ts";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
-import { peer, startSite, submitFor, taskFor, until, type Site } from "../../test/network.ts";
+import { federated, relayTask } from "../../test/contract/federation.ts";
+import { startListeningPeer } from "../../test/listening-peer.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import {
+  addPeer,
+  startSite,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  type TestSite,
+} from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 import { federationGuards } from "../storage/migrations/020-federation-guards.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { migrate } from "../storage/migrate.ts";
 import { readDatabase } from "../storage/read-database.ts";
-import { reservedByPeers } from "./reserved-store.ts";
+import { listPeerReservations } from "./reserved-store.ts";
 
 const DAY = 86_400_000;
 let folder: string;
@@ -23,37 +30,37 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** What the stored rows say and what follows from tasks, holds and outbox; nothing where nothing is. */
-const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), reservedByPeers);
+const reservedIn = (name: string) => readDatabase(join(folder, `${name}.db`), listPeerReservations);
 
-const shownAt = async ({ asMaster }: Pick<Site, "asMaster">) => {
+const shownAt = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
   const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as { reserved: number }[]).map(({ reserved }) => reserved);
 };
 
-const positionsIn = async ({ asMaster }: Pick<Site, "asMaster">) => {
+const positionsIn = async ({ asOperator: asMaster }: Pick<TestSite, "asOperator">) => {
   const { body } = await asMaster("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as { position: number }[]).map(({ position }) => position);
 };
 
 describe("A2: what is reserved for a peer", () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   let proxy: LossyProxy;
-  let fate: (path: string) => Fate;
-  let a: Site;
-  let b: Site;
+  let fate: (path: string) => ProxyAction;
+  let a: TestSite;
+  let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
   beforeEach(async () => {
     fate = () => "pass";
-    proxy = await lossyProxy((path) => fate(path));
+    proxy = await startLossyProxy((path) => fate(path));
     const env = { AGENT_DB_PATH: join(folder, "alpha.db"), AGENT_FEDERATION_CREDIT_LIMIT: "1" };
     a = await startSite({ name: "alpha", clock, seed: 1, env });
     b = await startSite({ name: "beta", clock, seed: 2, url: proxy.url });
     proxy.to(`http://127.0.0.1:${b.port}`);
-    await peer(a, b);
-    boss = await a.agent();
+    await addPeer(a, b);
+    boss = await a.createAgent();
     await a.deposit(boss, 10);
-    worker = await b.worker(1);
+    worker = await b.createWorker(1);
   });
   afterEach(async () => {
     await Promise.all([a.close(), b.close()]);
@@ -61,7 +68,7 @@ describe("A2: what is reserved for a peer", () => {
   });
 
   const pass = (what: string, ms: number, done: () => Promise<boolean>) =>
-    until(async () => {
+    waitUntil(async () => {
       if (await done()) return true;
       await clock.advance(ms);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -69,12 +76,13 @@ describe("A2: what is reserved for a peer", () => {
     }, what);
 
   const receipt = async (taskId: string, status: "completed" | "failed" | "denied") => {
-    const task = await taskFor(b, worker, taskId);
+    const task = await waitForTask(b, worker, taskId);
     const path = `/agent/${task.agent_id}/task/${taskId}/result`;
-    await b.as(worker, "POST", path, receiptOf(worker, task, { status }));
+    await b.as(worker, "POST", path, createReceipt(worker, task, { status }));
   };
-  const settled = () => until(async () => (await a.balance(boss)) === 9, "it is settled");
-  const returned = () => until(async () => (await a.balance(boss)) === 10, "the hold comes back");
+  const settled = () => waitUntil(async () => (await a.getBalance(boss)) === 9, "it is settled");
+  const returned = () =>
+    waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold comes back");
 
   test.each<[string, (taskId: string) => Promise<unknown>]>([
     [
@@ -101,7 +109,7 @@ describe("A2: what is reserved for a peer", () => {
     [
       "expires",
       async () => {
-        await pass("it expires", 900_000, async () => (await a.balance(boss)) === 10);
+        await pass("it expires", 900_000, async () => (await a.getBalance(boss)) === 10);
       },
     ],
     [
@@ -109,13 +117,13 @@ describe("A2: what is reserved for a peer", () => {
       async (taskId) => {
         fate = (path) => (path.includes("/settlement/forward") ? "refuse" : "pass");
         await receipt(taskId, "completed");
-        await pass("it is refunded", 600_000, async () => (await a.balance(boss)) === 10);
+        await pass("it is refunded", 600_000, async () => (await a.getBalance(boss)) === 10);
       },
     ],
   ])("is nothing again after a task that %s", async (_, end) => {
-    const { body } = await submitFor(a, boss);
+    const { body } = await submitToBest(a, boss);
     const taskId = String(body["task_id"]);
-    await until(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
+    await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
     expect(await reservedIn("alpha")).toEqual([
       { relay_id: b.relayId, stored: 950_000, derived: 950_000 },
     ]);
@@ -125,11 +133,11 @@ describe("A2: what is reserved for a peer", () => {
   });
 
   test("counts against the credit: a second task waits until the first has ended", async () => {
-    const first = String((await submitFor(a, boss)).body["task_id"]);
-    await until(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
-    await submitFor(a, boss);
-    await until(() => a.logged("federation.forward.refused").length === 1, "it is refused");
-    expect(a.logged("federation.forward.refused")).toMatchObject([
+    const first = String((await submitToBest(a, boss)).body["task_id"]);
+    await waitUntil(async () => (await shownAt(a))[0] === 0.95, "it is reserved");
+    await submitToBest(a, boss);
+    await waitUntil(() => a.listLogged("federation.forward.refused").length === 1, "it is refused");
+    expect(a.listLogged("federation.forward.refused")).toMatchObject([
       { code: "clearing.limit_exceeded", relay_id: b.relayId },
     ]);
     await receipt(first, "failed");
@@ -141,33 +149,38 @@ describe("A2: what is reserved for a peer", () => {
 });
 
 test("A2: a relay in the middle reserves for the next one until the hold of the one before lapses", async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
-  const before = await answering(({ path }) =>
+  const before = await startListeningPeer(({ path }) =>
     path.endsWith("/task/result") ? { status: "accepted" } : {},
   );
-  const { next } = await relayed(t, before.url);
-  await until(() => t.logged("federation.result.returned").length === 1, "the result is taken");
+  const { next } = await relayTask(t, before.url);
+  await waitUntil(
+    () => t.listLogged("federation.result.returned").length === 1,
+    "the result is taken",
+  );
   expect(await reservedIn("here")).toEqual([
     { relay_id: next.relayId, stored: 902_500, derived: 902_500 },
   ]);
   await clock.advance(DAY);
   await t.relay.tick();
-  await until(async () => (await reservedIn("here")).length === 0, "the hold lapses");
+  await waitUntil(async () => (await reservedIn("here")).length === 0, "the hold lapses");
   expect(await shownAt(t)).toEqual([0, 0]);
   await Promise.all([t.close(), before.close()]);
 });
 
 test("A2: a relay in the middle reserves nothing for a result that the one before takes after the hold has lapsed", async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const env = { ...federated, AGENT_DB_PATH: join(folder, "here.db") };
   const t = await startTestRelay(env, 1, clock);
   let answer: object | undefined;
-  const before = await answering(({ path }) => (path.endsWith("/task/result") ? answer : {}));
-  await relayed(t, before.url);
+  const before = await startListeningPeer(({ path }) =>
+    path.endsWith("/task/result") ? answer : {},
+  );
+  await relayTask(t, before.url);
   const hours = (what: string, done: () => Promise<boolean> | boolean) =>
-    until(async () => {
+    waitUntil(async () => {
       if (await done()) return true;
       await clock.advance(3_600_000);
       await t.relay.tick();
@@ -175,17 +188,20 @@ test("A2: a relay in the middle reserves nothing for a result that the one befor
     }, what);
   const nothingLeaks = async () => {
     expect(await reservedIn("here")).toEqual([]);
-    const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
     expect(body).toMatchObject({ consistent: true });
   };
   await hours("the hold lapses", async () => (await positionsIn(t)).every((owed) => owed === 0));
   await nothingLeaks();
   answer = { status: "accepted" };
   const taken = () =>
-    t.logged("federation.result.returned").some(({ state }) => state === "completed");
+    t.listLogged("federation.result.returned").some(({ state }) => state === "completed");
   await hours("the result is taken", taken);
   await nothingLeaks();
-  await hours("the peer defaults", () => t.logged("federation.settlement.defaulted").length > 0);
+  await hours(
+    "the peer defaults",
+    () => t.listLogged("federation.settlement.defaulted").length > 0,
+  );
   await nothingLeaks();
   expect(await shownAt(t)).toEqual([0, 0]);
   await Promise.all([t.close(), before.close()]);

@@ -1,20 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { lossyProxy, type Fate } from "../../test/lossy-proxy.ts";
+import { startLossyProxy, type ProxyAction } from "../../test/lossy-proxy.ts";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 
 let folder: string;
@@ -24,9 +24,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 test("A8: a relay in the middle that lost a settlement of each side learns both, and pays nothing twice", async () => {
-  const clock = manualClock();
-  let fate: (path: string) => Fate = () => "pass";
-  const proxy = await lossyProxy((path) => fate(path));
+  const clock = createManualClock();
+  let fate: (path: string) => ProxyAction = () => "pass";
+  const proxy = await startLossyProxy((path) => fate(path));
   const file = join(folder, "beta.db");
   const middle = async (seed: number) => {
     const env = { AGENT_DB_PATH: file };
@@ -48,53 +48,57 @@ test("A8: a relay in the middle that lost a settlement of each side learns both,
     startSite({ name: "alpha", clock, seed: 1 }),
     startSite({ name: "gamma", clock, seed: 3 }),
   ]);
-  let b: Site = await middle(2);
-  await peer(a, b);
-  await peer(b, c);
-  const [boss, worker] = [await a.agent(), await c.worker(1)];
+  let b: TestSite = await middle(2);
+  await addPeer(a, b);
+  await addPeer(b, c);
+  const [boss, worker] = [await a.createAgent(), await c.createWorker(1)];
   await a.deposit(boss, 10);
   const pass = (what: string, ms: number, done: () => Promise<boolean>) =>
-    until(async () => {
+    waitUntil(async () => {
       if (await done()) return true;
       await clock.advance(ms);
       for (const site of [a, b, c]) await site.relay.tick();
       return false;
     }, what);
-  const outboxOf = async (site: Site) => {
-    const { body } = await site.asMaster("GET", "/api/v1/admin/federation/outbox");
+  const outboxOf = async (site: TestSite) => {
+    const { body } = await site.asOperator("GET", "/api/v1/admin/federation/outbox");
     return body["settlements"] as Record<string, unknown>[];
   };
 
   fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
-  await submitFor(a, boss);
-  await work(c, worker, await taskFor(c, worker));
+  await submitToBest(a, boss);
+  await completeTask(c, worker, await waitForTask(c, worker));
   await pass("the first attempt is lost", 1_000, async () =>
     (await outboxOf(a)).some(({ last_error }) => typeof last_error === "string"),
   );
   await command("backup");
   fate = () => "pass";
-  const isPaid = async () => (await c.balance(worker)) === 0.857375;
+  const isPaid = async () => (await c.getBalance(worker)) === 0.857375;
   await pass("the worker is paid", 10_000, isPaid);
-  await pass("all is settled", 10_000, async () => (await positionsOf(b))[c.relayId] === 0.9025);
+  await pass(
+    "all is settled",
+    10_000,
+    async () => (await getPeerPositions(b))[c.relayId] === 0.9025,
+  );
   const positions = { [a.relayId]: -0.95, [c.relayId]: 0.9025 };
-  expect(await positionsOf(b)).toEqual(positions);
+  expect(await getPeerPositions(b)).toEqual(positions);
 
   await b.close();
   for (const end of ["", "-wal", "-shm"]) rmSync(`${file}${end}`, { force: true });
   await clock.advance(5_000);
   await command("restore");
   b = await middle(9);
-  expect(await positionsOf(b)).not.toEqual(positions);
-  await b.asMaster("POST", "/api/v1/admin/unfreeze", { restored: true });
+  expect(await getPeerPositions(b)).not.toEqual(positions);
+  await b.asOperator("POST", "/api/v1/admin/unfreeze", { restored: true });
   await pass("both books of the middle heal", 600_000, async () => {
     return (await outboxOf(b)).some(({ state }) => state !== "pending");
   });
   expect(await outboxOf(b)).toMatchObject([{ state: "completed", refunded: false }]);
-  expect(await positionsOf(b)).toEqual(positions);
-  expect(await positionsOf(c)).toEqual({ [b.relayId]: -0.9025 });
+  expect(await getPeerPositions(b)).toEqual(positions);
+  expect(await getPeerPositions(c)).toEqual({ [b.relayId]: -0.9025 });
   expect(await isPaid()).toBe(true);
   for (const site of [a, b, c]) {
-    expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   }
   await Promise.all([a.close(), b.close(), c.close(), proxy.close()]);
 });

@@ -1,38 +1,38 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { commands } from "../commands.ts";
-import { doneForPeer, federated } from "../../test/contract/federation.ts";
-import { fakePeer } from "../../test/fake-peer.ts";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { completeTaskOfPeer, federated } from "../../test/contract/federation.ts";
+import { createFakePeer } from "../../test/fake-peer.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 import { startTestRelay } from "../../test/test-relay.ts";
 
 let folder: string;
 let clock: ManualClock;
-let fate: (path: string) => Fate;
+let fate: (path: string) => ProxyAction;
 let proxies: [LossyProxy, LossyProxy];
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 const file = () => join(folder, "beta.db");
 const copy = () => join(folder, "beta.backup");
 
-async function startBeta(seed: number): Promise<Site> {
+async function startBeta(seed: number): Promise<TestSite> {
   const env = { AGENT_DB_PATH: file() };
   const site = await startSite({ name: "beta", clock, seed, env, url: proxies[1].url });
   proxies[1].to(`http://127.0.0.1:${site.port}`);
@@ -41,17 +41,17 @@ async function startBeta(seed: number): Promise<Site> {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "relay-restore-"));
-  clock = manualClock();
+  clock = createManualClock();
   fate = () => "pass";
-  const passing = () => lossyProxy((path) => fate(path));
+  const passing = () => startLossyProxy((path) => fate(path));
   proxies = [await passing(), await passing()];
   a = await startSite({ name: "alpha", clock, seed: 1, url: proxies[0].url });
   proxies[0].to(`http://127.0.0.1:${a.port}`);
   b = await startBeta(2);
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
@@ -75,7 +75,7 @@ async function restoreBeta(seed = 9): Promise<void> {
   b = await startBeta(seed);
 }
 
-const unfreeze = (body?: object) => b.asMaster("POST", "/api/v1/admin/unfreeze", body);
+const unfreeze = (body?: object) => b.asOperator("POST", "/api/v1/admin/unfreeze", body);
 
 /** One heartbeat of each relay, and what follows. */
 async function beat(times = 1): Promise<void> {
@@ -86,33 +86,36 @@ async function beat(times = 1): Promise<void> {
   }
 }
 
-async function peerOf(site: Site) {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/peers");
+async function peerOf(site: TestSite) {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/peers");
   return (body["peers"] as Record<string, unknown>[])[0] ?? {};
 }
 
 /** Waits until a relay that is not frozen has heard its peer in this minute. */
-async function heard(site: Site): Promise<void> {
-  const frozen = await site.asMaster("GET", "/metrics");
+async function heard(site: TestSite): Promise<void> {
+  const frozen = await site.asOperator("GET", "/metrics");
   if (frozen.text.includes("agent_relay_frozen 1")) return;
-  await until(async () => (await peerOf(site))["last_heartbeat_at"] === clock.now(), "a heartbeat");
+  await waitUntil(
+    async () => (await peerOf(site))["last_heartbeat_at"] === clock.now(),
+    "a heartbeat",
+  );
 }
 
-async function metricOf(site: Site, name: string): Promise<number> {
-  const { text } = await site.asMaster("GET", "/metrics");
+async function metricOf(site: TestSite, name: string): Promise<number> {
+  const { text } = await site.asOperator("GET", "/metrics");
   return Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1]);
 }
 
 /** A task of alpha's that beta's worker has done, whose result alpha has taken. */
 async function doTask(): Promise<void> {
-  const { body } = await submitFor(a, boss);
-  await work(b, worker, await taskFor(b, worker, String(body["task_id"])));
-  await until(() => a.logged("receipt.verified").length > 0, "the result comes back");
+  const { body } = await submitToBest(a, boss);
+  await completeTask(b, worker, await waitForTask(b, worker, String(body["task_id"])));
+  await waitUntil(() => a.listLogged("receipt.verified").length > 0, "the result comes back");
 }
 
 /** Lets the jobs of both run until a balance is as it must become. */
 const settleAll = (balance: () => Promise<number>, expected: number) =>
-  until(async () => {
+  waitUntil(async () => {
     if ((await balance()) === expected) return true;
     await clock.advance(60_000);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -120,22 +123,23 @@ const settleAll = (balance: () => Promise<number>, expected: number) =>
   }, "it is settled");
 
 /** The only settlement that a relay is to send. */
-async function outboxOf(site: Site): Promise<Record<string, unknown>> {
-  const { body } = await site.asMaster("GET", "/api/v1/admin/federation/outbox");
+async function outboxOf(site: TestSite): Promise<Record<string, unknown>> {
+  const { body } = await site.asOperator("GET", "/api/v1/admin/federation/outbox");
   return (body["settlements"] as Record<string, unknown>[])[0] ?? {};
 }
 
-const firstAttemptLost = (site: Site) =>
-  until(
+const firstAttemptLost = (site: TestSite) =>
+  waitUntil(
     async () => typeof (await outboxOf(site))["last_error"] === "string",
     "the first attempt is lost",
   );
 
-const paid = () => until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
+const paid = () =>
+  waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
 
 describe("A8: a relay that was restored from a backup", () => {
   test("pays nothing twice, and its worker gets the pay that the backup lacked", async () => {
-    const saver = await b.agent();
+    const saver = await b.createAgent();
     await b.deposit(saver, 5);
     const asked = await b.as(saver, "POST", `/api/v1/agents/${saver.agentId}/withdrawals`, {
       amount: 5,
@@ -152,11 +156,11 @@ describe("A8: a relay that was restored from a backup", () => {
     await a.relay.tick();
     await paid();
     const complete = () =>
-      b.asMaster("POST", `/api/v1/admin/withdrawals/${withdrawalId}/complete`, {
+      b.asOperator("POST", `/api/v1/admin/withdrawals/${withdrawalId}/complete`, {
         payout_reference: "wire 1",
       });
     expect(await complete()).toMatchObject({ status: 200 });
-    await settleAll(() => a.balance(boss), 9);
+    await settleAll(() => a.getBalance(boss), 9);
 
     await restoreBeta();
     const restoredAt = Math.floor(clock.now() / 1_000);
@@ -167,15 +171,17 @@ describe("A8: a relay that was restored from a backup", () => {
     expect((await b.request("GET", "/federation/v1/identity")).body).toMatchObject({
       incarnation: restoredAt,
     });
-    expect(b.logged("relay.restored")).toMatchObject([{ level: "warn", incarnation: restoredAt }]);
-    expect(b.logged("relay.restored.withdrawal_pending")).toMatchObject([
+    expect(b.listLogged("relay.restored")).toMatchObject([
+      { level: "warn", incarnation: restoredAt },
+    ]);
+    expect(b.listLogged("relay.restored.withdrawal_pending")).toMatchObject([
       { withdrawal_id: withdrawalId, amount: 5, destination: "an account" },
     ]);
-    expect(b.logged("relay.restored.peer_to_compare")).toMatchObject([
+    expect(b.listLogged("relay.restored.peer_to_compare")).toMatchObject([
       { relay_id: a.relayId, position: -0.95, under_way: true },
     ]);
     expect(await complete()).toMatchObject({ status: 503, body: { code: "server.frozen" } });
-    expect(await b.balance(worker)).toBe(0);
+    expect(await b.getBalance(worker)).toBe(0);
 
     for (const body of [undefined, {}, { restored: false }]) {
       const refused = await unfreeze(body);
@@ -187,40 +193,41 @@ describe("A8: a relay that was restored from a backup", () => {
     await clock.advance(1_000);
     await b.relay.tick();
     await paid();
-    expect(await a.balance(boss)).toBe(9);
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
-    expect(await positionsOf(b)).toEqual({ [a.relayId]: -0.95 });
+    expect(await a.getBalance(boss)).toBe(9);
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
+    expect(await getPeerPositions(b)).toEqual({ [a.relayId]: -0.95 });
     for (const site of [a, b]) {
-      expect(await booksOf(site)).toMatchObject({ consistent: true });
+      expect(await getReconciliation(site)).toMatchObject({ consistent: true });
     }
     await beat(2);
-    expect(a.logged("federation.peer.restored")).toMatchObject([{ incarnation: restoredAt }]);
-    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toEqual([]);
-    expect(await b.balance(worker)).toBe(0.9025);
+    expect(a.listLogged("federation.peer.restored")).toMatchObject([{ incarnation: restoredAt }]);
+    for (const site of [a, b]) expect(site.listLogged("federation.position_differs")).toEqual([]);
+    expect(await b.getBalance(worker)).toBe(0.9025);
   });
 
   test("sends a settlement that was under way at the backup again, and pays it once", async () => {
-    const [payer, earner] = [await b.agent(), await a.worker(1, "translate")];
+    const [payer, earner] = [await b.createAgent(), await a.createWorker(1, "translate")];
     await b.deposit(payer, 10);
-    const { body } = await submitFor(b, payer, { capability: "translate" });
-    const task = await taskFor(a, earner, String(body["task_id"]));
+    const { body } = await submitToBest(b, payer, { capability: "translate" });
+    const task = await waitForTask(a, earner, String(body["task_id"]));
     fate = () => "pass";
     fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
-    await work(a, earner, task);
+    await completeTask(a, earner, task);
     await firstAttemptLost(b);
     await command("backup");
-    expect(await b.balance(payer)).toBe(8.8);
+    expect(await b.getBalance(payer)).toBe(8.8);
     fate = () => "pass";
-    await settleAll(() => b.balance(payer), 9);
-    expect(await a.balance(earner)).toBe(0.9025);
+    await settleAll(() => b.getBalance(payer), 9);
+    expect(await a.getBalance(earner)).toBe(0.9025);
 
     await restoreBeta();
     await unfreeze({ restored: true });
-    await settleAll(() => b.balance(payer), 9);
-    expect(await a.balance(earner)).toBe(0.9025);
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: -0.95 });
-    expect(await positionsOf(b)).toEqual({ [a.relayId]: 0.95 });
-    for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+    await settleAll(() => b.getBalance(payer), 9);
+    expect(await a.getBalance(earner)).toBe(0.9025);
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: -0.95 });
+    expect(await getPeerPositions(b)).toEqual({ [a.relayId]: 0.95 });
+    for (const site of [a, b])
+      expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
   test("that lost a whole task is told by the positions, at both sides, even while frozen", async () => {
@@ -228,9 +235,9 @@ describe("A8: a relay that was restored from a backup", () => {
     await command("backup");
     await doTask();
     await paid();
-    await until(async () => (await a.balance(boss)) === 9, "alpha has settled");
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "alpha has settled");
     await beat(2);
-    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toEqual([]);
+    for (const site of [a, b]) expect(site.listLogged("federation.position_differs")).toEqual([]);
 
     await restoreBeta();
     await beat();
@@ -238,27 +245,31 @@ describe("A8: a relay that was restored from a backup", () => {
       [a, 0.95],
       [b, 0],
     ] as const) {
-      await until(() => site.logged("federation.position_differs").length > 0, "an alarm");
-      expect(site.logged("federation.position_differs")).toMatchObject([
+      await waitUntil(() => site.listLogged("federation.position_differs").length > 0, "an alarm");
+      expect(site.listLogged("federation.position_differs")).toMatchObject([
         { level: "error", own, difference: 0.95 },
       ]);
       expect(await metricOf(site, "agent_relay_federation_positions_differing")).toBe(1);
     }
     await beat(3);
-    for (const site of [a, b]) expect(site.logged("federation.position_differs")).toHaveLength(1);
+    for (const site of [a, b])
+      expect(site.listLogged("federation.position_differs")).toHaveLength(1);
 
     // The operators agree on what was lost: an outside payment of the same amount ends the alarm.
     const settle = `/api/v1/admin/federation/peers/${b.relayId}/settle`;
-    await a.asMaster("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
+    await a.asOperator("POST", settle, { amount: 0.95, direction: "sent", reference: "lost task" });
     await beat(2);
     // A heartbeat is noted before its position is compared.
-    await until(() => a.logged("federation.position_agrees").length === 1, "the alarm ends");
+    await waitUntil(
+      () => a.listLogged("federation.position_agrees").length === 1,
+      "the alarm ends",
+    );
     expect(await metricOf(a, "agent_relay_federation_positions_differing")).toBe(0);
   });
 });
 
 describe("A8: while a relay is frozen", () => {
-  const freeze = () => b.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  const freeze = () => b.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
 
   test("heartbeats go on both ways, so neither side removes the other", async () => {
     await freeze();
@@ -285,27 +296,27 @@ describe("A8: while a relay is frozen", () => {
       await clock.advance(3 * 3_600_000);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
       await heard(a);
-      await until(async () => {
+      await waitUntil(async () => {
         const { attempts, next_attempt_at } = await outbox();
         return attempts === 1 && Number(next_attempt_at) > clock.now();
       }, "the attempt ends");
       expect(await outbox()).toMatchObject({ state: "pending", last_error: "server.frozen" });
     }
-    expect(await b.balance(worker)).toBe(0);
+    expect(await b.getBalance(worker)).toBe(0);
     await unfreeze();
     await clock.advance(120_000);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
     await paid();
-    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
-    expect(b.logged("federation.settlement.defaulted")).toEqual([]);
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
+    expect(b.listLogged("federation.settlement.defaulted")).toEqual([]);
   });
 });
 
 test("A9: a default counts once, though a restored relay brings the result again and in the end in vain", async () => {
   fate = (path) => (path.includes("/settlement") ? "refuse" : "pass");
   await doTask();
-  const defaults = () => b.logged("federation.settlement.defaulted").length;
-  await until(async () => {
+  const defaults = () => b.listLogged("federation.settlement.defaulted").length;
+  await waitUntil(async () => {
     if (defaults() > 0) return true;
     await clock.advance(600_000);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -321,33 +332,37 @@ test("A9: a default counts once, though a restored relay brings the result again
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   expect(defaults()).toBe(0);
-  const { body } = await b.asMaster("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
+  const { body } = await b.asOperator("GET", `/api/v1/agents/${b.relayId}/trust/${a.relayId}`);
   expect(body).toMatchObject({ failed_tasks: 1 });
   expect(await peerOf(b)).toMatchObject({ defaulted: 0.95 });
 });
 
 test("A8: a result that comes after a freeze of the task's origin is taken, for as long as the task stood still", async () => {
-  const { body } = await submitFor(a, boss);
-  const task = await taskFor(b, worker, String(body["task_id"]));
-  await a.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-  await work(b, worker, task);
-  await until(() => b.logged("federation.result.returned").length > 0, "alpha takes nothing");
+  const { body } = await submitToBest(a, boss);
+  const task = await waitForTask(b, worker, String(body["task_id"]));
+  await a.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  await completeTask(b, worker, task);
+  await waitUntil(
+    () => b.listLogged("federation.result.returned").length > 0,
+    "alpha takes nothing",
+  );
   await clock.advance(20 * 60_000);
-  await a.asMaster("POST", "/api/v1/admin/unfreeze");
-  await settleAll(() => b.balance(worker), 0.9025);
-  await settleAll(() => a.balance(boss), 9);
-  for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+  await a.asOperator("POST", "/api/v1/admin/unfreeze");
+  await settleAll(() => b.getBalance(worker), 0.9025);
+  await settleAll(() => a.getBalance(boss), 9);
+  for (const site of [a, b])
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true });
 });
 
 test("A8: a frozen relay says which settlements it has booked, and takes none", async () => {
   const t = await startTestRelay(federated);
-  const other = await fakePeer(t).befriend();
-  const { settlement, taskId } = await doneForPeer(t, other);
-  const body = other.settlementOf(settlement);
+  const other = await createFakePeer(t).completeHandshake();
+  const { settlement, taskId } = await completeTaskOfPeer(t, other);
+  const body = other.createSettlement(settlement);
   expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({
     status: 200,
   });
-  await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+  await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
   const listed = await other.get(`/federation/v1/settlements?task_id=${taskId}`);
   expect(listed).toMatchObject({ status: 200, body: { settlements: [{ task_id: taskId }] } });
   expect(await other.post("/federation/v1/settlement/forward", body)).toMatchObject({

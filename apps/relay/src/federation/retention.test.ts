@@ -1,25 +1,25 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { receiptHash } from "@agent/receipts";
-import { manualClock, type ManualClock, type TestAgent } from "@agent/testkit";
+import { hashReceipt } from "@agent/receipts";
+import { createManualClock, type ManualClock, type TestAgent } from "@agent/testkit";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { doneForPeer, federated, relayed } from "../../test/contract/federation.ts";
-import { fakePeer } from "../../test/fake-peer.ts";
-import { answering } from "../../test/listening-peer.ts";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { completeTaskOfPeer, federated, relayTask } from "../../test/contract/federation.ts";
+import { createFakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer } from "../../test/listening-peer.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
 import {
-  booksOf,
-  peer,
-  positionsOf,
+  getReconciliation,
+  addPeer,
+  getPeerPositions,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  type TestSite,
 } from "../../test/network.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -28,7 +28,7 @@ let folder: string;
 let clock: ManualClock;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "relay-forwards-"));
-  clock = manualClock();
+  clock = createManualClock();
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -53,22 +53,22 @@ const nothing = { outbound: 0, outbox: 0, inbound: 0, holds: 0 };
 
 describe("of what passed between two relays", () => {
   let proxy: LossyProxy;
-  let fate: (path: string) => Fate;
-  let a: Site;
-  let b: Site;
+  let fate: (path: string) => ProxyAction;
+  let a: TestSite;
+  let b: TestSite;
   let boss: TestAgent;
   let worker: TestAgent;
 
   beforeEach(async () => {
     fate = () => "pass";
-    proxy = await lossyProxy((path) => fate(path));
+    proxy = await startLossyProxy((path) => fate(path));
     a = await startSite({ name: "alpha", clock, seed: 1, env: fileOf("alpha") });
     b = await startSite({ name: "beta", clock, seed: 2, env: fileOf("beta"), url: proxy.url });
     proxy.to(`http://127.0.0.1:${b.port}`);
-    await peer(a, b);
-    boss = await a.agent();
+    await addPeer(a, b);
+    boss = await a.createAgent();
     await a.deposit(boss, 10);
-    worker = await b.worker(1);
+    worker = await b.createWorker(1);
   });
   afterEach(async () => {
     await Promise.all([a.close(), b.close()]);
@@ -76,22 +76,22 @@ describe("of what passed between two relays", () => {
   });
 
   async function work(status: "completed" | "failed"): Promise<void> {
-    const submitted = await submitFor(a, boss);
-    const task = await taskFor(b, worker, String(submitted.body["task_id"]));
+    const submitted = await submitToBest(a, boss);
+    const task = await waitForTask(b, worker, String(submitted.body["task_id"]));
     const path = `/agent/${task.agent_id}/task/${task.task_id}/result`;
-    await b.as(worker, "POST", path, receiptOf(worker, task, { status }));
+    await b.as(worker, "POST", path, createReceipt(worker, task, { status }));
     // Time is moved by days from here on, and a result that comes after its task's end does not count.
-    await until(() => a.logged("receipt.verified").length === 1, "the result comes back");
+    await waitUntil(() => a.listLogged("receipt.verified").length === 1, "the result comes back");
   }
 
   const outbox = async (state: string) => {
-    const { body } = await a.asMaster("GET", `/api/v1/admin/federation/outbox?state=${state}`);
+    const { body } = await a.asOperator("GET", `/api/v1/admin/federation/outbox?state=${state}`);
     return body["settlements"] as { settlement_id: string; refunded: boolean }[];
   };
 
   /** Lets the jobs of both relays run until something is so. */
   const pass = (ms: number, what: string, done: () => Promise<boolean> | boolean) =>
-    until(async () => {
+    waitUntil(async () => {
       if (await done()) return true;
       await clock.advance(ms);
       await Promise.all([a.relay.tick(), b.relay.tick()]);
@@ -103,7 +103,7 @@ describe("of what passed between two relays", () => {
 
   test("a task that came to nothing is forgotten at both after 30 days, and not before", async () => {
     await work("failed");
-    await until(async () => (await a.balance(boss)) === 10, "the hold is returned");
+    await waitUntil(async () => (await a.getBalance(boss)) === 10, "the hold is returned");
     await clock.advance(29 * DAY);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
     expect([keptOf("alpha").outbound, keptOf("beta").inbound]).toEqual([1, 1]);
@@ -112,13 +112,14 @@ describe("of what passed between two relays", () => {
 
   test("a settled one is forgotten by its payer; who was paid keeps what it booked", async () => {
     await work("completed");
-    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
     await forgets(() => [keptOf("alpha"), keptOf("beta")], [nothing, { ...nothing, inbound: 1 }]);
     await pass(500 * DAY, "years", () => clock.now() > 1_860_000_000_000);
     expect(keptOf("beta").inbound).toBe(1);
-    expect([await a.balance(boss), await b.balance(worker)]).toEqual([9, 0.9025]);
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
-    for (const site of [a, b]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+    expect([await a.getBalance(boss), await b.getBalance(worker)]).toEqual([9, 0.9025]);
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
+    for (const site of [a, b])
+      expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   });
 
   test("the key of an agent that has worked here bars its id to others for good", async () => {
@@ -133,7 +134,7 @@ describe("of what passed between two relays", () => {
   });
 
   describe("a settlement that the operator has to decide", () => {
-    async function held(lost: Fate, beforeRetry = async () => {}): Promise<string> {
+    async function held(lost: ProxyAction, beforeRetry = async () => {}): Promise<string> {
       fate = (path) => (path.includes("/settlement") ? lost : "pass");
       await work("completed");
       await pass(600_000, "it is held", async () => (await outbox("failed")).length === 1);
@@ -143,14 +144,14 @@ describe("of what passed between two relays", () => {
       await beforeRetry();
       fate = () => "pass";
       const path = `/api/v1/admin/federation/outbox/${String(entry?.settlement_id)}/retry`;
-      expect(await a.asMaster("POST", path)).toMatchObject({ status: 200 });
+      expect(await a.asOperator("POST", path)).toMatchObject({ status: 200 });
       return String(entry?.settlement_id);
     }
 
     test("stays with its task, and is found booked however late", async () => {
       await held("lose-answer");
-      await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
-      expect(await b.balance(worker)).toBe(0.9025);
+      await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
+      expect(await b.getBalance(worker)).toBe(0.9025);
       await forgets(() => keptOf("alpha"), nothing);
     });
 
@@ -159,17 +160,20 @@ describe("of what passed between two relays", () => {
         // The peer took the result, so what it owes is kept until the operator clears it.
         expect(keptOf("beta")).toEqual({ ...nothing, inbound: 1 });
         const defaults = `/api/v1/admin/federation/peers/${a.relayId}/clear-defaults`;
-        expect(await b.asMaster("POST", defaults, { reason: "lost" })).toMatchObject({
+        expect(await b.asOperator("POST", defaults, { reason: "lost" })).toMatchObject({
           status: 200,
           body: { cleared: 0.95, tasks: 1 },
         });
         await forgets(() => keptOf("beta"), nothing);
       });
-      await pass(600_000, "it is refunded", async () => (await a.balance(boss)) === 10);
-      expect(await b.balance(worker)).toBe(0);
-      expect(await positionsOf(a)).toEqual({ [b.relayId]: 0 });
+      await pass(600_000, "it is refunded", async () => (await a.getBalance(boss)) === 10);
+      expect(await b.getBalance(worker)).toBe(0);
+      expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0 });
       for (const site of [a, b]) {
-        expect(await booksOf(site)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+        expect(await getReconciliation(site)).toMatchObject({
+          consistent: true,
+          totals: { holds: 0 },
+        });
       }
     });
   });
@@ -179,13 +183,13 @@ describe("of a peer's task", () => {
   let t: TestRelay;
   const start = async (env: Record<string, string> = {}) => {
     t = await startTestRelay({ ...federated, ...fileOf("here"), ...env }, 1, clock);
-    return fakePeer(t).befriend();
+    return createFakePeer(t).completeHandshake();
   };
   afterEach(() => t.close());
 
   async function after(ms: number, look: () => boolean): Promise<void> {
     await clock.advance(ms);
-    await until(async () => {
+    await waitUntil(async () => {
       await t.relay.tick();
       await clock.advance(2 * HOUR);
       return look();
@@ -194,18 +198,18 @@ describe("of a peer's task", () => {
 
   test("the settlement is booked once and answered alike after years, and its id is not taken again", async () => {
     const from = await start();
-    const { settlement, worker, forward } = await doneForPeer(t, from);
+    const { settlement, worker, forward } = await completeTaskOfPeer(t, from);
     const settlement_id = t.relay.relayId;
     const settle = () =>
       from.post(
         "/federation/v1/settlement/forward",
-        from.settlementOf({ ...settlement, settlement_id }),
+        from.createSettlement({ ...settlement, settlement_id }),
       );
     const first = await settle();
     expect(first.status).toBe(200);
     await after(1_000 * DAY, () => keptOf("here").inbound === 1);
     expect((await settle()).body).toEqual(first.body);
-    expect(await t.balance(worker)).toBe(0.9025);
+    expect(await t.getBalance(worker)).toBe(0.9025);
     const { signature: _, ...again } = forward;
     expect(
       await from.forward({ ...again, timestamp: clock.now(), expires_at: clock.now() + 1_000 }),
@@ -214,7 +218,7 @@ describe("of a peer's task", () => {
 
   test("a forgotten result bars its id as well: receipts are kept", async () => {
     const from = await start();
-    const { forward } = await doneForPeer(t, from, "failed");
+    const { forward } = await completeTaskOfPeer(t, from, "failed");
     await after(31 * DAY, () => keptOf("here").inbound === 0);
     const { signature: _, ...again } = forward;
     expect(
@@ -224,7 +228,7 @@ describe("of a peer's task", () => {
 
   test("the task itself is forgotten, too, whatever id the peer gave it", async () => {
     const from = await start();
-    const worker = await t.worker(0);
+    const worker = await t.createWorker(0);
     const task_id = "ffffffff-ffff-4fff-bfff-ffffffffffff";
     const taken = await from.forward({
       task_id,
@@ -234,7 +238,7 @@ describe("of a peer's task", () => {
     expect(taken).toMatchObject({ status: 202 });
     const path = `/agent/${worker.agentId}/task/${task_id}`;
     const task = { task_id, prompt: "work", submitted_at: clock.now() };
-    await t.as(worker, "POST", `${path}/result`, receiptOf(worker, task));
+    await t.as(worker, "POST", `${path}/result`, createReceipt(worker, task));
     await after(29 * DAY, () => true);
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 200 });
     await after(DAY, () => true);
@@ -243,45 +247,54 @@ describe("of a peer's task", () => {
 
   test("a result that the peer never answers for is given up, and what was to be passed on with it", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
-    const { next } = await relayed(t);
+    const { next } = await relayTask(t);
     expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
     await after(29 * DAY, () => keptOf("here").inbound === 1);
     await after(2 * DAY, () => keptOf("here").inbound + keptOf("here").outbound === 0);
-    const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+    const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
     expect(body["peers"]).toContainEqual(
       expect.objectContaining({ relay_id: next.relayId, position: 0, reserved: 0 }),
     );
-    expect(await booksOf(t as never)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    expect(await getReconciliation(t as never)).toMatchObject({
+      consistent: true,
+      totals: { holds: 0 },
+    });
   });
 
   test("where it went on to is kept as long as it may be settled, so that nobody else is paid", async () => {
     t = await startTestRelay({ ...federated, ...fileOf("here") }, 1, clock);
-    const before = await answering(({ path }) =>
+    const before = await startListeningPeer(({ path }) =>
       path.endsWith("/task/result") ? { status: "accepted" } : {},
     );
-    const { origin, task, worker, receipt } = await relayed(t, before.url);
-    await until(() => t.logged("federation.result.returned").length === 1, "the result is taken");
+    const { origin, task, worker, receipt } = await relayTask(t, before.url);
+    await waitUntil(
+      () => t.listLogged("federation.result.returned").length === 1,
+      "the result is taken",
+    );
     await clock.advance(30 * DAY + 20 * 60_000);
     await t.relay.tick();
-    await until(() => keptOf("here").holds === 0, "the hold lapses");
+    await waitUntil(() => keptOf("here").holds === 0, "the hold lapses");
     expect(keptOf("here")).toMatchObject({ outbound: 1, inbound: 1 });
     const settled = await origin.post(
       "/federation/v1/settlement/forward",
-      origin.settlementOf({
+      origin.createSettlement({
         task_id: task.task_id,
         agent_id: worker.agentId,
-        receipt_hash: receiptHash(receipt),
+        receipt_hash: hashReceipt(receipt),
       }),
     );
     expect(settled).toMatchObject({ status: 200, body: { status: "settled" } });
     expect(keptOf("here")).toMatchObject({ outbox: 1, holds: 1 });
-    expect(await booksOf(t as never)).toMatchObject({ consistent: true, totals: { balances: 0 } });
+    expect(await getReconciliation(t as never)).toMatchObject({
+      consistent: true,
+      totals: { balances: 0 },
+    });
     await before.close();
   });
 
   test("everything is kept with 0 days", async () => {
     const from = await start({ AGENT_RETENTION_DAYS: "0" });
-    await doneForPeer(t, from, "failed");
+    await completeTaskOfPeer(t, from, "failed");
     await after(1_000 * DAY, () => true);
     expect(keptOf("here")).toMatchObject({ inbound: 1 });
   });

@@ -1,18 +1,14 @@
 import type { Config } from "../config.ts";
 import type { Services } from "../services.ts";
-import { forgottenUntil } from "../storage/forgotten-until.ts";
-import { batch, inBatches } from "../storage/in-batches.ts";
-import { forgetInbound, forgetSettledOrders } from "./inbound-store.ts";
-import { forgetOutbound } from "./outbound-store.ts";
-import { forgetOutbox } from "./outbox-store.ts";
+import { getRetentionCutoff } from "../storage/forgotten-until.ts";
+import { BATCH_SIZE, purgeInBatches } from "../storage/in-batches.ts";
+import { purgeInbound, purgeSettledOrders } from "./inbound-store.ts";
+import { purgeOutbound } from "./outbound-store.ts";
+import { purgeOutbox } from "./outbox-store.ts";
 
 /** Whether what was over at a time is forgotten by now. */
-export function isForgotten(
-  config: Pick<Config, "storage">,
-  endedAt: number,
-  now: number,
-): boolean {
-  const until = forgottenUntil(config, now);
+export function isPurged(config: Pick<Config, "storage">, endedAt: number, now: number): boolean {
+  const until = getRetentionCutoff(config, now);
   return until !== null && endedAt <= until;
 }
 
@@ -20,16 +16,16 @@ export function isForgotten(
  * Forgets what passed between relays as many days after its end as finished tasks are kept. What is
  * open, held for the operator or booked from a peer stays (docs/decisions.md, 7).
  */
-export async function forgetOldForwards({
+export async function purgeOldForwards({
   storage,
   runtime,
   config,
 }: Pick<Services, "storage" | "runtime" | "config">): Promise<void> {
-  const until = forgottenUntil(config, runtime.now());
+  const until = getRetentionCutoff(config, runtime.now());
   if (until === null) return;
-  const old = { until, limit: batch };
+  const old = { until, limit: BATCH_SIZE };
   // Where a task goes on to is forgotten last: by it a settlement is passed on.
-  for (const forget of [forgetOutbox, forgetSettledOrders, forgetInbound, forgetOutbound]) {
-    await inBatches(() => storage.transaction((tx) => forget(tx, old)));
+  for (const purge of [purgeOutbox, purgeSettledOrders, purgeInbound, purgeOutbound]) {
+    await purgeInBatches(() => storage.transaction((tx) => purge(tx, old)));
   }
 }

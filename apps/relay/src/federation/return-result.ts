@@ -2,34 +2,34 @@ import {
   abandonReturn,
   awaitLateSettlement,
   beginReturn,
-  concludeRelayed,
+  completeRelayed,
   endReturn,
   expireInbound,
   isReturnDue,
-  readAccepted,
-  readMessage,
+  parseResultAcceptance,
+  parseMessage,
   SettlementForwardSchema,
   TaskResultAnswerSchema,
-  type Accepted,
+  type ResultAcceptance,
   type InboundTask,
 } from "@agent/federation-protocol";
 import { signAttestation, type ExecutionReceipt } from "@agent/receipts";
 import type { Tx } from "../storage/storage.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
-import { addressed, callPeer, type PeerReply } from "./call-peer.ts";
+import { withRecipient, callPeer, type PeerReply } from "./call-peer.ts";
 import type { FederationServices } from "./federation.ts";
-import { underPeerKey } from "./follow-peer-key.ts";
-import { releaseInbound } from "./finish-inbound.ts";
-import { findInbound, putInbound, type Inbound } from "./inbound-store.ts";
-import { findOutbound, putOutbound } from "./outbound-store.ts";
+import { verifyWithPeerKey } from "./follow-peer-key.ts";
+import { releaseInboundHold } from "./finish-inbound.ts";
+import { findInbound, saveInbound, type InboundRecord } from "./inbound-store.ts";
+import { findOutbound, saveOutbound } from "./outbound-store.ts";
 import { peerSupports } from "./peer-life.ts";
-import { recordDefault, reportDefault } from "./record-default.ts";
+import { recordDefault, publishDefault } from "./record-default.ts";
 import { findPeer } from "./peer-store.ts";
-import { isForgotten } from "./retention.ts";
+import { isPurged } from "./retention.ts";
 
 /** Books a settlement that a peer has signed; bookSettlement in a running relay. */
-export type BookSettlement = (
+export type ReceiveSettlement = (
   services: FederationServices,
   from: FederationPeerRow,
   body: unknown,
@@ -37,57 +37,60 @@ export type BookSettlement = (
 ) => Promise<unknown>;
 
 /** Brings the result of a peer's task back to it, and lets go of a hold that is never settled. */
-export async function returnResult(
+export async function sendResult(
   services: FederationServices,
   taskId: string,
-  book: BookSettlement,
+  receiveSettlement: ReceiveSettlement,
 ): Promise<void> {
   const { storage, runtime, config, federation } = services;
-  const begun = await storage.transaction(async (tx) => {
+  const started = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
     const now = runtime.now();
     const { task: waiting } = inbound;
-    if (isReturnDue(waiting, now) && !isForgotten(config, waiting.holdUntil, now)) {
+    if (isReturnDue(waiting, now) && !isPurged(config, waiting.holdUntil, now)) {
       const task = beginReturn(waiting, federation.schedule, now);
-      await putInbound(tx, { ...inbound, task });
+      await saveInbound(tx, { ...inbound, task });
       return { ...inbound, task };
     }
-    const over = isReturnDue(waiting, now) ? abandonReturn(waiting) : expireInbound(waiting, now);
-    await move(tx, services, inbound, over);
-    if (over.hold !== "defaulted" || waiting.hold === "defaulted") return undefined;
-    return { defaulted: over, trust: await recordDefault(tx, services, over) };
+    const concluded = isReturnDue(waiting, now)
+      ? abandonReturn(waiting)
+      : expireInbound(waiting, now);
+    await applyInboundTransition(tx, services, inbound, concluded);
+    if (concluded.hold !== "defaulted" || waiting.hold === "defaulted") return undefined;
+    return { defaulted: concluded, trust: await recordDefault(tx, services, concluded) };
   });
-  if (begun === undefined) return;
-  if ("defaulted" in begun) return reportDefault(services, begun.defaulted, begun.trust);
+  if (started === undefined) return;
+  if ("defaulted" in started) return publishDefault(services, started.defaulted, started.trust);
   const [peer, archived] = await Promise.all([
-    findPeer(storage.read, begun.task.peerId),
+    findPeer(storage.read, started.task.peerId),
     findReceipt(storage.read, taskId),
   ]);
   if (peer === undefined || archived === undefined) return;
-  const body = addressed(services, peer, resultOf(services, begun, archived));
+  const body = withRecipient(services, peer, buildResult(services, started, archived));
   const path = "/federation/v1/task/result";
   const reply = await callPeer(services, peer, { method: "POST", path, body });
-  const { peer: signer, judged: accepted } = await underPeerKey(
+  const { peer: signer, checked: accepted } = await verifyWithPeerKey(
     services,
     peer,
-    (known) => acceptedIn(known, begun.task, reply),
+    (known) => parseAcceptance(known, started.task, reply),
     (found) => found === null,
   );
   if (accepted === null) {
     const fields = { correlationId: taskId, relay_id: peer.relay_id };
     federation.log.warn("federation.accepted_unsigned", fields);
   }
-  const settlement = settlementIn(services, reply);
-  if (settlement !== undefined) await book(services, signer, settlement, body.timestamp);
+  const settlement = parseSettlement(services, reply);
+  if (settlement !== undefined)
+    await receiveSettlement(services, signer, settlement, body.timestamp);
   const task = await storage.transaction(async (tx) => {
     const inbound = await findInbound(tx, taskId);
     if (inbound === undefined) return undefined;
     const { holdMs } = federation.schedule;
     const answered = endReturn(inbound.task, reply.delivery);
     const ended = awaitLateSettlement(answered, inbound.task, { now: runtime.now(), holdMs });
-    const kept = !accepted ? inbound : { ...inbound, accepted };
-    return move(tx, services, kept, ended);
+    const withAcceptance = !accepted ? inbound : { ...inbound, accepted };
+    return applyInboundTransition(tx, services, withAcceptance, ended);
   });
   federation.log.info("federation.result.returned", {
     correlationId: taskId,
@@ -98,10 +101,10 @@ export async function returnResult(
 }
 
 /** The settlement in an answer to a result, if it was made for this relay; its time is judged later. */
-function settlementIn({ identity }: FederationServices, { delivery, body }: PeerReply): unknown {
+function parseSettlement({ identity }: FederationServices, { delivery, body }: PeerReply): unknown {
   if (delivery.kind !== "answered" || delivery.status !== 200) return undefined;
-  const answer = readMessage(TaskResultAnswerSchema, body);
-  const settlement = readMessage(
+  const answer = parseMessage(TaskResultAnswerSchema, body);
+  const settlement = parseMessage(
     SettlementForwardSchema,
     answer.ok ? answer.message.settlement : undefined,
   );
@@ -114,23 +117,23 @@ function settlementIn({ identity }: FederationServices, { delivery, body }: Peer
  * The peer's signed acceptance, null when a peer that names the feature did not sign it, and undefined
  * where there is none to sign.
  */
-function acceptedIn(
+function parseAcceptance(
   peer: FederationPeerRow,
   { taskId, receiptHash }: InboundTask,
   { delivery, body }: PeerReply,
-): Accepted | null | undefined {
+): ResultAcceptance | null | undefined {
   const isAccepted = delivery.kind === "answered" && delivery.status === 200;
   if (!isAccepted || receiptHash === null || !peerSupports(peer, "signed_accepted")) {
     return undefined;
   }
   const { relay_id: relayId, public_key: publicKey } = peer;
-  return readAccepted(body, { taskId, receiptHash, relayId, publicKey });
+  return parseResultAcceptance(body, { taskId, receiptHash, relayId, publicKey });
 }
 
 /** The receipt, with this relay's own word on it: each hop is between two relays. */
-function resultOf(
+function buildResult(
   { identity, runtime }: FederationServices,
-  { task, publicKey }: Inbound,
+  { task, publicKey }: InboundRecord,
   archived: { readonly body: string; readonly receipt_hash: string; readonly received_at: number },
 ) {
   const { relayId, secretKey } = identity;
@@ -155,25 +158,29 @@ function resultOf(
 }
 
 /** Stores a change with what follows from it: a released hold, a relayed result that is final. */
-async function move(
+async function applyInboundTransition(
   tx: Tx,
   { runtime }: FederationServices,
-  inbound: Inbound,
+  inbound: InboundRecord,
   task: InboundTask,
 ): Promise<InboundTask> {
   if (task === inbound.task) return task;
-  await putInbound(tx, { ...inbound, task });
+  await saveInbound(tx, { ...inbound, task });
   if (inbound.task.hold === "open" && (task.hold === "released" || task.hold === "defaulted")) {
-    await releaseInbound(tx, runtime, task);
+    await releaseInboundHold(tx, runtime, task);
   }
   const isFinal = task.state !== "returning" && task.state !== "running";
-  if (isFinal) await concludeRelay(tx, task.taskId, task.state !== "void");
+  if (isFinal) await concludeRelayedResult(tx, task.taskId, task.state !== "void");
   return task;
 }
 
 /** What the relay before this one says of a result is what this one says to the relay behind it. */
-export async function concludeRelay(tx: Tx, taskId: string, accepted: boolean): Promise<void> {
+export async function concludeRelayedResult(
+  tx: Tx,
+  taskId: string,
+  accepted: boolean,
+): Promise<void> {
   const relayed = await findOutbound(tx, taskId);
   if (relayed?.task.state !== "relaying") return;
-  await putOutbound(tx, { ...relayed, task: concludeRelayed(relayed.task, accepted) });
+  await saveOutbound(tx, { ...relayed, task: completeRelayed(relayed.task, accepted) });
 }

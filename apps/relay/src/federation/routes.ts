@@ -5,40 +5,40 @@ import {
   type Operation,
   type OperationName,
   type Operations,
-  type Parsed,
+  type ParsedRequest,
   type PeerRefusal,
   type Refusal,
 } from "@agent/wire";
 import type { Handlers, RequestContext } from "../http/mount.ts";
 import type { RateLimiter } from "../http/rate-limit.ts";
-import { statedSuccession } from "../identity/relay-identity.ts";
+import { toSuccessionMember } from "../identity/relay-identity.ts";
 import type { Services } from "../services.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
-import { acceptResult } from "./accept-result.ts";
+import { receiveResult } from "./accept-result.ts";
 import { addPeer } from "./add-peer.ts";
-import { answerCancel } from "./answer-cancel.ts";
-import { answerDiscovery } from "./answer-discovery.ts";
-import { answerConfirm, answerPropose } from "./answer-handshake.ts";
-import { bookSettlement } from "./book-settlement.ts";
+import { receiveCancel } from "./answer-cancel.ts";
+import { receiveDiscovery } from "./answer-discovery.ts";
+import { receiveConfirmation, receiveProposal } from "./answer-handshake.ts";
+import { receiveSettlement } from "./book-settlement.ts";
 import { clearDefaults } from "./clear-defaults.ts";
 import type { FederationServices } from "./federation.ts";
 import { listBooked } from "./list-booked.ts";
-import { observeFederation } from "./metrics.ts";
-import { answerHeartbeat, answerRemoval } from "./notices.ts";
+import { registerFederationMetrics } from "./metrics.ts";
+import { receiveHeartbeat, receiveRemoval } from "./notices.ts";
 import {
   giveUpOutbox,
-  listForOperator,
-  outboxPage,
+  listFederationPeers,
+  listOutboxPage,
   removePeer,
   retryOutbox,
-  setCredit,
-  settleOutside,
+  setPeerCredit,
+  settlePeer,
 } from "./operator.ts";
 import { OWN_FEATURES } from "./own-features.ts";
-import { passGate, type Door as Gate, type PeerRequest } from "./peer-gate.ts";
+import { authenticatePeer, type PeerRoute, type PeerRequest } from "./peer-gate.ts";
 import { listPeers } from "./peer-store.ts";
-import { peerEntry } from "./peer-view.ts";
-import { takeTask } from "./take-task.ts";
+import { buildPeerEntry } from "./peer-view.ts";
+import { receiveTask } from "./take-task.ts";
 
 type FederationName =
   | "relayIdentity"
@@ -64,12 +64,12 @@ type FederationName =
   | "giveUpOutbox";
 
 /** A handler that may refuse in the same way as its neighbours do, where its row says so. */
-type Door<N extends FederationName, Shared extends Refusal> = (
-  input: Parsed<Operations[N]>,
+type PeerHandler<N extends FederationName, Shared extends Refusal> = (
+  input: ParsedRequest<Operations[N]>,
   context: RequestContext,
 ) => Promise<Answer<Operations[N]> | Shared>;
 
-interface GateParts {
+interface PeerAuthOptions {
   readonly limiter: RateLimiter;
   readonly draining: () => boolean;
 }
@@ -77,68 +77,75 @@ interface GateParts {
 type FederationHandlers = Pick<Handlers, FederationName>;
 
 /** The doors between relays and those of the operator; the former do not exist while federation is off. */
-export function federationHandlers(services: Services, parts: GateParts): FederationHandlers {
-  const federated = (): FederationServices | undefined =>
+export function federationHandlers(services: Services, parts: PeerAuthOptions): FederationHandlers {
+  const enabledServices = (): FederationServices | undefined =>
     services.federation === undefined
       ? undefined
       : { ...services, federation: services.federation };
 
   /** A door for signed requests of relays. */
-  function signed<N extends FederationName>(
+  function signedRoute<N extends FederationName>(
     name: N,
-    gate: Omit<Gate, "operation">,
+    peerRoute: Omit<PeerRoute, "operation">,
     handle: (
-      needs: FederationServices,
+      federationServices: FederationServices,
       request: PeerRequest,
-      input: Parsed<Operations[N]>,
+      input: ParsedRequest<Operations[N]>,
     ) => Promise<Answer<Operations[N]> | PeerRefusal>,
-  ): Door<N, PeerRefusal> {
+  ): PeerHandler<N, PeerRefusal> {
     const operation: Operation = operations[name satisfies OperationName];
     return async (input, context) => {
-      const needs = federated();
-      if (needs === undefined) throw new Error("a path that is off was served");
-      const request = await passGate(needs, parts, { ...gate, operation }, context);
-      return request.ok ? handle(needs, request, input) : request;
+      const federationServices = enabledServices();
+      if (federationServices === undefined) throw new Error("a path that is off was served");
+      const request = await authenticatePeer(
+        federationServices,
+        parts,
+        { ...peerRoute, operation },
+        context,
+      );
+      return request.ok ? handle(federationServices, request, input) : request;
     };
   }
 
   /** A door for peers, who are known. */
-  function forPeers<N extends FederationName>(
+  function peerHandler<N extends FederationName>(
     name: N,
-    gate: Omit<Gate, "operation" | "keyOf">,
+    peerRoute: Omit<PeerRoute, "operation" | "resolveKey">,
     handle: (
-      needs: FederationServices,
+      federationServices: FederationServices,
       peer: FederationPeerRow,
       request: PeerRequest,
-      input: Parsed<Operations[N]>,
+      input: ParsedRequest<Operations[N]>,
     ) => Promise<Answer<Operations[N]> | PeerRefusal>,
-  ): Door<N, PeerRefusal> {
-    return signed(name, gate, (needs, request, input) => {
+  ): PeerHandler<N, PeerRefusal> {
+    return signedRoute(name, peerRoute, (federationServices, request, input) => {
       if (request.peer === undefined) throw new Error("a peer without a record passed the gate");
-      return handle(needs, request.peer, request, input);
+      return handle(federationServices, request.peer, request, input);
     });
   }
 
   /** A door for the operator. */
-  function operated<N extends FederationName>(
+  function operatorHandler<N extends FederationName>(
     _name: N,
     handle: (
-      needs: FederationServices,
-      input: Parsed<Operations[N]>,
+      federationServices: FederationServices,
+      input: ParsedRequest<Operations[N]>,
       context: RequestContext,
     ) => Promise<Answer<Operations[N]>>,
-  ): Door<N, Refusal<"federation.disabled">> {
+  ): PeerHandler<N, Refusal<"federation.disabled">> {
     return async (input, context) => {
-      const needs = federated();
-      return needs === undefined ? refuse("federation.disabled") : handle(needs, input, context);
+      const federationServices = enabledServices();
+      return federationServices === undefined
+        ? refuse("federation.disabled")
+        : handle(federationServices, input, context);
     };
   }
 
   const { route } = services.router;
   if (services.federation !== undefined) {
-    observeFederation(services.metrics.registry, services, services.federation);
+    registerFederationMetrics(services.metrics.registry, services, services.federation);
   }
-  const memberOf = (body: unknown, name: string): string | undefined => {
+  const getStringMember = (body: unknown, name: string): string | undefined => {
     const value = (body as Record<string, unknown>)[name];
     return typeof value === "string" ? value : undefined;
   };
@@ -149,77 +156,102 @@ export function federationHandlers(services: Services, parts: GateParts): Federa
       const { relayId: agent_id, publicKey: public_key, did } = identity;
       const { incarnation } = services.freezer;
       const features = [...OWN_FEATURES];
-      const stated = statedSuccession(identity);
+      const stated = toSuccessionMember(identity);
       const body = { agent_id, public_key, did, features, incarnation, ...stated };
       return { status: 200, body };
     },
-    proposePeer: signed(
+    proposePeer: signedRoute(
       "proposePeer",
-      { once: true, keyOf: (_, body) => memberOf(body, "public_key") },
-      async (needs, { relayId }, { body }) =>
-        body.relay_id === relayId ? answerPropose(needs, body) : refuse("federation.wrong_sender"),
+      { singleUse: true, resolveKey: (_, body) => getStringMember(body, "public_key") },
+      async (federationServices, { relayId }, { body }) =>
+        body.relay_id === relayId
+          ? receiveProposal(federationServices, body)
+          : refuse("federation.wrong_sender"),
     ),
-    confirmPeer: signed(
+    confirmPeer: signedRoute(
       "confirmPeer",
       {
-        once: true,
-        unknown: "peer.not_pending",
-        keyOf: (relayId) => services.federation?.pending.get(relayId)?.peer.publicKey,
+        singleUse: true,
+        unknownPeerCode: "peer.not_pending",
+        resolveKey: (relayId) => services.federation?.pendingPeers.get(relayId)?.peer.publicKey,
       },
-      (needs, { relayId, body }) => answerConfirm(needs, relayId, body),
+      (federationServices, { relayId, body }) =>
+        receiveConfirmation(federationServices, relayId, body),
     ),
-    peerHeartbeat: forPeers("peerHeartbeat", {}, (needs, peer, { body }) =>
-      answerHeartbeat(needs, peer, body),
+    peerHeartbeat: peerHandler("peerHeartbeat", {}, (federationServices, peer, { body }) =>
+      receiveHeartbeat(federationServices, peer, body),
     ),
-    removeSelf: forPeers("removeSelf", {}, (needs, peer, { body }) =>
-      answerRemoval(needs, peer, body),
+    removeSelf: peerHandler("removeSelf", {}, (federationServices, peer, { body }) =>
+      receiveRemoval(federationServices, peer, body),
     ),
-    listPeers: forPeers("listPeers", { once: true }, async (needs) => {
-      const rows = await listPeers(needs.storage.read);
-      const peers = await Promise.all(rows.map((row) => peerEntry(needs, row)));
+    listPeers: peerHandler("listPeers", { singleUse: true }, async (federationServices) => {
+      const rows = await listPeers(federationServices.storage.read);
+      const peers = await Promise.all(rows.map((row) => buildPeerEntry(federationServices, row)));
       return { status: 200, body: { peers } };
     }),
-    forwardDiscovery: forPeers(
+    forwardDiscovery: peerHandler(
       "forwardDiscovery",
       { activeOnly: true },
-      (needs, peer, _request, { body }) => answerDiscovery(needs, peer, body),
+      (federationServices, peer, _request, { body }) =>
+        receiveDiscovery(federationServices, peer, body),
     ),
-    forwardTask: forPeers(
+    forwardTask: peerHandler(
       "forwardTask",
       { activeOnly: true },
-      (needs, peer, { body: sent }, { body }) => takeTask(needs, peer, body, sent, route),
+      (federationServices, peer, { body: sent }, { body }) =>
+        receiveTask(federationServices, peer, body, sent, route),
     ),
-    cancelForwardedTask: forPeers("cancelForwardedTask", {}, (needs, peer, _request, { body }) =>
-      answerCancel({ ...needs, router: services.router }, peer, body),
+    cancelForwardedTask: peerHandler(
+      "cancelForwardedTask",
+      {},
+      (federationServices, peer, _request, { body }) =>
+        receiveCancel({ ...federationServices, router: services.router }, peer, body),
     ),
-    returnResult: forPeers("returnResult", {}, (needs, peer, request, { body }) =>
-      acceptResult(needs, peer, body, request.body),
+    returnResult: peerHandler("returnResult", {}, (federationServices, peer, request, { body }) =>
+      receiveResult(federationServices, peer, body, request.body),
     ),
-    forwardSettlement: forPeers("forwardSettlement", {}, (needs, peer, { body }) =>
-      bookSettlement(needs, peer, body),
+    forwardSettlement: peerHandler("forwardSettlement", {}, (federationServices, peer, { body }) =>
+      receiveSettlement(federationServices, peer, body),
     ),
-    listBooked: forPeers("listBooked", { once: true }, (needs, peer, { bound }, { query }) =>
-      listBooked(needs, peer, query, bound),
+    listBooked: peerHandler(
+      "listBooked",
+      { singleUse: true },
+      (federationServices, peer, { bound }, { query }) =>
+        listBooked(federationServices, peer, query, bound),
     ),
 
-    addPeer: operated("addPeer", (needs, { body }) => addPeer(needs, body.endpoint_url)),
-    listFederationPeers: operated("listFederationPeers", (needs) => listForOperator(needs)),
-    setPeerCredit: operated("setPeerCredit", (needs, { params, body }) =>
-      setCredit(needs, params.relayId, body.credit_limit),
+    addPeer: operatorHandler("addPeer", (federationServices, { body }) =>
+      addPeer(federationServices, body.endpoint_url),
     ),
-    removePeer: operated("removePeer", (needs, { params }) => removePeer(needs, params.relayId)),
-    clearPeerDefaults: operated("clearPeerDefaults", (needs, { params, body }) =>
-      clearDefaults(needs, params.relayId, body.reason),
+    listFederationPeers: operatorHandler("listFederationPeers", (federationServices) =>
+      listFederationPeers(federationServices),
     ),
-    settlePeer: operated("settlePeer", (needs, { params, body }, { keep }) =>
-      settleOutside(needs, params.relayId, body, keep),
+    setPeerCredit: operatorHandler("setPeerCredit", (federationServices, { params, body }) =>
+      setPeerCredit(federationServices, params.relayId, body.credit_limit),
     ),
-    listOutbox: operated("listOutbox", (needs, { query }) => outboxPage(needs, query)),
-    retryOutbox: operated("retryOutbox", (needs, { params }) =>
-      retryOutbox(needs, params.settlementId),
+    removePeer: operatorHandler("removePeer", (federationServices, { params }) =>
+      removePeer(federationServices, params.relayId),
     ),
-    giveUpOutbox: operated("giveUpOutbox", (needs, { params, body }, { keep }) =>
-      giveUpOutbox(needs, params.settlementId, body.reason, keep),
+    clearPeerDefaults: operatorHandler(
+      "clearPeerDefaults",
+      (federationServices, { params, body }) =>
+        clearDefaults(federationServices, params.relayId, body.reason),
+    ),
+    settlePeer: operatorHandler(
+      "settlePeer",
+      (federationServices, { params, body }, { saveResponse }) =>
+        settlePeer(federationServices, params.relayId, body, saveResponse),
+    ),
+    listOutbox: operatorHandler("listOutbox", (federationServices, { query }) =>
+      listOutboxPage(federationServices, query),
+    ),
+    retryOutbox: operatorHandler("retryOutbox", (federationServices, { params }) =>
+      retryOutbox(federationServices, params.settlementId),
+    ),
+    giveUpOutbox: operatorHandler(
+      "giveUpOutbox",
+      (federationServices, { params, body }, { saveResponse }) =>
+        giveUpOutbox(federationServices, params.settlementId, body.reason, saveResponse),
     ),
   };
 }

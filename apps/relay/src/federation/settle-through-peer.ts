@@ -1,24 +1,24 @@
-import { openSettlement } from "@agent/federation-protocol";
+import { createOutgoingSettlement } from "@agent/federation-protocol";
 import { releaseHold } from "../budget/hold.ts";
-import type { Settleable } from "../budget/settle.ts";
+import type { SettlementInput } from "../budget/settle.ts";
 import { findPaymentOfTask } from "../payments/x402-store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { keepHold } from "./hold-store.ts";
+import { saveHold } from "./hold-store.ts";
 import { findOutbound } from "./outbound-store.ts";
-import { putOutbox } from "./outbox-store.ts";
+import { saveOutboxEntry } from "./outbox-store.ts";
 
 /**
  * Notes what is to be paid for a task that a peer has done. The payer is charged when the peer has it
  * on its books: until then the money lies in the task's hold, and nothing is settled.
  */
-export async function settleThroughPeer(
+export async function enqueueSettlement(
   tx: Tx,
   { runtime }: Pick<Services, "runtime">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "allocation_id" | "locked">,
-  { receiptHash, status }: Settleable,
+  { receiptHash, status }: SettlementInput,
 ): Promise<{ readonly ok: true; readonly settlement: undefined }> {
   const { task_id, submitted_by: payerId, allocation_id: allocationId } = task;
   const done = { ok: true, settlement: undefined } as const;
@@ -30,7 +30,7 @@ export async function settleThroughPeer(
   const outbound = await findOutbound(tx, task_id);
   if (outbound === undefined) throw new Error(`task ${task_id} was sent to no peer`);
   const now = runtime.now();
-  const settlement = openSettlement(
+  const settlement = createOutgoingSettlement(
     { ...outbound.task, receiptHash },
     {
       settlementId: newId(runtime),
@@ -40,7 +40,7 @@ export async function settleThroughPeer(
     },
   );
   const { locked } = task;
-  await putOutbox(tx, {
+  await saveOutboxEntry(tx, {
     settlement,
     payerId,
     locked,
@@ -50,6 +50,6 @@ export async function settleThroughPeer(
     lastError: null,
     version: 0,
   });
-  await keepHold(tx, { task_id, amount: locked });
+  await saveHold(tx, { task_id, amount: locked });
   return done;
 }

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { doneForPeer, federated } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { answering, type Answering } from "../../test/listening-peer.ts";
-import { booksOf, positionsOf, until } from "../../test/network.ts";
+import { completeTaskOfPeer, federated } from "../../test/contract/federation.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer, type ListeningPeer } from "../../test/listening-peer.ts";
+import { getReconciliation, getPeerPositions, waitUntil } from "../../test/network.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const LIFETIME_MS = 300_000;
@@ -10,18 +10,18 @@ const ANSWER_MS = 8_000;
 
 let t: TestRelay;
 let other: FakePeer;
-let listening: Answering;
+let listening: ListeningPeer;
 /** How far the clock of the other relay is from this one's. */
 let offsetMs: number;
 
 beforeEach(async () => {
   t = await startTestRelay(federated);
-  listening = await answering(async ({ path, body }) => {
+  listening = await startListeningPeer(async ({ path, body }) => {
     if (!path.endsWith("/task/result")) return path.endsWith("/identity") ? {} : undefined;
     const receipt = body["receipt"] as Record<string, unknown>;
     const timestamp = t.clock.now() + offsetMs;
     const { attestation } = body as { attestation: { receipt_hash: string } };
-    const settlement = other.settlementOf({
+    const settlement = other.createSettlement({
       task_id: body["task_id"],
       agent_id: receipt["agent_id"],
       receipt_hash: attestation.receipt_hash,
@@ -30,7 +30,7 @@ beforeEach(async () => {
     await t.clock.advance(ANSWER_MS);
     return { status: "accepted", task_id: body["task_id"], settlement };
   });
-  other = await fakePeer(t, listening.url).befriend();
+  other = await createFakePeer(t, listening.url).completeHandshake();
 });
 afterEach(async () => {
   await t.close();
@@ -39,8 +39,8 @@ afterEach(async () => {
 
 /** Brings a result back, and waits until its answer has been judged. */
 async function bringResult() {
-  const done = await doneForPeer(t, other);
-  await until(() => t.logged("federation.result.returned").length > 0, "the answer comes");
+  const done = await completeTaskOfPeer(t, other);
+  await waitUntil(() => t.listLogged("federation.result.returned").length > 0, "the answer comes");
   return done;
 }
 
@@ -48,18 +48,18 @@ describe("A8: the settlement in a slow answer to a result", () => {
   test("is booked though the peer's clock is late, as the peer took the request by the same clock", async () => {
     offsetMs = 1_000 - LIFETIME_MS;
     const { worker } = await bringResult();
-    expect(t.logged("federation.settlement.refused")).toEqual([]);
-    expect(await t.balance(worker)).toBe(0.9025);
-    expect(await positionsOf(t)).toEqual({ [other.relayId]: -0.95 });
-    expect(await booksOf(t)).toMatchObject({ consistent: true, totals: { holds: 0 } });
+    expect(t.listLogged("federation.settlement.refused")).toEqual([]);
+    expect(await t.getBalance(worker)).toBe(0.9025);
+    expect(await getPeerPositions(t)).toEqual({ [other.relayId]: -0.95 });
+    expect(await getReconciliation(t)).toMatchObject({ consistent: true, totals: { holds: 0 } });
   });
 
   test("is refused if it was signed longer ago than a signed time lives when the result was sent", async () => {
     offsetMs = -LIFETIME_MS - 1;
     const { worker } = await bringResult();
-    expect(t.logged("federation.settlement.refused")).toMatchObject([
+    expect(t.listLogged("federation.settlement.refused")).toMatchObject([
       { code: "federation.timestamp_expired" },
     ]);
-    expect(await t.balance(worker)).toBe(0);
+    expect(await t.getBalance(worker)).toBe(0);
   });
 });

@@ -1,47 +1,47 @@
 import { asMicro } from "@agent/budget";
 import {
-  claimUnder,
+  findClaimWithKey,
   isReachable,
-  inboundHold,
-  judgeForward,
-  openInbound,
-  readSignedMessageAsync,
-  relayNode,
-  relaysOf,
+  buildInboundHold,
+  checkForward,
+  createInbound,
+  verifySignedMessageAsync,
+  toRelayNode,
+  listRelays,
   TaskForwardSchema,
   type ForwardContext,
   type TaskForward,
 } from "@agent/federation-protocol";
 import { limits, type Answer, type Operations, type Refusal } from "@agent/wire";
-import { visibleProfile } from "../agents/profile-store.ts";
-import { signingKeysOf } from "../agents/key-store.ts";
+import { findVisibleProfile } from "../agents/profile-store.ts";
+import { listSigningKeys } from "../agents/key-store.ts";
 import { postClearing } from "../budget/clearing.ts";
-import { storedTrace } from "../http/trace.ts";
+import { formatCurrentTrace } from "../http/trace.ts";
 import type { Attempt } from "../routing/attempt.ts";
-import { priceOf } from "../routing/price.ts";
+import { getTaskPrice } from "../routing/price.ts";
 import { newId } from "../runtime.ts";
 import type { FederationPeerRow } from "../storage/tables/federation.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { takePlace } from "../tasks/counters.ts";
-import { forwardedUntil } from "../tasks/lifetime.ts";
+import { acquireTaskSlot } from "../tasks/counters.ts";
+import { calculateForwardedExpiry } from "../tasks/lifetime.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask, insertTask } from "../tasks/store.ts";
 import { countHops } from "./count-hops.ts";
-import { debtOf } from "./debt-of.ts";
+import { getPeerDebt } from "./debt-of.ts";
 import type { FederationServices } from "./federation.ts";
-import { findInbound, putInbound } from "./inbound-store.ts";
-import { payerOf } from "./parties.ts";
+import { findInbound, saveInbound } from "./inbound-store.ts";
+import { peerPayerRef } from "./parties.ts";
 import { findPeer } from "./peer-store.ts";
-import { passOn } from "./refusal.ts";
-import { priceOfRemote, viaOf, type Via } from "./remote-candidates.ts";
+import { toWireRefusal } from "./refusal.ts";
+import { calculateRemotePrice, nextHopTo, type NextHop } from "./remote-candidates.ts";
 
-interface Worker {
-  readonly known: NonNullable<ForwardContext["worker"]>;
+interface ForwardTarget {
+  readonly details: NonNullable<ForwardContext["worker"]>;
   /** Where the task goes on to; undefined for an agent of this relay. */
-  readonly via: Via | undefined;
+  readonly nextHop: NextHop | undefined;
 }
 
-type Taken =
+type ReceiveTaskAnswer =
   | Answer<Operations["forwardTask"]>
   | Refusal<"federation.timestamp_expired" | "federation.signature_invalid">;
 
@@ -50,72 +50,72 @@ type Taken =
  * and only then routed like any other; a repeated id is answered as a duplicate. `body` is the
  * message as it came.
  */
-export async function takeTask(
+export async function receiveTask(
   services: FederationServices,
   from: FederationPeerRow,
   message: TaskForward,
   body: unknown,
   route: (task: TaskRow) => void,
-): Promise<Taken> {
+): Promise<ReceiveTaskAnswer> {
   const { storage, runtime, config, identity, federation } = services;
-  const signed = await readSignedMessageAsync(TaskForwardSchema, body, from.public_key);
-  if (!signed.ok) return passOn(signed);
+  const signed = await verifySignedMessageAsync(TaskForwardSchema, body, from.public_key);
+  if (!signed.ok) return toWireRefusal(signed);
   const { task_id, target_agent, task_payload } = message;
-  const worker = await findWorker(services, message);
+  const worker = await findForwardTarget(services, message);
   const hops = await countHops(services, from, { message, body, worker });
-  const taken = await storage.transaction(async (tx) => {
+  const received = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const peer = (await findPeer(tx, from.relay_id)) ?? from;
-    const judged = judgeForward(message, {
+    const checked = checkForward(message, {
       from: from.relay_id,
       self: identity.relayId,
       now,
-      isKnown:
+      isDuplicate:
         (await findTask(tx, task_id)) !== undefined ||
         (await findInbound(tx, task_id)) !== undefined ||
         // Of a task that both of them have forgotten.
         (await findReceipt(tx, task_id)) !== undefined,
-      worker: worker?.known ?? null,
+      worker: worker?.details ?? null,
       hops,
       feeRate: config.payments.platformFeeRate,
-      clearing: await debtOf(tx, peer),
+      clearing: await getPeerDebt(tx, peer),
     });
-    if (!judged.ok) return passOn(judged);
-    const payer = payerOf(peer.relay_id);
-    const full = await takePlace(tx, payer);
-    if (full !== undefined) return full;
-    const { amount } = judged;
-    const expiresAt = forwardedUntil(message.expires_at, now, config.tasks);
+    if (!checked.ok) return toWireRefusal(checked);
+    const payer = peerPayerRef(peer.relay_id);
+    const quotaRefusal = await acquireTaskSlot(tx, payer);
+    if (quotaRefusal !== undefined) return quotaRefusal;
+    const { amount } = checked;
+    const expiresAt = calculateForwardedExpiry(message.expires_at, now, config.tasks);
     const inbound = { taskId: task_id, peerId: peer.relay_id, agentId: target_agent };
-    const opened = openInbound({ ...inbound, amount, expiresAt }, federation.schedule);
-    await putInbound(tx, {
+    const opened = createInbound({ ...inbound, amount, expiresAt }, federation.schedule);
+    await saveInbound(tx, {
       task: opened,
-      publicKey: message.public_key ?? worker?.known.publicKeys?.[0] ?? null,
+      publicKey: message.public_key ?? worker?.details.publicKeys?.[0] ?? null,
       settlement: null,
-      relayed: worker?.via === undefined ? null : relayedText(body),
+      relayed: worker?.nextHop === undefined ? null : serializeRelayed(body),
       forward: JSON.stringify(body),
       accepted: null,
       version: 0,
     });
-    await postClearing(tx, runtime, inboundHold({ ...inbound, amount }), {
+    await postClearing(tx, runtime, buildInboundHold({ ...inbound, amount }), {
       taskId: task_id,
       description: "hold",
     });
     const row: TaskRow = {
-      ...rowOf(message, { now, expiresAt, charge: amount, via: worker?.via }),
+      ...buildTaskRow(message, { now, expiresAt, charge: amount, nextHop: worker?.nextHop }),
       submitted_by: payer,
       allocation_id: amount > 0 ? newId(runtime) : null,
     };
     await insertTask(tx, row);
     return { ok: true as const, row };
   });
-  if (!taken.ok) {
+  if (!received.ok) {
     federation.log.info("federation.task.refused", {
       correlationId: task_id,
       relay_id: from.relay_id,
-      code: taken.code,
+      code: received.code,
     });
-    return taken as Taken;
+    return received as ReceiveTaskAnswer;
   }
   federation.log.info("federation.task.taken", {
     correlationId: task_id,
@@ -123,74 +123,78 @@ export async function takeTask(
     agent_id: target_agent,
     capabilities: task_payload.required_capabilities ?? [],
   });
-  route(taken.row);
+  route(received.row);
   return { status: 202, body: { task_id, status: "pending" } };
 }
 
 /** What the next relay is shown of a forward; one that carries too much beside it is not shown. */
-function relayedText(body: unknown): string | null {
+function serializeRelayed(body: unknown): string | null {
   const { task_payload: _, ...relayed } = body as Record<string, unknown>;
   const text = JSON.stringify(relayed);
   return Buffer.byteLength(text) <= limits.relayedBytes ? text : null;
 }
 
 /** The agent here, if peers may know of it, else the way to it that is known or that its path names. */
-async function findWorker(
+async function findForwardTarget(
   services: FederationServices,
   { target_agent, task_payload, routing_choice, public_key }: TaskForward,
-): Promise<Worker | undefined> {
+): Promise<ForwardTarget | undefined> {
   const { storage, federation, identity } = services;
   const required = task_payload.required_capabilities ?? [];
-  const local = await visibleProfile(storage.read, { reader: "", agent_id: target_agent });
+  const local = await findVisibleProfile(storage.read, { reader: "", agent_id: target_agent });
   if (local !== undefined) {
-    const keys = await signingKeysOf(storage.read, target_agent);
+    const keys = await listSigningKeys(storage.read, target_agent);
     const publicKeys = keys
       .filter(({ valid_until }) => valid_until === null)
       .map((key) => key.public_key);
-    const price = await priceOf(storage.read, target_agent, required);
-    return { known: { publicKeys, price }, via: undefined };
+    const price = await getTaskPrice(storage.read, target_agent, required);
+    return { details: { publicKeys, price }, nextHop: undefined };
   }
   const path = routing_choice?.path ?? [];
-  const here = relayNode(identity.relayId);
-  const passed = path.slice(0, path.indexOf(here) + 1);
-  const claimed = federation.remote.get(target_agent);
-  const named = claimed && claimUnder(claimed, public_key);
+  const selfNode = toRelayNode(identity.relayId);
+  const passed = path.slice(0, path.indexOf(selfNode) + 1);
+  const claimed = federation.remoteAgents.get(target_agent);
+  const named = claimed && findClaimWithKey(claimed, public_key);
   // A single claim under another key than the named one is judged, so that the peer learns of it.
   const remote = claimed?.id_conflict === true ? named : (named ?? claimed);
   if (remote !== undefined && isReachable(remote)) {
-    const via = viaOf(services, remote);
-    const onward = via.route.slice(via.route.indexOf(here) + 1);
+    const nextHop = nextHopTo(services, remote);
+    const onward = nextHop.route.slice(nextHop.route.indexOf(selfNode) + 1);
     return {
-      known: { publicKeys: [remote.public_key], price: priceOfRemote(remote, required) },
-      via: passed.length === 0 ? via : { ...via, route: [...passed, ...onward] },
+      details: { publicKeys: [remote.public_key], price: calculateRemotePrice(remote, required) },
+      nextHop: passed.length === 0 ? nextHop : { ...nextHop, route: [...passed, ...onward] },
     };
   }
   // After a restart the memory of other relays' agents is gone, but the path still names the next one.
-  const [next] = relaysOf(path.slice(passed.length));
+  const [next] = listRelays(path.slice(passed.length));
   if (passed.length === 0 || next === undefined || public_key === undefined) return undefined;
   const peer = await findPeer(storage.read, next);
   if (peer?.state !== "active") return undefined;
   return {
-    known: { publicKeys: null, price: asMicro(0) },
-    via: { relay_id: next, public_key, route: path },
+    details: { publicKeys: null, price: asMicro(0) },
+    nextHop: { relay_id: next, public_key, route: path },
   };
 }
 
-function rowOf(
+function buildTaskRow(
   { task_id, target_agent, task_payload }: TaskForward,
   {
     now,
     expiresAt,
     charge,
-    via,
+    nextHop,
   }: {
     readonly now: number;
     readonly expiresAt: number;
     readonly charge: number;
-    readonly via: Via | undefined;
+    readonly nextHop: NextHop | undefined;
   },
 ): Omit<TaskRow, "submitted_by" | "allocation_id"> {
-  const attempt: Attempt = { agent_id: target_agent, charge, ...(via !== undefined && { via }) };
+  const attempt: Attempt = {
+    agent_id: target_agent,
+    charge,
+    ...(nextHop !== undefined && { via: nextHop }),
+  };
   return {
     task_id,
     agent_id: target_agent,
@@ -213,6 +217,6 @@ function rowOf(
     receipt_hash: null,
     finished_at: null,
     delegation_token: null,
-    trace: storedTrace(),
+    trace: formatCurrentTrace(),
   };
 }

@@ -2,7 +2,7 @@ import type { Reader } from "../storage/storage.ts";
 import { findInbound } from "./inbound-store.ts";
 
 /** What the operator sees of a task that came from a peer: what the peer has signed for it. */
-export interface TaskOfPeer {
+export interface PeerTaskDetails {
   readonly relay_id: string;
   /** Where the amount stands that the peer owes. */
   readonly hold: string;
@@ -13,7 +13,10 @@ export interface TaskOfPeer {
 }
 
 /** Undefined for a task that did not come from a peer. */
-export async function taskOfPeer(read: Reader, taskId: string): Promise<TaskOfPeer | undefined> {
+export async function findPeerTask(
+  read: Reader,
+  taskId: string,
+): Promise<PeerTaskDetails | undefined> {
   const inbound = await findInbound(read, taskId);
   if (inbound === undefined) return undefined;
   const { task, forward, accepted } = inbound;

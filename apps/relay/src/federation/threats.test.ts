@@ -1,20 +1,25 @@
 import { bytesToHex, canonicalize, fromBase64Url, hexToBytes, verify } from "@agent/crypto";
-import { receiptHash } from "@agent/receipts";
+import { hashReceipt } from "@agent/receipts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  doneForPeer,
+  completeTaskOfPeer,
   federated,
-  forwardedAway,
-  positionOf,
-  proposeAs,
-  queryOf,
-  relayed,
+  forwardTaskToPeer,
+  getPosition,
+  proposePeer,
+  createQuery,
+  relayTask,
   suspend,
 } from "../../test/contract/federation.ts";
-import { fakePeer, type FakePeer } from "../../test/fake-peer.ts";
-import { answering } from "../../test/listening-peer.ts";
-import { booksOf, until } from "../../test/network.ts";
-import { receiptOf, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { createFakePeer, type FakePeer } from "../../test/fake-peer.ts";
+import { startListeningPeer } from "../../test/listening-peer.ts";
+import { getReconciliation, waitUntil } from "../../test/network.ts";
+import {
+  createReceipt,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 const base = "/federation/v1";
 const settlePath = `${base}/settlement/forward`;
@@ -24,15 +29,15 @@ let t: TestRelay;
 let peer: FakePeer;
 beforeEach(async () => {
   t = await startTestRelay(federated);
-  peer = await fakePeer(t).befriend();
+  peer = await createFakePeer(t).completeHandshake();
 });
 afterEach(() => t.close());
 
 /** Everything of value that an attack could change. */
 async function stateOf(relay: TestRelay = t) {
-  const { consistent, totals } = await booksOf(relay as never);
-  const { body } = await relay.asMaster("GET", "/api/v1/admin/federation/peers");
-  const outbox = await relay.asMaster("GET", "/api/v1/admin/federation/outbox");
+  const { consistent, totals } = await getReconciliation(relay as never);
+  const { body } = await relay.asOperator("GET", "/api/v1/admin/federation/peers");
+  const outbox = await relay.asOperator("GET", "/api/v1/admin/federation/outbox");
   expect(consistent).toBe(true);
   return { totals, peers: body["peers"], outbox: outbox.body };
 }
@@ -77,7 +82,7 @@ describe("FE1 while federation is off", () => {
 });
 
 describe("FE2 a signature that is", () => {
-  const body = () => queryOf(peer);
+  const body = () => createQuery(peer);
   const path = `${base}/discover`;
   const without = (name: string) => {
     const { [name]: _, ...rest } = peer.headers("POST", path, body());
@@ -88,11 +93,11 @@ describe("FE2 a signature that is", () => {
     ["of nobody", () => without("X-Relay-Id")],
     [
       "another relay's",
-      () => ({ ...fakePeer(t).headers("POST", path, body()), "X-Relay-Id": peer.relayId }),
+      () => ({ ...createFakePeer(t).headers("POST", path, body()), "X-Relay-Id": peer.relayId }),
     ],
     ["over another body", () => peer.headers("POST", path, { ...body(), capability: "else" })],
     ["cut short", () => ({ ...peer.headers("POST", path, body()), "X-Relay-Signature": "A" })],
-    ["of a stranger", () => fakePeer(t).headers("POST", path, body())],
+    ["of a stranger", () => createFakePeer(t).headers("POST", path, body())],
   ])("%s is refused", async (_, headers) => {
     await expectHarmless("federation.signature_invalid", () => peer.post(path, body(), headers()));
   });
@@ -104,19 +109,19 @@ describe("FE3 a time in the header that is", () => {
     ["over 5 minutes old", -300_001],
     ["over 5 minutes ahead", 300_001],
   ])("%s is refused", async (_, off) => {
-    const body = queryOf(peer);
+    const body = createQuery(peer);
     const headers = peer.headers("POST", path, body, t.clock.now() + off);
     await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
   });
 
   test.each(["yesterday", "", "1760000000000", "2025-10-09"])("%j is refused", async (time) => {
-    const body = queryOf(peer);
+    const body = createQuery(peer);
     const headers = { ...peer.headers("POST", path, body), "X-Relay-Timestamp": time };
     await expectHarmless("federation.timestamp_expired", () => peer.post(path, body, headers));
   });
 
   test("exactly 5 minutes old is taken", async () => {
-    const body = queryOf(peer);
+    const body = createQuery(peer);
     const headers = peer.headers("POST", path, body, t.clock.now() - 300_000);
     expect(await peer.post(path, body, headers)).toMatchObject({ status: 200 });
   });
@@ -124,19 +129,19 @@ describe("FE3 a time in the header that is", () => {
 
 describe("FE4 an old body under a fresh header is stopped by its own ids:", () => {
   test("a forwarded task is a duplicate", async () => {
-    const { forward } = await doneForPeer(t, peer);
+    const { forward } = await completeTaskOfPeer(t, peer);
     await t.clock.advance(1_000);
     await expectHarmless("forward.duplicate", () => peer.post(`${base}/task/forward`, forward));
   });
 
   test("a settlement is answered as the first time and pays nothing", async () => {
-    const { settlement, worker } = await doneForPeer(t, peer);
-    const body = peer.settlementOf(settlement);
+    const { settlement, worker } = await completeTaskOfPeer(t, peer);
+    const body = peer.createSettlement(settlement);
     const first = await peer.post(settlePath, body);
     await t.clock.advance(1_000);
     expect((await peer.post(settlePath, body)).body).toEqual(first.body);
-    expect(await t.balance(worker)).toBe(0.9025);
-    expect(await positionOf(t, peer)).toBe(-0.95);
+    expect(await t.getBalance(worker)).toBe(0.9025);
+    expect(await getPosition(t, peer)).toBe(-0.95);
   });
 
   test("a heartbeat that is not newer than the last is stale", async () => {
@@ -145,8 +150,8 @@ describe("FE4 an old body under a fresh header is stopped by its own ids:", () =
   });
 
   test("after 5 minutes its own time is over", async () => {
-    const worker = await t.worker(1);
-    const body = peer.forwardOf({ target_agent: worker.agentId });
+    const worker = await t.createWorker(1);
+    const body = peer.createForward({ target_agent: worker.agentId });
     await t.clock.advance(300_001);
     await expectHarmless("federation.timestamp_expired", () =>
       peer.post(`${base}/task/forward`, body),
@@ -155,12 +160,12 @@ describe("FE4 an old body under a fresh header is stopped by its own ids:", () =
 });
 
 test("FE5 a body for one endpoint is no body for another", async () => {
-  const { settlement } = await doneForPeer(t, peer);
+  const { settlement } = await completeTaskOfPeer(t, peer);
   const bodies: Record<string, object> = {
-    "task/forward": peer.forwardOf(),
-    "settlement/forward": peer.settlementOf(settlement),
-    discover: queryOf(peer),
-    "peer/propose": { ...peer.introduction(), nonce_a: "0".repeat(64) },
+    "task/forward": peer.createForward(),
+    "settlement/forward": peer.createSettlement(settlement),
+    discover: createQuery(peer),
+    "peer/propose": { ...peer.selfDescription(), nonce_a: "0".repeat(64) },
   };
   for (const [name, body] of Object.entries(bodies)) {
     for (const other of Object.keys(bodies).filter((path) => path !== name)) {
@@ -171,7 +176,7 @@ test("FE5 a body for one endpoint is no body for another", async () => {
 
 test("FE6 a signature holds for the canonical form, however the body is spelt", async () => {
   const path = `${base}/discover`;
-  const body = queryOf(peer);
+  const body = createQuery(peer);
   const spelt = JSON.stringify(Object.fromEntries(Object.entries(body).toReversed()), null, 2)
     .replace('"hop_count": 0', '"hop_count": 0.0')
     .replace("summarise", "\\u0073ummarise");
@@ -195,16 +200,16 @@ describe("FE7 a proposal is refused without any signature of ours when its", () 
     ["key is no key", { public_key: "zz" }],
     ["endpoint is no http", { endpoint_url: "file:///etc/passwd" }],
   ])("%s", async (_, change) => {
-    const reply = await expectHarmless("request.invalid", () => fakePeer(t).propose(change));
+    const reply = await expectHarmless("request.invalid", () => createFakePeer(t).propose(change));
     expect(JSON.stringify(reply.body)).not.toMatch(/[\w-]{86}/);
   });
 });
 
 describe("FE8 a live peer is not overwritten by a proposal", () => {
   test.each<[string, string, () => Promise<Reply>]>([
-    ["under its id with another key", "peer.key_changed", () => proposeAs(t, peer.relayId)],
+    ["under its id with another key", "peer.key_changed", () => proposePeer(t, peer.relayId)],
     ["of its own", "peer.exists", () => peer.propose()],
-    ["under this relay's id", "peer.own_identity", () => proposeAs(t, t.relay.relayId)],
+    ["under this relay's id", "peer.own_identity", () => proposePeer(t, t.relay.relayId)],
   ])("%s", async (_, code, attempt) => {
     await expectHarmless(code, attempt);
     expect(await peer.heartbeat()).toMatchObject({ status: 200 });
@@ -212,14 +217,14 @@ describe("FE8 a live peer is not overwritten by a proposal", () => {
 
   test("a removed peer's id stays with its key", async () => {
     await peer.remove();
-    await expectHarmless("peer.key_changed", () => proposeAs(t, peer.relayId));
+    await expectHarmless("peer.key_changed", () => proposePeer(t, peer.relayId));
   });
 });
 
 describe("FE9 a confirmation that", () => {
   const confirmPath = `${base}/peer/confirm`;
   const begin = async () => {
-    const fresh = fakePeer(t);
+    const fresh = createFakePeer(t);
     const { body } = await fresh.propose();
     const confirm = (challenge_response: unknown, timestamp = t.clock.now()) =>
       fresh.post(confirmPath, { relay_id: fresh.relayId, challenge_response, timestamp });
@@ -231,23 +236,25 @@ describe("FE9 a confirmation that", () => {
     async (what) => {
       const { fresh, answer, confirm } = await begin();
       const wrong =
-        what === "reflects our own challenge" ? answer["challenge"] : fresh.answer("0".repeat(64));
+        what === "reflects our own challenge"
+          ? answer["challenge"]
+          : fresh.signChallenge("0".repeat(64));
       expect((await confirm(wrong)).body).toMatchObject({ code: "peer.challenge_invalid" });
-      const right = fresh.answer(answer["nonce_b"]);
+      const right = fresh.signChallenge(answer["nonce_b"]);
       expect((await confirm(right)).body).toMatchObject({ code: "peer.not_pending" });
-      expect(await positionOf(t, fresh)).toBeUndefined();
+      expect(await getPosition(t, fresh)).toBeUndefined();
     },
   );
 
   test("answers another session's nonce is refused", async () => {
     const [one, two] = [await begin(), await begin()];
-    const crossed = one.fresh.answer(two.answer["nonce_b"]);
+    const crossed = one.fresh.signChallenge(two.answer["nonce_b"]);
     expect((await one.confirm(crossed)).body).toMatchObject({ code: "peer.challenge_invalid" });
   });
 
   test("comes twice is taken once, and one that comes first not at all", async () => {
     const { fresh, answer, confirm } = await begin();
-    const right = fresh.answer(answer["nonce_b"]);
+    const right = fresh.signChallenge(answer["nonce_b"]);
     expect(await confirm(right)).toMatchObject({ status: 200, body: { status: "active" } });
     expect((await confirm(right, t.clock.now() + 1)).body).toMatchObject({
       code: "peer.not_pending",
@@ -257,7 +264,7 @@ describe("FE9 a confirmation that", () => {
   test("comes after 5 minutes is too late", async () => {
     const { fresh, answer, confirm } = await begin();
     await t.clock.advance(300_001);
-    const right = fresh.answer(answer["nonce_b"]);
+    const right = fresh.signChallenge(answer["nonce_b"]);
     expect((await confirm(right)).body).toMatchObject({ code: "peer.not_pending" });
   });
 });
@@ -280,7 +287,7 @@ describe("FE10 admission", () => {
     ],
   ])("refuses %s", async (_, status, error, env) => {
     const strict = await startTestRelay({ ...federated, ...env });
-    expect(await proposeAs(strict, relayId)).toMatchObject({ status, body: { error } });
+    expect(await proposePeer(strict, relayId)).toMatchObject({ status, body: { error } });
     await strict.close();
   });
 
@@ -288,8 +295,8 @@ describe("FE10 admission", () => {
     const open = await startTestRelay({
       AGENT_FEDERATION_ENDPOINT_URL: "http://127.0.0.1:1",
     });
-    const newcomer = await fakePeer(open).befriend();
-    const [paid, free] = [await open.worker(1), await open.worker(0)];
+    const newcomer = await createFakePeer(open).completeHandshake();
+    const [paid, free] = [await open.createWorker(1), await open.createWorker(0)];
     expect((await newcomer.forward({ target_agent: paid.agentId })).body).toMatchObject({
       code: "clearing.limit_exceeded",
     });
@@ -309,15 +316,15 @@ describe("FE11 a query", () => {
     ["that claims 99 hops is held to 3", () => ({ max_hops: 99, hop_count: 3 }), 0],
     ["that visited the other peer is not", () => ({ visited: "other" }), 0],
   ])("%s", async (_, change, passed) => {
-    const listening = await answering(() => ({ agents: [] }));
-    const other = await fakePeer(t, listening.url).befriend();
+    const listening = await startListeningPeer(() => ({ agents: [] }));
+    const other = await createFakePeer(t, listening.url).completeHandshake();
     const { visited, ...rest } = change() as { visited?: unknown };
-    const body = queryOf(peer, {
+    const body = createQuery(peer, {
       ...rest,
       ...(visited !== undefined && { visited: visited === "other" ? [other.relayId] : visited }),
     });
     expect(await peer.post(`${base}/discover`, body)).toMatchObject({ status: 200 });
-    const asked = listening.asked.filter(({ path }) => path.endsWith("/discover"));
+    const asked = listening.requests.filter(({ path }) => path.endsWith("/discover"));
     expect(asked).toHaveLength(passed);
     for (const { body: onward } of asked) {
       expect(onward).toMatchObject({ hop_count: 1, max_hops: 3 });
@@ -327,12 +334,12 @@ describe("FE11 a query", () => {
   });
 
   test("that comes again within 30 s is passed on once", async () => {
-    const listening = await answering(() => ({ agents: [] }));
-    await fakePeer(t, listening.url).befriend();
+    const listening = await startListeningPeer(() => ({ agents: [] }));
+    await createFakePeer(t, listening.url).completeHandshake();
     for (const capability of ["a", "b"]) {
-      await peer.post(`${base}/discover`, queryOf(peer, { capability }));
+      await peer.post(`${base}/discover`, createQuery(peer, { capability }));
     }
-    expect(listening.asked.filter(({ path }) => path.endsWith("/discover"))).toHaveLength(1);
+    expect(listening.requests.filter(({ path }) => path.endsWith("/discover"))).toHaveLength(1);
     await listening.close();
   });
 
@@ -341,7 +348,7 @@ describe("FE11 a query", () => {
     { hop_count: 0.5 },
     { visited: Array.from({ length: 10_000 }, () => "x") },
   ])("of nonsense is refused: %#", async (change) => {
-    const body = queryOf(peer, change);
+    const body = createQuery(peer, change);
     await expectHarmless("request.invalid", () => peer.post(`${base}/discover`, body));
   });
 });
@@ -355,11 +362,11 @@ describe("FE12 a peer's answer to a query", () => {
     ...change,
   });
   const discovered = async (agents: () => unknown) => {
-    const listening = await answering(({ path }) =>
+    const listening = await startListeningPeer(({ path }) =>
       path.endsWith("/discover") ? { agents: agents() } : undefined,
     );
-    await fakePeer(t, listening.url).befriend();
-    const caller = await t.agent();
+    await createFakePeer(t, listening.url).completeHandshake();
+    const caller = await t.createAgent();
     const query = "/api/v1/agents/discover?capability=summarise&limit=200";
     const { body } = await t.as(caller, "GET", query);
     await listening.close();
@@ -374,7 +381,7 @@ describe("FE12 a peer's answer to a query", () => {
   });
 
   test("never says anything of an agent of ours", async () => {
-    const own = await t.worker(1);
+    const own = await t.createWorker(1);
     const found = await discovered(() => [entry(own.agentId, { trust: 1 })]);
     expect(found).toHaveLength(1);
     expect(found[0]).toMatchObject({ hop_distance: 0, source_relay: t.relay.relayId });
@@ -388,7 +395,7 @@ describe("FE12 a peer's answer to a query", () => {
   });
 
   test("shows only agents that may be seen", async () => {
-    const hidden = await t.agent();
+    const hidden = await t.createAgent();
     const register = (agent: typeof hidden, federation_visible: boolean) =>
       t.as(agent, "POST", "/api/v1/agents/register", {
         agent_id: agent.agentId,
@@ -397,9 +404,9 @@ describe("FE12 a peer's answer to a query", () => {
         federation_visible,
       });
     await register(hidden, false);
-    const shown = await t.agent();
+    const shown = await t.createAgent();
     await register(shown, true);
-    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
+    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
     const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
     expect(ids).toEqual([shown.agentId]);
     expect(JSON.stringify(body)).not.toContain("127.0.0.1:1");
@@ -417,7 +424,7 @@ test.each([
 ] as const)(
   "D7: an agent of type %s with a listing and federation_visible %s is shown to peers: %s",
   async (agent_type, federation_visible, visible) => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const registered = await t.as(agent, "POST", "/api/v1/agents/register", {
       agent_id: agent.agentId,
       endpoint_url: "http://127.0.0.1:1/mcp",
@@ -429,7 +436,7 @@ test.each([
     await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, {
       capabilities: ["summarise"],
     });
-    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
+    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
     const ids = (body["agents"] as { agent_id: string }[]).map(({ agent_id }) => agent_id);
     expect(ids).toEqual(visible ? [agent.agentId] : []);
     const { status } = await peer.forward({ target_agent: agent.agentId });
@@ -438,8 +445,8 @@ test.each([
 );
 
 test("FE13 of 50 equal forwards at once one is a task, the rest are 409", async () => {
-  const worker = await t.worker(1);
-  const body = peer.forwardOf({ target_agent: worker.agentId });
+  const worker = await t.createWorker(1);
+  const body = peer.createForward({ target_agent: worker.agentId });
   const replies = await Promise.all(
     Array.from({ length: 50 }, () => peer.post(`${base}/task/forward`, body)),
   );
@@ -461,13 +468,13 @@ describe("FE14 a forward", () => {
     ["that is no number", "1", "request.invalid"],
     ["of nothing for a paid agent", 0, "forward.underpaid"],
   ])("with a budget %s is refused", async (_, amount, code) => {
-    const { agentId } = await t.worker(1);
+    const { agentId } = await t.createWorker(1);
     const change = { target_agent: agentId, budget: { amount, currency: "USD" } };
     await expectHarmless(code, () => peer.forward(change));
   });
 
   test("B1: a peer gets no work of a priced agent for a capability that it does not list", async () => {
-    const { agentId: target_agent } = await t.worker(1);
+    const { agentId: target_agent } = await t.createWorker(1);
     const forward = (required_capabilities: string[], amount: number) =>
       peer.forward({
         target_agent,
@@ -482,8 +489,8 @@ describe("FE14 a forward", () => {
   test("B12: ends with its origin's task, and at the longest time of this relay", async () => {
     const bounded = await startTestRelay({ ...federated, AGENT_TASK_TTL_MAX_MS: "7200000" });
     try {
-      const origin = await fakePeer(bounded).befriend();
-      const worker = await bounded.worker(0);
+      const origin = await createFakePeer(bounded).completeHandshake();
+      const worker = await bounded.createWorker(0);
       const now = bounded.clock.now();
       const free = { target_agent: worker.agentId, budget: { amount: 0, currency: "USD" } };
       const ends = [now + 3_600_000, now + 7_200_001, undefined];
@@ -501,7 +508,7 @@ describe("FE14 a forward", () => {
   });
 
   test("whose id could be that of something else here is refused", async () => {
-    const { agentId } = await t.worker(1);
+    const { agentId } = await t.createWorker(1);
     for (const task_id of ["task", "", "../x", "019b7d21-53eb-7ccd-926c-3badff39722X"]) {
       const change = { target_agent: agentId, task_id };
       await expectHarmless("request.invalid", () => peer.forward(change));
@@ -509,8 +516,8 @@ describe("FE14 a forward", () => {
   });
 
   test("with a budget that overflows JSON is refused", async () => {
-    const { agentId } = await t.worker(1);
-    const body = peer.forwardOf({ target_agent: agentId });
+    const { agentId } = await t.createWorker(1);
+    const body = peer.createForward({ target_agent: agentId });
     const raw = JSON.stringify(body).replace('"amount":0.95', '"amount":1e999');
     const path = `${base}/task/forward`;
     await expectHarmless("request.invalid", () =>
@@ -521,12 +528,12 @@ describe("FE14 a forward", () => {
 
 describe("FE15 a result", () => {
   test("counts only with the pinned key, the whole receipt and this peer's word on it", async () => {
-    const away = await forwardedAway(t);
+    const away = await forwardTaskToPeer(t);
     const { worker, task, receipt } = away;
-    const resultOf: FakePeer["resultOf"] = (...of) => away.peer.resultOf(...of);
-    const impostor = { ...t.stranger(), agentId: worker.agentId };
-    const forged = receiptOf(impostor, task);
-    const other = await fakePeer(t).befriend();
+    const resultOf: FakePeer["createResult"] = (...of) => away.peer.createResult(...of);
+    const impostor = { ...t.createUnknownAgent(), agentId: worker.agentId };
+    const forged = createReceipt(impostor, task);
+    const other = await createFakePeer(t).completeHandshake();
     const { attestation: _, ...unattested } = resultOf(receipt);
     const before = await stateOf();
     const attempts: [string, object][] = [
@@ -536,12 +543,12 @@ describe("FE15 a result", () => {
       ["request.invalid", unattested],
       [
         "result.attestation_invalid",
-        resultOf(receipt, { attestation: other.resultOf(receipt)["attestation"] }),
+        resultOf(receipt, { attestation: other.createResult(receipt)["attestation"] }),
       ],
       [
         "result.attestation_invalid",
         resultOf(receipt, {
-          attestation: resultOf(receiptOf(worker, { ...task, task_id: peer.relayId }))[
+          attestation: resultOf(createReceipt(worker, { ...task, task_id: peer.relayId }))[
             "attestation"
           ],
         }),
@@ -550,12 +557,12 @@ describe("FE15 a result", () => {
     for (const [code, body] of attempts) {
       expect((await away.peer.post(resultPath, body)).body).toMatchObject({ code });
     }
-    expect((await other.post(resultPath, other.resultOf(receipt))).body).toMatchObject({
+    expect((await other.post(resultPath, other.createResult(receipt))).body).toMatchObject({
       code: "result.wrong_peer",
     });
     expect(await stateOf()).toEqual(before);
-    expect(t.logged("federation.receipt_signature_invalid").length).toBeGreaterThan(0);
-    expect(t.logged("federation.receipt_key_missing").length).toBeGreaterThan(0);
+    expect(t.listLogged("federation.receipt_signature_invalid").length).toBeGreaterThan(0);
+    expect(t.listLogged("federation.receipt_key_missing").length).toBeGreaterThan(0);
     expect(await away.peer.post(resultPath, resultOf(receipt))).toMatchObject({
       status: 200,
       body: { status: "accepted" },
@@ -564,15 +571,15 @@ describe("FE15 a result", () => {
   });
 
   test("is nobody's to deliver who only takes the worker's id here", async () => {
-    const away = await forwardedAway(t);
-    const impostor = { ...t.stranger(), agentId: away.worker.agentId };
+    const away = await forwardTaskToPeer(t);
+    const impostor = { ...t.createUnknownAgent(), agentId: away.worker.agentId };
     const { body } = await t.request("POST", "/api/v1/agents/bootstrap", {
       body: { agent_id: impostor.agentId, public_key: impostor.publicKey },
     });
     const thief = { ...impostor, deviceId: String(body["device_id"]) };
     const path = `/agent/${away.boss.agentId}/task/${away.task.task_id}`;
     for (const [method, at, sent] of [
-      ["POST", `${path}/result`, receiptOf(thief, away.task)],
+      ["POST", `${path}/result`, createReceipt(thief, away.task)],
       ["GET", path, undefined],
     ] as const) {
       expect(await t.as(thief, method, at, sent)).toMatchObject({
@@ -587,9 +594,9 @@ describe("FE15 a result", () => {
 });
 
 test("FE15 what an agent has earned here from another relay goes to nobody else who takes its id", async () => {
-  const away = await forwardedAway(t);
+  const away = await forwardTaskToPeer(t);
   const { boss, worker, receipt, peer: from } = away;
-  expect(await from.post(resultPath, from.resultOf(receipt))).toMatchObject({ status: 200 });
+  expect(await from.post(resultPath, from.createResult(receipt))).toMatchObject({ status: 200 });
   const trusted = async () => {
     const { body } = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/trust`);
     const records = body["records"] as { remote_agent_id: string }[];
@@ -598,7 +605,7 @@ test("FE15 what an agent has earned here from another relay goes to nobody else 
   expect(await trusted()).toBe(true);
   // The peer came by itself, so its work bars nobody (A4); that of an admitted peer does.
   const taken = await t.request("POST", "/api/v1/agents/bootstrap", {
-    body: { agent_id: worker.agentId, public_key: t.stranger().publicKey },
+    body: { agent_id: worker.agentId, public_key: t.createUnknownAgent().publicKey },
   });
   expect(taken).toMatchObject({ status: 201 });
   expect(await trusted()).toBe(false);
@@ -606,7 +613,7 @@ test("FE15 what an agent has earned here from another relay goes to nobody else 
 });
 
 describe("FE16 a settlement", () => {
-  test.each<[string, string, (done: Awaited<ReturnType<typeof doneForPeer>>) => object]>([
+  test.each<[string, string, (done: Awaited<ReturnType<typeof completeTaskOfPeer>>) => object]>([
     [
       "of a higher amount",
       "settlement.amount_mismatch",
@@ -621,24 +628,24 @@ describe("FE16 a settlement", () => {
     ],
     ["for a task of nobody's", "settlement.not_owed", () => ({ task_id: peer.relayId })],
   ])("%s is refused", async (_, code, change) => {
-    const done = await doneForPeer(t, peer);
-    const body = peer.settlementOf({ ...done.settlement, ...change(done) });
+    const done = await completeTaskOfPeer(t, peer);
+    const body = peer.createSettlement({ ...done.settlement, ...change(done) });
     await expectHarmless(code, () => peer.post(settlePath, body));
   });
 
   test("by another peer is refused", async () => {
-    const done = await doneForPeer(t, peer);
-    const other = await fakePeer(t).befriend();
+    const done = await completeTaskOfPeer(t, peer);
+    const other = await createFakePeer(t).completeHandshake();
     await expectHarmless("settlement.not_owed", () =>
-      other.post(settlePath, other.settlementOf(done.settlement)),
+      other.post(settlePath, other.createSettlement(done.settlement)),
     );
   });
 
   test("before there is a receipt is refused", async () => {
-    const worker = await t.worker(1);
-    const body = peer.forwardOf({ target_agent: worker.agentId });
+    const worker = await t.createWorker(1);
+    const body = peer.createForward({ target_agent: worker.agentId });
     await peer.post(`${base}/task/forward`, body);
-    const early = peer.settlementOf({
+    const early = peer.createSettlement({
       task_id: body["task_id"],
       agent_id: worker.agentId,
       receipt_hash: "0".repeat(64),
@@ -647,27 +654,29 @@ describe("FE16 a settlement", () => {
   });
 
   test("that comes twice under two ids is paid once", async () => {
-    const { settlement, worker } = await doneForPeer(t, peer);
-    await peer.post(settlePath, peer.settlementOf(settlement));
+    const { settlement, worker } = await completeTaskOfPeer(t, peer);
+    await peer.post(settlePath, peer.createSettlement(settlement));
     await expectHarmless("settlement.already_settled", () =>
-      peer.post(settlePath, peer.settlementOf(settlement)),
+      peer.post(settlePath, peer.createSettlement(settlement)),
     );
-    expect(await t.balance(worker)).toBe(0.9025);
+    expect(await t.getBalance(worker)).toBe(0.9025);
   });
 
   test("under one id for two tasks pays each once and breaks nothing", async () => {
-    const [one, two] = [await doneForPeer(t, peer), await doneForPeer(t, peer)];
+    const [one, two] = [await completeTaskOfPeer(t, peer), await completeTaskOfPeer(t, peer)];
     const settlement_id = "019b7d21-53eb-7ccd-926c-3badff397333";
     for (const { settlement } of [one, two, one]) {
-      const body = peer.settlementOf({ ...settlement, settlement_id });
+      const body = peer.createSettlement({ ...settlement, settlement_id });
       expect(await peer.post(settlePath, body)).toMatchObject({ status: 200 });
     }
-    expect([await t.balance(one.worker), await t.balance(two.worker)]).toEqual([0.9025, 0.9025]);
+    expect([await t.getBalance(one.worker), await t.getBalance(two.worker)]).toEqual([
+      0.9025, 0.9025,
+    ]);
   });
 
   test("whose own signature is not the peer's is refused under a good header", async () => {
-    const { settlement } = await doneForPeer(t, peer);
-    const body = { ...peer.settlementOf(settlement), amount: 0.95, settled_at: 1 };
+    const { settlement } = await completeTaskOfPeer(t, peer);
+    const body = { ...peer.createSettlement(settlement), amount: 0.95, settled_at: 1 };
     await expectHarmless("federation.signature_invalid", () => peer.post(settlePath, body));
   });
 });
@@ -695,19 +704,19 @@ describe("FE19 heartbeats", () => {
 
   test("missed 3 times suspend, a good one revives, 5 missed remove", async () => {
     const stateNow = async () => {
-      const { body } = await t.asMaster("GET", "/api/v1/admin/federation/peers");
+      const { body } = await t.asOperator("GET", "/api/v1/admin/federation/peers");
       const peers = body["peers"] as { relay_id: string; state: string }[];
       return peers.find(({ relay_id }) => relay_id === peer.relayId)?.state;
     };
     await suspend(t, peer);
     expect(await stateNow()).toBe("suspended");
-    expect(t.logged("federation.heartbeat.missed").map((line) => line["missed"])).toEqual([
+    expect(t.listLogged("federation.heartbeat.missed").map((line) => line["missed"])).toEqual([
       1, 2, 3,
     ]);
-    expect(t.logged("federation.peer.suspended")).toMatchObject([
+    expect(t.listLogged("federation.peer.suspended")).toMatchObject([
       { service: "federation", relay_id: peer.relayId },
     ]);
-    expect((await peer.post(`${base}/discover`, queryOf(peer))).body).toMatchObject({
+    expect((await peer.post(`${base}/discover`, createQuery(peer))).body).toMatchObject({
       code: "peer.suspended",
     });
     expect(await peer.heartbeat()).toMatchObject({ status: 200 });
@@ -716,16 +725,16 @@ describe("FE19 heartbeats", () => {
     for (const left of ["suspended", "removed"]) {
       await t.clock.advance(60_000);
       await t.relay.tick();
-      await until(async () => (await stateNow()) === left || left === "suspended");
+      await waitUntil(async () => (await stateNow()) === left || left === "suspended");
     }
-    await until(async () => (await stateNow()) === "removed", "the peer is removed");
+    await waitUntil(async () => (await stateNow()) === "removed", "the peer is removed");
     expect((await peer.heartbeat()).body).toMatchObject({ code: "federation.signature_invalid" });
   });
 });
 
 test("FE19 a forward path that breaks six times suspends the peer until its next heartbeat", async () => {
-  const worker = t.stranger();
-  const listening = await answering(({ path }) =>
+  const worker = t.createUnknownAgent();
+  const listening = await startListeningPeer(({ path }) =>
     path.endsWith("/discover")
       ? {
           agents: [
@@ -740,28 +749,34 @@ test("FE19 a forward path that breaks six times suspends the peer until its next
         }
       : undefined,
   );
-  const broken = await fakePeer(t, listening.url).befriend();
-  const boss = await t.agent();
+  const broken = await createFakePeer(t, listening.url).completeHandshake();
+  const boss = await t.createAgent();
   for (let sent = 1; sent <= 6; sent += 1) {
     await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
       prompt: "work",
       required_capabilities: ["summarise"],
     });
-    await until(() => t.logged("federation.task.forward").length === sent, "a forward");
+    await waitUntil(() => t.listLogged("federation.task.forward").length === sent, "a forward");
   }
-  await until(() => t.logged("federation.peer.suspended").length === 1, "the peer is suspended");
+  await waitUntil(
+    () => t.listLogged("federation.peer.suspended").length === 1,
+    "the peer is suspended",
+  );
   expect(await broken.heartbeat()).toMatchObject({ status: 200 });
-  expect(t.logged("federation.peer.active").at(-1)).toMatchObject({ relay_id: broken.relayId });
+  expect(t.listLogged("federation.peer.active").at(-1)).toMatchObject({ relay_id: broken.relayId });
   await listening.close();
 });
 
 test("nobody uses up a peer's rate who only claims to be that peer", async () => {
   const limited = await startTestRelay({ ...federated, AGENT_RATE_LIMIT_SCALE: "1" });
-  const own = await fakePeer(limited).befriend();
+  const own = await createFakePeer(limited).completeHandshake();
   const path = `${base}/discover`;
   for (let sent = 0; sent < 40; sent += 1) {
-    const body = queryOf(own);
-    const headers = { ...fakePeer(limited).headers("POST", path, body), "X-Relay-Id": own.relayId };
+    const body = createQuery(own);
+    const headers = {
+      ...createFakePeer(limited).headers("POST", path, body),
+      "X-Relay-Id": own.relayId,
+    };
     expect(await own.post(path, body, headers)).toMatchObject({
       status: 403,
       body: { code: "federation.signature_invalid" },
@@ -792,8 +807,8 @@ describe("FE21 the trust of a way to a remote agent", () => {
     [1, 0.1],
     [0, 0],
   ])("of %d is multiplied by the peer's", async (claimed, whole) => {
-    const worker = t.stranger();
-    const listening = await answering(({ path }) =>
+    const worker = t.createUnknownAgent();
+    const listening = await startListeningPeer(({ path }) =>
       path.endsWith("/discover")
         ? {
             agents: [
@@ -808,8 +823,8 @@ describe("FE21 the trust of a way to a remote agent", () => {
           }
         : undefined,
     );
-    await fakePeer(t, listening.url).befriend();
-    const boss = await t.agent();
+    await createFakePeer(t, listening.url).completeHandshake();
+    const boss = await t.createAgent();
     const { body } = await t.as(boss, "POST", `/agent/${boss.agentId}/task`, {
       prompt: "work",
       required_capabilities: ["summarise"],
@@ -820,8 +835,8 @@ describe("FE21 the trust of a way to a remote agent", () => {
   });
 
   test.each([1.5, -0.1, "1", null])("outside 0 to 1 takes the entry out: %j", async (trust) => {
-    const worker = t.stranger();
-    const listening = await answering(() => ({
+    const worker = t.createUnknownAgent();
+    const listening = await startListeningPeer(() => ({
       agents: [
         {
           agent_id: worker.agentId,
@@ -831,9 +846,9 @@ describe("FE21 the trust of a way to a remote agent", () => {
         },
       ],
     }));
-    await fakePeer(t, listening.url).befriend();
-    const { body } = await peer.post(`${base}/discover`, queryOf(peer));
-    expect(listening.asked.map(({ path }) => path)).toContain(`${base}/discover`);
+    await createFakePeer(t, listening.url).completeHandshake();
+    const { body } = await peer.post(`${base}/discover`, createQuery(peer));
+    expect(listening.requests.map(({ path }) => path)).toContain(`${base}/discover`);
     expect(body).toEqual({ agents: [] });
     await listening.close();
   });
@@ -841,7 +856,7 @@ describe("FE21 the trust of a way to a remote agent", () => {
 
 describe("FE22 a peer's endpoint", () => {
   const add = (endpoint_url: string) =>
-    t.asMaster("POST", "/api/v1/admin/federation/peers", { endpoint_url });
+    t.asOperator("POST", "/api/v1/admin/federation/peers", { endpoint_url });
 
   test.each([
     ["with a link-local address", "http://169.254.169.254", "peer.unreachable"],
@@ -853,7 +868,7 @@ describe("FE22 a peer's endpoint", () => {
     expect(reply.body).toMatchObject({ code });
   });
 
-  test.each<[string, Parameters<typeof answering>[0]]>([
+  test.each<[string, Parameters<typeof startListeningPeer>[0]]>([
     [
       "that redirects",
       (_, response) => void response.writeHead(302, { location: "http://127.0.0.1:1" }).end(),
@@ -862,25 +877,25 @@ describe("FE22 a peer's endpoint", () => {
     ["that breaks off", () => undefined],
     ["that answers nonsense", () => ({ agent_id: 1 })],
   ])("%s is no peer", async (_, reply) => {
-    const listening = await answering(reply);
+    const listening = await startListeningPeer(reply);
     await expectHarmless("peer.unreachable", () => add(listening.url));
     await listening.close();
   });
 
   test("on a private address is not asked by a relay with a public one", async () => {
     const open = await startTestRelay({ ...federated, AGENT_BASE_URL: "https://relay.example" });
-    const listening = await answering(() => ({}));
-    await fakePeer(open, listening.url).propose();
-    expect(listening.asked).toEqual([]);
+    const listening = await startListeningPeer(() => ({}));
+    await createFakePeer(open, listening.url).propose();
+    expect(listening.requests).toEqual([]);
     await Promise.all([open.close(), listening.close()]);
   });
 });
 
 test("FE23 what is asked and who works never leaves with queries or heartbeats", async () => {
   const secret = "the prompt that nobody else may see";
-  const listening = await answering(() => ({ agents: [] }));
-  await fakePeer(t, listening.url).befriend();
-  const [boss, worker] = [await t.agent(), await t.worker(0)];
+  const listening = await startListeningPeer(() => ({ agents: [] }));
+  await createFakePeer(t, listening.url).completeHandshake();
+  const [boss, worker] = [await t.createAgent(), await t.createWorker(0)];
   await t.as(boss, "POST", `/agent/${worker.agentId}/task`, {
     prompt: secret,
     required_capabilities: ["summarise"],
@@ -888,8 +903,8 @@ test("FE23 what is asked and who works never leaves with queries or heartbeats",
   await t.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
   await t.clock.advance(60_000);
   await t.relay.tick();
-  await until(() => listening.asked.some(({ path }) => path.endsWith("/heartbeat")));
-  const told = JSON.stringify(listening.asked);
+  await waitUntil(() => listening.requests.some(({ path }) => path.endsWith("/heartbeat")));
+  const told = JSON.stringify(listening.requests);
   expect(told).not.toContain(secret);
   expect(told).not.toContain(boss.agentId);
   await listening.close();
@@ -897,21 +912,21 @@ test("FE23 what is asked and who works never leaves with queries or heartbeats",
 
 describe("a relay in the middle", () => {
   test("FE15 takes a result only from where the task went, and settles only for what it was paid", async () => {
-    const { origin, next, receipt, task, reply, passed } = await relayed(t);
+    const { origin, next, receipt, task, reply, passed } = await relayTask(t);
     expect(reply).toMatchObject({ status: 202, body: { status: "pending" } });
     expect(passed).toMatchObject({ budget: { amount: 0.9025 }, origin_relay: t.relay.relayId });
-    expect((await origin.post(resultPath, origin.resultOf(receipt))).body).toMatchObject({
+    expect((await origin.post(resultPath, origin.createResult(receipt))).body).toMatchObject({
       code: "result.wrong_peer",
     });
     const record = {
       task_id: task.task_id,
       agent_id: receipt.agent_id,
-      receipt_hash: receiptHash(receipt),
+      receipt_hash: hashReceipt(receipt),
     };
-    expect((await next.post(settlePath, next.settlementOf(record))).body).toMatchObject({
+    expect((await next.post(settlePath, next.createSettlement(record))).body).toMatchObject({
       code: "settlement.not_owed",
     });
-    expect(await origin.post(settlePath, origin.settlementOf(record))).toMatchObject({
+    expect(await origin.post(settlePath, origin.createSettlement(record))).toMatchObject({
       status: 200,
       body: { fee_amount: 0.0475, net_amount: 0.9025 },
     });

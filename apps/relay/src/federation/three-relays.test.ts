@@ -1,30 +1,30 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
 import {
-  booksOf,
+  getReconciliation,
   freePort,
-  peer,
-  positionsOf,
+  addPeer,
+  getPeerPositions,
   startNetwork,
   startSite,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 
 /** How many queries a relay has searched its agents for. */
-const queriesSearched = (site: Site) =>
-  site.logged("federation.query.answered").filter(({ searched }) => searched === true).length;
+const queriesSearched = (site: TestSite) =>
+  site.listLogged("federation.query.answered").filter(({ searched }) => searched === true).length;
 
 /** Lets deliveries run until nothing is held anywhere any more. */
-async function deliverAll(sites: readonly Site[]): Promise<void> {
-  await until(async () => {
-    const books = await Promise.all(sites.map(booksOf));
+async function deliverAll(sites: readonly TestSite[]): Promise<void> {
+  await waitUntil(async () => {
+    const books = await Promise.all(sites.map(getReconciliation));
     if (books.every(({ totals }) => totals["holds"] === 0)) return true;
     await sites[0]!.clock.advance(10_000);
     await Promise.all(sites.map((site) => site.relay.tick()));
@@ -41,24 +41,24 @@ describe("FE18 the fee chain over three relays", () => {
         [1, 2],
       ],
     );
-    const [a, b, c] = network.sites as [Site, Site, Site];
-    const [boss, worker] = [await a.agent(), await c.worker(1)];
+    const [a, b, c] = network.sites as [TestSite, TestSite, TestSite];
+    const [boss, worker] = [await a.createAgent(), await c.createWorker(1)];
     await a.deposit(boss, 10);
-    const { body } = await submitFor(a, boss);
+    const { body } = await submitToBest(a, boss);
     const choice = body["routing_choice"] as { routing_paths: string[][] };
     expect(choice.routing_paths).toEqual([
       ["self", ...[a, b, c].map(({ relayId }) => `relay:${relayId}`), worker.agentId],
     ]);
-    await work(c, worker, await taskFor(c, worker));
+    await completeTask(c, worker, await waitForTask(c, worker));
     await deliverAll([a, b, c]);
 
-    expect([await a.balance(boss), await c.balance(worker)]).toEqual([9, 0.857375]);
-    const books = await Promise.all([a, b, c].map(booksOf));
+    expect([await a.getBalance(boss), await c.getBalance(worker)]).toEqual([9, 0.857375]);
+    const books = await Promise.all([a, b, c].map(getReconciliation));
     expect(books.map(({ totals }) => totals["fees"])).toEqual([0.05, 0.0475, 0.045125]);
     expect(books.map(({ consistent }) => consistent)).toEqual([true, true, true]);
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
-    expect(await positionsOf(b)).toEqual({ [a.relayId]: -0.95, [c.relayId]: 0.9025 });
-    expect(await positionsOf(c)).toEqual({ [b.relayId]: -0.9025 });
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
+    expect(await getPeerPositions(b)).toEqual({ [a.relayId]: -0.95, [c.relayId]: 0.9025 });
+    expect(await getPeerPositions(c)).toEqual({ [b.relayId]: -0.9025 });
     await network.close();
   });
 });
@@ -72,9 +72,9 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
       [2, 0],
     ],
   );
-  const [a, b, c] = network.sites as [Site, Site, Site];
-  const boss = await a.agent();
-  await Promise.all([b.worker(1), c.worker(2)]);
+  const [a, b, c] = network.sites as [TestSite, TestSite, TestSite];
+  const boss = await a.createAgent();
+  await Promise.all([b.createWorker(1), c.createWorker(2)]);
   // A relay asks its peers whose a new id is before it binds it; these queries go no further.
   const earlier = network.sites.map(queriesSearched);
   const { body } = await a.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
@@ -83,7 +83,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
   expect(new Set(found.map(({ source_relay }) => source_relay))).toEqual(
     new Set([b.relayId, c.relayId]),
   );
-  const answered = network.sites.map((site) => site.logged("federation.query.answered"));
+  const answered = network.sites.map((site) => site.listLogged("federation.query.answered"));
   const perQuery = new Map<string, number>();
   for (const [at, lines] of answered.entries()) {
     for (const line of lines.filter(({ searched }) => searched === true)) {
@@ -98,7 +98,7 @@ test("FE11 in a ring of three a query reaches every relay at most once", async (
 
 test("a relay in the middle that is killed and started again between forward and result loses nothing", async () => {
   const folder = mkdtempSync(join(tmpdir(), "federation-"));
-  const clock = manualClock();
+  const clock = createManualClock();
   const port = await freePort();
   const middle = (seed: number) =>
     startSite({
@@ -113,32 +113,33 @@ test("a relay in the middle that is killed and started again between forward and
     startSite({ name: "gamma", clock, seed: 3 }),
   ]);
   let b = await middle(2);
-  await peer(a, b);
-  await peer(b, c);
-  const [boss, worker] = [await a.agent(), await c.worker(1)];
+  await addPeer(a, b);
+  await addPeer(b, c);
+  const [boss, worker] = [await a.createAgent(), await c.createWorker(1)];
   await a.deposit(boss, 10);
-  await submitFor(a, boss);
-  const task = await taskFor(c, worker);
+  await submitToBest(a, boss);
+  const task = await waitForTask(c, worker);
   await b.stop();
-  await work(c, worker, task);
+  await completeTask(c, worker, task);
   b = await middle(4);
 
   await deliverAll([a, b, c]);
-  expect(await c.balance(worker)).toBe(0.857375);
-  expect(await a.balance(boss)).toBe(9);
-  for (const site of [a, b, c]) expect(await booksOf(site)).toMatchObject({ consistent: true });
+  expect(await c.getBalance(worker)).toBe(0.857375);
+  expect(await a.getBalance(boss)).toBe(9);
+  for (const site of [a, b, c])
+    expect(await getReconciliation(site)).toMatchObject({ consistent: true });
   // What it knew of other relays' agents went with the process; the way of a task still names them.
-  const again = await submitFor(a, boss);
+  const again = await submitToBest(a, boss);
   expect(again.status).toBe(201);
-  await taskFor(c, worker, String(again.body["task_id"]));
+  await waitForTask(c, worker, String(again.body["task_id"]));
   await Promise.all([a, b, c].map((site) => site.close()));
   rmSync(folder, { recursive: true });
 });
 
 test("a suspended peer is left out of discovery and routing, and heard again after a heartbeat", async () => {
   const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  const [a, b] = network.sites as [Site, Site];
-  const [boss, worker] = [await a.agent(), await b.worker(0)];
+  const [a, b] = network.sites as [TestSite, TestSite];
+  const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
   const found = async () => {
     await network.clock.advance(6_000);
     const { body } = await a.as(boss, "GET", "/api/v1/agents/discover?capability=summarise");
@@ -149,23 +150,26 @@ test("a suspended peer is left out of discovery and routing, and heard again aft
   for (let missed = 1; missed <= 3; missed += 1) {
     await network.clock.advance(60_000);
     await a.relay.tick();
-    await until(() => a.logged("federation.heartbeat.missed").length === missed, "a miss");
+    await waitUntil(() => a.listLogged("federation.heartbeat.missed").length === missed, "a miss");
   }
-  expect(a.logged("federation.peer.suspended")).toHaveLength(1);
+  expect(a.listLogged("federation.peer.suspended")).toHaveLength(1);
   expect(await found()).toEqual([]);
-  const submitted = await submitFor(a, boss);
+  const submitted = await submitToBest(a, boss);
   expect(submitted.body["routing_choice"]).toBeNull();
   await a.close();
 });
 
 test("with two ways to the work the cheaper local agent wins over a dearer remote one, and the other way round", async () => {
   const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  const [a, b] = network.sites as [Site, Site];
-  const boss = await a.agent();
+  const [a, b] = network.sites as [TestSite, TestSite];
+  const boss = await a.createAgent();
   await a.deposit(boss, 100);
   const choose = async (capability: string, here: number, there: number) => {
-    const [local, remote] = [await a.worker(here, capability), await b.worker(there, capability)];
-    const { body } = await submitFor(a, boss, { capability, max_budget: 20 });
+    const [local, remote] = [
+      await a.createWorker(here, capability),
+      await b.createWorker(there, capability),
+    ];
+    const { body } = await submitToBest(a, boss, { capability, max_budget: 20 });
     const { selected_agent } = body["routing_choice"] as { selected_agent: string };
     return selected_agent === local.agentId
       ? "local"

@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { manualClock, receiptOf, type ManualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, createReceipt, type ManualClock, type TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { lossyProxy, type Fate, type LossyProxy } from "../../test/lossy-proxy.ts";
-import { peer, startSite, taskFor, until, type Site } from "../../test/network.ts";
-import { masterToken } from "../../test/test-relay.ts";
+import { startLossyProxy, type ProxyAction, type LossyProxy } from "../../test/lossy-proxy.ts";
+import { addPeer, startSite, waitForTask, waitUntil, type TestSite } from "../../test/network.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 const submitted = "1".repeat(32);
 const done = "2".repeat(32);
@@ -16,16 +16,16 @@ interface Seen {
 }
 
 let clock: ManualClock;
-let fate: (path: string) => Fate;
+let fate: (path: string) => ProxyAction;
 let seen: Seen[];
 let proxies: LossyProxy[];
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 let boss: TestAgent;
 let worker: TestAgent;
 
 beforeEach(async () => {
-  clock = manualClock();
+  clock = createManualClock();
   fate = () => "pass";
   seen = [];
   const watch = (path: string, headers: IncomingHttpHeaders) => {
@@ -33,18 +33,18 @@ beforeEach(async () => {
     seen.push({ path, trace: typeof trace === "string" ? trace.slice(3, 35) : undefined });
     return fate(path);
   };
-  proxies = await Promise.all([0, 1].map(() => lossyProxy(watch)));
+  proxies = await Promise.all([0, 1].map(() => startLossyProxy(watch)));
   [a, b] = (await Promise.all(
     ["alpha", "beta"].map((name, at) =>
       startSite({ name, clock, seed: at + 1, url: proxies[at]!.url }),
     ),
-  )) as [Site, Site];
+  )) as [TestSite, TestSite];
   proxies[0]!.to(`http://127.0.0.1:${a.port}`);
   proxies[1]!.to(`http://127.0.0.1:${b.port}`);
-  await peer(a, b);
-  boss = await a.agent();
+  await addPeer(a, b);
+  boss = await a.createAgent();
   await a.deposit(boss, 10);
-  worker = await b.worker(1);
+  worker = await b.createWorker(1);
 });
 afterEach(async () => {
   await Promise.all([a.close(), b.close()]);
@@ -65,8 +65,8 @@ function breakOnce(path: string): void {
 }
 
 async function settled(): Promise<void> {
-  await until(async () => {
-    if ((await b.balance(worker)) > 0) return true;
+  await waitUntil(async () => {
+    if ((await b.getBalance(worker)) > 0) return true;
     await clock.advance(10_000);
     await Promise.all([a.relay.tick(), b.relay.tick()]);
     return false;
@@ -81,7 +81,7 @@ async function delegateAndWork(first: Record<string, string>, last: Record<strin
     body: { prompt: "work", required_capabilities: ["summarise"] },
   });
   const taskId = submission.body["task_id"];
-  const task = await until(async () => {
+  const task = await waitUntil(async () => {
     const pending = `/agent/${worker.agentId}/tasks?status=pending`;
     const { body } = await b.as(worker, "GET", pending);
     const [found] = (body["tasks"] as Task[]).filter(({ task_id }) => task_id === taskId);
@@ -94,7 +94,7 @@ async function delegateAndWork(first: Record<string, string>, last: Record<strin
   await b.request("POST", path, {
     token: await b.token(worker),
     headers: last,
-    body: receiptOf(worker, task),
+    body: createReceipt(worker, task),
   });
   await settled();
 }
@@ -129,7 +129,7 @@ test("B8: a task without a trace sends none, also when a request with a trace be
     token: await a.token(boss),
     body: { prompt: "work", required_capabilities: ["summarise"] },
   });
-  await until(() => tracesAt("/federation/v1/task/forward").length > 0);
+  await waitUntil(() => tracesAt("/federation/v1/task/forward").length > 0);
   fate = () => "pass";
   await clock.advance(60_000);
   // Its end wakes the work of the relay, which then sends everything that is due.
@@ -148,15 +148,15 @@ test("B8: a result keeps the trace of the receipt's request when the operator fr
     headers: parentOf(submitted),
     body: { prompt: "work", required_capabilities: ["summarise"] },
   });
-  const task = await taskFor(b, worker, String(body["task_id"]));
+  const task = await waitForTask(b, worker, String(body["task_id"]));
   await b.request("POST", `/agent/${task.agent_id}/task/${task.task_id}/result`, {
     token: await b.token(worker),
     headers: parentOf(done),
-    body: receiptOf(worker, task),
+    body: createReceipt(worker, task),
   });
-  await until(() => tracesAt("/federation/v1/task/result").length > 0, "the first attempt");
+  await waitUntil(() => tracesAt("/federation/v1/task/result").length > 0, "the first attempt");
   const asOperator = (path: string, sent: object) =>
-    b.request("POST", path, { token: masterToken, headers: parentOf(operator), body: sent });
+    b.request("POST", path, { token: OPERATOR_TOKEN, headers: parentOf(operator), body: sent });
   expect(await asOperator("/api/v1/admin/freeze", { reason: "an audit" })).toMatchObject({
     status: 200,
   });

@@ -1,37 +1,37 @@
 import {
-  receiptHash,
+  hashReceipt,
   verifyAttestation,
   verifyReceipt,
   type ExecutionReceipt,
 } from "@agent/receipts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  booksOf,
-  positionsOf,
+  getReconciliation,
+  getPeerPositions,
   startNetwork,
-  submitFor,
-  taskFor,
-  until,
-  work,
-  type Site,
+  submitToBest,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
 } from "../../test/network.ts";
 
 let network: Awaited<ReturnType<typeof startNetwork>>;
-let a: Site;
-let b: Site;
+let a: TestSite;
+let b: TestSite;
 beforeEach(async () => {
   network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-  [a, b] = network.sites as [Site, Site];
+  [a, b] = network.sites as [TestSite, TestSite];
 });
 afterEach(() => network.close());
 
 describe("two relays over sockets", () => {
   test("price 1.00: 0.05 to the first, 0.0475 to the second, 0.9025 to the worker", async () => {
-    const boss = await a.agent();
+    const boss = await a.createAgent();
     await a.deposit(boss, 10);
-    const worker = await b.worker(1);
+    const worker = await b.createWorker(1);
 
-    const submitted = await submitFor(a, boss);
+    const submitted = await submitToBest(a, boss);
     expect(submitted).toMatchObject({
       status: 201,
       body: {
@@ -42,16 +42,19 @@ describe("two relays over sockets", () => {
         },
       },
     });
-    const task = await taskFor(b, worker);
+    const task = await waitForTask(b, worker);
     expect(task.task_id).toBe(submitted.body["task_id"]);
-    expect(await work(b, worker, task)).toMatchObject({ status: 200 });
+    expect(await completeTask(b, worker, task)).toMatchObject({ status: 200 });
 
-    await until(async () => (await a.balance(boss)) === 9, "the payer is charged");
-    await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
-    expect(await positionsOf(a)).toEqual({ [b.relayId]: 0.95 });
-    expect(await positionsOf(b)).toEqual({ [a.relayId]: -0.95 });
-    expect(await booksOf(a)).toMatchObject({ consistent: true, totals: { fees: 0.05, holds: 0 } });
-    expect(await booksOf(b)).toMatchObject({
+    await waitUntil(async () => (await a.getBalance(boss)) === 9, "the payer is charged");
+    await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+    expect(await getPeerPositions(a)).toEqual({ [b.relayId]: 0.95 });
+    expect(await getPeerPositions(b)).toEqual({ [a.relayId]: -0.95 });
+    expect(await getReconciliation(a)).toMatchObject({
+      consistent: true,
+      totals: { fees: 0.05, holds: 0 },
+    });
+    expect(await getReconciliation(b)).toMatchObject({
       consistent: true,
       totals: { fees: 0.0475, holds: 0 },
     });
@@ -59,8 +62,8 @@ describe("two relays over sockets", () => {
 });
 
 test("an agent of another relay is found by its id, and what it did is shown with that relay's word", async () => {
-  const boss = await a.agent();
-  const worker = await b.worker(0);
+  const boss = await a.createAgent();
+  const worker = await b.createWorker(0);
   const found = await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
   expect(found).toMatchObject({
     status: 200,
@@ -72,19 +75,19 @@ test("an agent of another relay is found by its id, and what it did is shown wit
       endpoint_url: null,
     },
   });
-  const nobody = await a.as(boss, "GET", `/api/v1/agents/${a.stranger().agentId}`);
+  const nobody = await a.as(boss, "GET", `/api/v1/agents/${a.createUnknownAgent().agentId}`);
   expect(nobody).toMatchObject({ status: 404, body: { code: "agent.not_found" } });
 
   const path = `/agent/${worker.agentId}/task`;
   const submitted = await a.as(boss, "POST", path, { prompt: "work" });
   const taskId = String(submitted.body["task_id"]);
-  await work(b, worker, await taskFor(b, worker, taskId));
-  const { receipt, attestation } = await until(async () => {
+  await completeTask(b, worker, await waitForTask(b, worker, taskId));
+  const { receipt, attestation } = await waitUntil(async () => {
     const { body } = await a.as(boss, "GET", `${path}/${taskId}`);
     return body["receipt"] !== null && body;
   }, "the result comes back");
   const publicKey = String((await b.request("GET", "/federation/v1/identity")).body["public_key"]);
-  const about = { taskId, receiptHash: receiptHash(receipt as ExecutionReceipt) };
+  const about = { taskId, receiptHash: hashReceipt(receipt as ExecutionReceipt) };
   expect(verifyAttestation(attestation, { publicKey, relayId: b.relayId, ...about })).toMatchObject(
     {
       valid: true,
@@ -96,26 +99,29 @@ test("an agent of another relay is found by its id, and what it did is shown wit
 });
 
 test("a task that no peer would take is tried again when the peer is there again", async () => {
-  const boss = await a.agent();
-  const worker = await b.worker(0);
+  const boss = await a.createAgent();
+  const worker = await b.createWorker(0);
   const path = `/agent/${worker.agentId}/task`;
   await a.as(boss, "GET", `/api/v1/agents/${worker.agentId}`);
   b.relay.drain();
   const { body } = await a.as(boss, "POST", path, { prompt: "work" });
   const taskId = String(body["task_id"]);
-  await until(() => a.logged("federation.task.forward").length > 0, "the forward is refused");
+  await waitUntil(
+    () => a.listLogged("federation.task.forward").length > 0,
+    "the forward is refused",
+  );
   const open = await a.as(boss, "GET", `${path}/${taskId}`);
   expect(open.body).toMatchObject({ task: { status: "pending" } });
   await network.clock.advance(60_000);
   await a.relay.tick();
-  await until(() => a.logged("federation.task.forward").length > 1, "it is tried again");
+  await waitUntil(() => a.listLogged("federation.task.forward").length > 1, "it is tried again");
 });
 
 describe("B1: a priced agent of another relay", () => {
   test("B1: is no target and no candidate for a capability that it does not list", async () => {
-    const boss = await a.agent();
+    const boss = await a.createAgent();
     await a.deposit(boss, 10);
-    const worker = await b.worker(2);
+    const worker = await b.createWorker(2);
     await b.as(worker, "POST", "/api/v1/agents/register", {
       agent_id: worker.agentId,
       endpoint_url: "http://127.0.0.1:1/mcp",
@@ -131,7 +137,7 @@ describe("B1: a priced agent of another relay", () => {
     expect(elsewhere).toMatchObject({ status: 201, body: { routing_choice: null } });
     const found = await a.as(boss, "GET", "/api/v1/agents/discover?capability=translate");
     expect(found.body["agents"]).toEqual([]);
-    expect(await a.balance(boss)).toBe(10);
+    expect(await a.getBalance(boss)).toBe(10);
     const asListed = { prompt: "work", required_capabilities: ["summarise"] };
     expect(await a.as(boss, "POST", `/agent/${worker.agentId}/task`, asListed)).toMatchObject({
       status: 201,
@@ -140,29 +146,29 @@ describe("B1: a priced agent of another relay", () => {
   });
 
   test("B1: that has no price takes any capability at price 0", async () => {
-    const [boss, worker] = [await a.agent(), await b.worker(0)];
+    const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
     const wanted = { prompt: "work", required_capabilities: ["made up"] };
     const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, wanted);
     expect(submitted).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
-    const task = await taskFor(b, worker, String(submitted.body["task_id"]));
-    expect((await work(b, worker, task)).status).toBe(200);
+    const task = await waitForTask(b, worker, String(submitted.body["task_id"]));
+    expect((await completeTask(b, worker, task)).status).toBe(200);
   });
 });
 
 test("B12: a task that lives longer than both relays' own time does so at the peer as well", async () => {
-  const [boss, worker] = [await a.agent(), await b.worker(0)];
+  const [boss, worker] = [await a.createAgent(), await b.createWorker(0)];
   const submitted = await a.as(boss, "POST", `/agent/${worker.agentId}/task`, {
     prompt: "work",
     ttl_ms: 7_200_000,
   });
   const { expires_at, task_id } = submitted.body as { expires_at: number; task_id: string };
   expect(expires_at).toBe(network.clock.now() + 7_200_000);
-  expect(await taskFor(b, worker, task_id)).toMatchObject({ expires_at });
+  expect(await waitForTask(b, worker, task_id)).toMatchObject({ expires_at });
   await network.clock.advance(3_000_000);
   await Promise.all([a, b].map((site) => site.relay.tick()));
-  const task = await taskFor(b, worker, task_id);
-  expect((await work(b, worker, task)).status).toBe(200);
-  await until(async () => {
+  const task = await waitForTask(b, worker, task_id);
+  expect((await completeTask(b, worker, task)).status).toBe(200);
+  await waitUntil(async () => {
     const { body } = await a.as(boss, "GET", `/agent/${worker.agentId}/task/${task_id}`);
     return (body["task"] as { status: string }).status === "completed";
   }, "the result comes back");

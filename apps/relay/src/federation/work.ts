@@ -1,16 +1,16 @@
 import { limits } from "@agent/wire";
-import { bookSettlement } from "./book-settlement.ts";
-import { askPeerCancel } from "./ask-peer-cancel.ts";
-import { deliverSettlement } from "./deliver-settlement.ts";
+import { receiveSettlement } from "./book-settlement.ts";
+import { sendPeerCancel } from "./ask-peer-cancel.ts";
+import { sendSettlement } from "./deliver-settlement.ts";
 import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
 import type { FederationServices } from "./federation.ts";
 import { resendForward } from "./forward-task.ts";
-import { dueInbound } from "./inbound-store.ts";
-import { beatPeers } from "./notices.ts";
-import { dueOutbound } from "./outbound-store.ts";
-import { dueOutbox } from "./outbox-store.ts";
-import { returnResult } from "./return-result.ts";
+import { listDueInbound } from "./inbound-store.ts";
+import { sendHeartbeats } from "./notices.ts";
+import { listDueOutbound } from "./outbound-store.ts";
+import { listDueOutbox } from "./outbox-store.ts";
+import { sendResult } from "./return-result.ts";
 
 /** What a relay that federates does by itself; nobody who asks for it waits for a peer. */
 export interface FederationWork {
@@ -26,7 +26,7 @@ export interface FederationWork {
 /** Undefined while federation is off. */
 export function startFederationWork(services: Services): FederationWork | undefined {
   const { federation, router } = services;
-  return federation && createFederationWork({ ...services, federation }, router.takeBack);
+  return federation && createFederationWork({ ...services, federation }, router.reassignStalled);
 }
 
 /** `reroute` is told of a task that certainly did not arrive. */
@@ -35,43 +35,43 @@ function createFederationWork(
   reroute: (taskId: string) => void,
 ): FederationWork {
   const { storage, runtime, federation } = services;
-  const underWay = new Map<string, Promise<void>>();
+  const inFlight = new Map<string, Promise<void>>();
   let stopped = false;
 
   /** One of a name at a time, in the trace of the row that it is about. */
   function begin(name: string, work: () => Promise<void>, trace: string | null = null): void {
-    if (stopped || underWay.has(name)) return;
+    if (stopped || inFlight.has(name)) return;
     const running = withStoredTrace(trace, work)
       .catch((error: unknown) =>
         federation.log.error("federation.work_failed", { work: name, error: String(error) }),
       )
-      .finally(() => underWay.delete(name));
-    underWay.set(name, running);
+      .finally(() => inFlight.delete(name));
+    inFlight.set(name, running);
   }
 
   async function deliver(): Promise<void> {
     if (stopped) return;
     const now = runtime.now();
-    const room = limits.federationDeliveries - underWay.size;
-    if (room <= 0) return;
+    const capacity = limits.federationDeliveries - inFlight.size;
+    if (capacity <= 0) return;
     const [forwards, results, settlements] = await Promise.all([
-      dueOutbound(storage.read, now, room),
-      dueInbound(storage.read, now, room),
-      dueOutbox(storage.read, now, room),
+      listDueOutbound(storage.read, now, capacity),
+      listDueInbound(storage.read, now, capacity),
+      listDueOutbox(storage.read, now, capacity),
     ]);
     for (const { task_id, trace } of forwards) {
       const send = async () => {
         await resendForward(services, task_id, reroute);
-        await askPeerCancel(services, task_id);
+        await sendPeerCancel(services, task_id);
       };
       begin(`forward ${task_id}`, send, trace);
     }
     for (const { task_id, trace } of results) {
-      const bring = () => returnResult(services, task_id, bookSettlement);
-      begin(`result ${task_id}`, bring, trace);
+      const sendBack = () => sendResult(services, task_id, receiveSettlement);
+      begin(`result ${task_id}`, sendBack, trace);
     }
     for (const { settlement_id, trace } of settlements) {
-      const deliver = () => deliverSettlement(services, settlement_id);
+      const deliver = () => sendSettlement(services, settlement_id);
       begin(`settlement ${settlement_id}`, deliver, trace);
     }
   }
@@ -81,18 +81,18 @@ function createFederationWork(
     deliver,
     heartbeat: () =>
       begin("heartbeat", async () => {
-        await beatPeers(services);
+        await sendHeartbeats(services);
         // While the relay is frozen nothing else may be begun.
         if (services.freezer.frozen() !== undefined) return;
-        const untaken = [...federation.untaken];
-        federation.untaken.clear();
+        const untaken = [...federation.undeliveredTasks];
+        federation.undeliveredTasks.clear();
         for (const taskId of untaken) reroute(taskId);
       }),
     stop() {
       stopped = true;
     },
     async idle() {
-      while (underWay.size > 0) await Promise.all(underWay.values());
+      while (inFlight.size > 0) await Promise.all(inFlight.values());
     },
   };
 }

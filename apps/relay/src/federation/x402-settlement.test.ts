@@ -1,20 +1,27 @@
 import { verifySettlementRecord } from "@agent/receipts";
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Settlement } from "@agent/wire";
 import { expect, test } from "vitest";
-import { booksOf, startNetwork, taskFor, until, work, type Site } from "../../test/network.ts";
-import { startFacilitator, x402Env } from "../../test/x402-facilitator.ts";
+import {
+  getReconciliation,
+  startNetwork,
+  waitForTask,
+  waitUntil,
+  completeTask,
+  type TestSite,
+} from "../../test/network.ts";
+import { startLocalFacilitator, x402Env } from "../../test/x402-facilitator.ts";
 import { openWallet } from "../../test/x402-wallet.ts";
 
 test("B11: a task that is paid by x402 and done at another relay names the payment in the records of both", async () => {
   let now = () => 0;
-  const facilitator = await startFacilitator(() => now());
+  const facilitator = await startLocalFacilitator(() => now());
   const network = await startNetwork(["alpha", "beta"], [[0, 1]], x402Env(facilitator.url));
   now = network.clock.now;
-  const [a, b] = network.sites as [Site, Site];
-  const wallet = openWallet(seededRandom(7).randomBytes, network.clock.now);
-  const boss = await a.agent();
-  const worker = await b.worker(1);
+  const [a, b] = network.sites as [TestSite, TestSite];
+  const wallet = openWallet(createSeededRandom(7).randomBytes, network.clock.now);
+  const boss = await a.createAgent();
+  const worker = await b.createWorker(1);
   await a.relay.tick();
   const submit = async (headers: Record<string, string> = {}) =>
     a.request("POST", `/agent/${boss.agentId}/task`, {
@@ -22,19 +29,22 @@ test("B11: a task that is paid by x402 and done at another relay names the payme
       body: { prompt: "work", required_capabilities: ["summarise"] },
       headers,
     });
-  const asked = await until(async () => {
+  const asked = await waitUntil(async () => {
     const { headers } = await submit();
     return headers.has("payment-required") && headers;
   }, "a payment is asked for");
   const reply = await submit(await wallet.pay(asked));
   expect(reply).toMatchObject({ status: 201 });
-  await work(b, worker, await taskFor(b, worker));
-  await until(async () => (await b.balance(worker)) === 0.9025, "the worker is paid");
-  await until(async () => (await booksOf(a)).totals["holds"] === 0, "the payer is charged");
+  await completeTask(b, worker, await waitForTask(b, worker));
+  await waitUntil(async () => (await b.getBalance(worker)) === 0.9025, "the worker is paid");
+  await waitUntil(
+    async () => (await getReconciliation(a)).totals["holds"] === 0,
+    "the payer is charged",
+  );
 
-  const recordAt = async (site: Site, of: TestAgent) => {
+  const recordAt = async (site: TestSite, of: TestAgent) => {
     const path = `/api/v1/agents/${of.agentId}/settlements`;
-    const { body } = await site.asMaster("GET", path);
+    const { body } = await site.asOperator("GET", path);
     const [settlement] = body["settlements"] as Settlement[];
     expect(verifySettlementRecord(settlement)).toMatchObject({ valid: true });
     return settlement;
@@ -47,8 +57,8 @@ test("B11: a task that is paid by x402 and done at another relay names the payme
     x402_network: "eip155:84532",
     issuer: b.did,
   });
-  expect(await booksOf(a)).toMatchObject({ consistent: true });
-  expect(await booksOf(b)).toMatchObject({ consistent: true });
+  expect(await getReconciliation(a)).toMatchObject({ consistent: true });
+  expect(await getReconciliation(b)).toMatchObject({ consistent: true });
   await network.close();
   await facilitator.close();
 });

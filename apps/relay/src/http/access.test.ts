@@ -4,15 +4,20 @@ import type { TestAgent } from "@agent/testkit";
 import { operations, scopes, type Operation, type OperationName } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { federated } from "../../test/contract/federation.ts";
-import { pathOf, samples, unknownId } from "../../test/contract/samples.ts";
-import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { buildPath, samples, UNKNOWN_ID } from "../../test/contract/samples.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let agent: TestAgent;
 let other: TestAgent;
 beforeAll(async () => {
   t = await startTestRelay(federated);
-  [agent, other] = [await t.agent(), await t.agent()];
+  [agent, other] = [await t.createAgent(), await t.createAgent()];
 });
 afterAll(() => t.close());
 
@@ -71,7 +76,7 @@ describe("AC1 a bearer", () => {
     "401 auth.verification_failed: for another relay": () =>
       withToken(signed({ claims: { aud: other.did } })),
     "403 auth.device_not_authorized: of a device that nobody knows": () =>
-      withToken(signed({ header: { kid: t.stranger().deviceId } })),
+      withToken(signed({ header: { kid: t.createUnknownAgent().deviceId } })),
     "403 auth.device_not_authorized: of another agent's device": () =>
       withToken(signed({ header: { kid: other.deviceId } })),
     "403 auth.device_not_authorized: naming another agent than the device's": () =>
@@ -98,23 +103,23 @@ describe("AC1 a bearer", () => {
 
 describe("AC2 the operator's token", () => {
   test("is taken as it is", async () => {
-    expect(await withToken(masterToken)).toMatchObject({ status: 200 });
+    expect(await withToken(OPERATOR_TOKEN)).toMatchObject({ status: 200 });
   });
 
   test.each([
-    ["two spaces", `Bearer  ${masterToken}`],
-    ["a tab", `Bearer\t${masterToken}`],
-    ["no scheme", masterToken],
+    ["two spaces", `Bearer  ${OPERATOR_TOKEN}`],
+    ["a tab", `Bearer\t${OPERATOR_TOKEN}`],
+    ["no scheme", OPERATOR_TOKEN],
     ["no token", "Bearer"],
     ["an empty token", "Bearer "],
-    ["one character more", `Bearer ${masterToken}x`],
-    ["one character less", `Bearer ${masterToken.slice(0, -1)}`],
-    ["another case of the token", `Bearer ${masterToken.toUpperCase()}`],
-    ["a word behind it", `Bearer ${masterToken} x`],
-    ["the header twice", `Bearer ${masterToken}, Bearer ${masterToken}`],
-    ["a comma behind it", `Bearer ${masterToken},`],
-    ["quotes", `Bearer "${masterToken}"`],
-    ["an agent's prefix", `Bearer agent:${masterToken}`],
+    ["one character more", `Bearer ${OPERATOR_TOKEN}x`],
+    ["one character less", `Bearer ${OPERATOR_TOKEN.slice(0, -1)}`],
+    ["another case of the token", `Bearer ${OPERATOR_TOKEN.toUpperCase()}`],
+    ["a word behind it", `Bearer ${OPERATOR_TOKEN} x`],
+    ["the header twice", `Bearer ${OPERATOR_TOKEN}, Bearer ${OPERATOR_TOKEN}`],
+    ["a comma behind it", `Bearer ${OPERATOR_TOKEN},`],
+    ["quotes", `Bearer "${OPERATOR_TOKEN}"`],
+    ["an agent's prefix", `Bearer agent:${OPERATOR_TOKEN}`],
   ])("is not taken with %s", async (_, header) => {
     expect(await withHeader(header)).toMatchObject({ status: 403 });
   });
@@ -122,7 +127,7 @@ describe("AC2 the operator's token", () => {
   test.each(["bearer", "BEARER", "bEARER"])(
     "G7: the scheme's case does not count: %s is taken",
     async (scheme) => {
-      expect(await withHeader(`${scheme} ${masterToken}`)).toMatchObject({ status: 200 });
+      expect(await withHeader(`${scheme} ${OPERATOR_TOKEN}`)).toMatchObject({ status: 200 });
       expect(await withHeader(`${scheme} ${signed()}`)).toMatchObject({ status: 200 });
       expect(await withHeader(`${scheme} junk`)).toMatchObject({ status: 403 });
     },
@@ -131,7 +136,7 @@ describe("AC2 the operator's token", () => {
   test.each(["Basic", "Digest", "bearers"])(
     "G7: credentials of the scheme %s are 401 with a challenge",
     async (scheme) => {
-      const { status, body, headers } = await withHeader(`${scheme} ${btoa(masterToken)}`);
+      const { status, body, headers } = await withHeader(`${scheme} ${btoa(OPERATOR_TOKEN)}`);
       expect([status, body["code"], headers.get("www-authenticate")]).toEqual([
         401,
         "auth.missing",
@@ -198,8 +203,8 @@ describe("AC4, MN5 access is denied by default:", () => {
   /** The sample request, with the agent wherever it names one. */
   function ask(name: OperationName, token: string, as?: Pick<TestAgent, "agentId">) {
     const { body } = samples[name];
-    const raw = body && JSON.stringify(body).replaceAll(unknownId, as?.agentId ?? unknownId);
-    const path = pathOf(name, as?.agentId);
+    const raw = body && JSON.stringify(body).replaceAll(UNKNOWN_ID, as?.agentId ?? UNKNOWN_ID);
+    const path = buildPath(name, as?.agentId);
     return t.request(operations[name].method, path, { token, ...(raw !== undefined && { raw }) });
   }
 
@@ -207,12 +212,12 @@ describe("AC4, MN5 access is denied by default:", () => {
   const others = rows.filter(([, { auth }]) => auth !== "peer");
 
   test.each(others)("%s lets the operator in", async (name) => {
-    expect([401, 403]).not.toContain((await ask(name, masterToken)).status);
+    expect([401, 403]).not.toContain((await ask(name, OPERATOR_TOKEN)).status);
   });
 
   test.each(signed)("%s lets nobody in but relays by their signatures", async (name) => {
     const own = await t.token(agent);
-    for (const token of [masterToken, own]) {
+    for (const token of [OPERATOR_TOKEN, own]) {
       expect(await ask(name, token)).toMatchObject({
         status: 403,
         body: { code: "federation.signature_invalid" },
@@ -222,7 +227,7 @@ describe("AC4, MN5 access is denied by default:", () => {
 
   test.each(guarded)("%s lets an agent in, as itself and with the one scope", async (name, row) => {
     // One of its own, for some operations end it.
-    const self = await t.agent();
+    const self = await t.createAgent();
     const token = await t.token(self, row.scope === undefined ? [] : [row.scope]);
     expect([401, 403]).not.toContain((await ask(name, token, self)).status);
   });
@@ -230,12 +235,12 @@ describe("AC4, MN5 access is denied by default:", () => {
   test.each(rows.filter(([, { ownerOnly }]) => ownerOnly))(
     "%s keeps an agent off another agent's path, and changes nothing there",
     async (name) => {
-      const before = await t.asMaster("GET", balanceOf(other));
+      const before = await t.asOperator("GET", balanceOf(other));
       expect(await ask(name, await t.token(agent), other)).toMatchObject({
         status: 403,
         body: { code: "auth.not_owner" },
       });
-      expect((await t.asMaster("GET", balanceOf(other))).body).toEqual(before.body);
+      expect((await t.asOperator("GET", balanceOf(other))).body).toEqual(before.body);
     },
   );
 

@@ -2,13 +2,13 @@ import { looksLikeToken } from "@agent/client";
 import { refuse, type Operation, type Refusal } from "@agent/wire";
 import type { Caller } from "../identity/caller.ts";
 import type { OperatorTokens } from "../identity/operator-tokens.ts";
-import type { TokenChecker } from "../identity/tokens.ts";
+import type { TokenVerifier } from "../identity/tokens.ts";
 
-type CallerOr<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
+type CallerResult<R extends Refusal> = { readonly ok: true; readonly caller: Caller } | R;
 
 /** Reads a bearer (docs/decisions.md, 2): one of the operator's tokens, or a token that a device signed. */
-export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenChecker) {
-  return async function authenticate(header: string | undefined): Promise<CallerOr<Refusal>> {
+export function createAuthenticator(operatorTokens: OperatorTokens, tokens: TokenVerifier) {
+  return async function authenticate(header: string | undefined): Promise<CallerResult<Refusal>> {
     if (header === undefined) return refuse("auth.missing");
     const bearer = /^Bearer (\S+)$/i.exec(header)?.[1];
     if (bearer === undefined) {
@@ -18,7 +18,7 @@ export function createAuthenticator(operatorTokens: OperatorTokens, tokens: Toke
     const looksSigned = looksLikeToken(bearer);
     const operator = operatorTokens.find(bearer, looksSigned);
     if (operator !== undefined) return { ok: true, caller: operator };
-    return looksSigned ? tokens.check(bearer) : refuse("auth.unknown_token");
+    return looksSigned ? tokens.verify(bearer) : refuse("auth.unknown_token");
   };
 }
 

@@ -1,7 +1,7 @@
-import { jsonVectors } from "@agent/testkit";
+import { loadJsonVectors } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import { parseObject, readText } from "./body.ts";
+import { parseJsonObject, readBodyText } from "./body.ts";
 
 function requestOf(body: RequestInit["body"], headers: Record<string, string> = {}): Request {
   return new Request("http://relay.test/", {
@@ -36,7 +36,7 @@ describe("a body's media type", () => {
     "application/ld+json",
     "application/vnd.agent.v1+json ;v=1",
   ])("%s is taken", async (type) => {
-    expect(await readText(requestOf("{}", { "content-type": type }))).toEqual({
+    expect(await readBodyText(requestOf("{}", { "content-type": type }))).toEqual({
       ok: true,
       text: "{}",
     });
@@ -45,7 +45,7 @@ describe("a body's media type", () => {
   test("may be left out", async () => {
     const request = requestOf(new TextEncoder().encode("{}"));
     expect(request.headers.has("content-type")).toBe(false);
-    expect(await readText(request)).toMatchObject({ ok: true });
+    expect(await readBodyText(request)).toMatchObject({ ok: true });
   });
 
   test.each([
@@ -57,7 +57,7 @@ describe("a body's media type", () => {
     "text/json",
     "application/xml",
   ])("%s is refused", async (type) => {
-    expect(await readText(requestOf("{}", { "content-type": type }))).toMatchObject({
+    expect(await readBodyText(requestOf("{}", { "content-type": type }))).toMatchObject({
       code: "request.media_type",
     });
   });
@@ -67,7 +67,7 @@ describe("a body's media type", () => {
       "content-type": "application/json",
       "content-encoding": encoding,
     });
-    expect(await readText(request)).toMatchObject({ code: "request.media_type" });
+    expect(await readBodyText(request)).toMatchObject({ code: "request.media_type" });
     expect(request.bodyUsed).toBe(false);
   });
 });
@@ -81,14 +81,14 @@ describe("a body's size", () => {
       length > limits.requestBytes ? { code: "request.too_large" } : { ok: true, text };
     const bytes = new TextEncoder().encode(text);
     const declared = requestOf(bytes, { ...json, "content-length": String(length) });
-    expect(await readText(declared)).toMatchObject(expected);
+    expect(await readBodyText(declared)).toMatchObject(expected);
     const pieces = [bytes.subarray(0, 1_000), bytes.subarray(1_000)];
-    expect(await readText(requestOf(streamOf(pieces), json))).toMatchObject(expected);
+    expect(await readBodyText(requestOf(streamOf(pieces), json))).toMatchObject(expected);
   });
 
   test("is counted in bytes, not in characters", async () => {
     const text = JSON.stringify("é".repeat(limits.requestBytes / 2));
-    expect(await readText(requestOf(text, json))).toMatchObject({ code: "request.too_large" });
+    expect(await readBodyText(requestOf(text, json))).toMatchObject({ code: "request.too_large" });
   });
 
   test("stops being read once it is past the limit", async () => {
@@ -99,7 +99,9 @@ describe("a body's size", () => {
         controller.enqueue(new Uint8Array(65_536));
       },
     });
-    expect(await readText(requestOf(endless, json))).toMatchObject({ code: "request.too_large" });
+    expect(await readBodyText(requestOf(endless, json))).toMatchObject({
+      code: "request.too_large",
+    });
     expect(given).toBeLessThan(25);
   });
 });
@@ -108,7 +110,7 @@ describe("a body's bytes", () => {
   test("may be cut anywhere within a character", async () => {
     const bytes = new TextEncoder().encode('{"a":"\u{1f600}"}');
     const pieces = [...bytes].map((byte) => Uint8Array.of(byte));
-    expect(await readText(requestOf(streamOf(pieces)))).toEqual({
+    expect(await readBodyText(requestOf(streamOf(pieces)))).toEqual({
       ok: true,
       text: '{"a":"\u{1f600}"}',
     });
@@ -121,37 +123,37 @@ describe("a body's bytes", () => {
     ["a character that is cut off", [0xe2, 0x82]],
   ])("have to be UTF-8: %s", async (_, bytes) => {
     const body = Uint8Array.from([0x22, ...bytes, 0x22]);
-    expect(await readText(requestOf(body))).toMatchObject({ code: "request.malformed_json" });
+    expect(await readBodyText(requestOf(body))).toMatchObject({ code: "request.malformed_json" });
   });
 
   test("that stop coming are refused as late, not reported as a failure", async () => {
     const broken = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error("socket hang up")),
     });
-    expect(await readText(requestOf(broken))).toMatchObject({ code: "request.timeout" });
+    expect(await readBodyText(requestOf(broken))).toMatchObject({ code: "request.timeout" });
   });
 });
 
 describe("a body's text", () => {
   test.each(["", " ", "\n\t "])("%j is the empty object", (text) => {
-    expect(parseObject(text)).toEqual({ ok: true, value: {} });
+    expect(parseJsonObject(text)).toEqual({ ok: true, value: {} });
   });
 
   test.each(["[]", "[{}]", '"x"', "1", "null", "true"])("%s is no object", (text) => {
-    expect(parseObject(text)).toMatchObject({ code: "request.invalid" });
+    expect(parseJsonObject(text)).toMatchObject({ code: "request.invalid" });
   });
 
   test("may be nested 64 levels deep and no deeper, in objects and arrays alike", () => {
-    expect(parseObject(nested(64))).toMatchObject({ ok: true });
-    expect(parseObject(nested(65))).toMatchObject({ code: "request.too_deep" });
+    expect(parseJsonObject(nested(64))).toMatchObject({ ok: true });
+    expect(parseJsonObject(nested(65))).toMatchObject({ code: "request.too_deep" });
     const inArray = (levels: number) => `{"a":${"[".repeat(levels)}${"]".repeat(levels)}}`;
-    expect(parseObject(inArray(63))).toMatchObject({ ok: true });
-    expect(parseObject(inArray(64))).toMatchObject({ code: "request.too_deep" });
-    expect(parseObject(nested(200_000))).toMatchObject({ code: "request.too_deep" });
+    expect(parseJsonObject(inArray(63))).toMatchObject({ ok: true });
+    expect(parseJsonObject(inArray(64))).toMatchObject({ code: "request.too_deep" });
+    expect(parseJsonObject(nested(200_000))).toMatchObject({ code: "request.too_deep" });
   });
 
   test("keeps members of any name, and of two of one name the last", () => {
-    const parsed = parseObject('{"__proto__":{"polluted":true},"a":1,"a":2}');
+    const parsed = parseJsonObject('{"__proto__":{"polluted":true},"a":1,"a":2}');
     expect(parsed.ok && Object.keys(parsed.value)).toEqual(["__proto__", "a"]);
     expect(parsed).toMatchObject({ value: { a: 2 } });
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
@@ -159,9 +161,9 @@ describe("a body's text", () => {
 
   test("is JSON by the published cases, in the bytes that they have", async () => {
     const wrong: string[] = [];
-    for (const { name, bytes, expect: verdict } of jsonVectors()) {
-      const read = await readText(requestOf(Uint8Array.from(bytes)));
-      const parsed = read.ok ? parseObject(`{"member":${read.text}}`) : read;
+    for (const { name, bytes, expect: verdict } of loadJsonVectors()) {
+      const read = await readBodyText(requestOf(Uint8Array.from(bytes)));
+      const parsed = read.ok ? parseJsonObject(`{"member":${read.text}}`) : read;
       const taken = parsed.ok || parsed.code === "request.too_deep";
       if (verdict !== "any" && taken !== (verdict === "accept")) wrong.push(name);
     }

@@ -2,12 +2,12 @@ import { limits, refuse, type Refusal } from "@agent/wire";
 import { refuseField } from "./validate.ts";
 
 // A mark in front would be taken off, and what is kept byte for byte would lack it.
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-type Read<T> = ({ readonly ok: true } & T) | Refusal;
+type ReadResult<T> = ({ readonly ok: true } & T) | Refusal;
 
 /** Reads a request's JSON text, never more than the limit, whatever its headers claim. */
-export async function readText(request: Request): Promise<Read<{ text: string }>> {
+export async function readBodyText(request: Request): Promise<ReadResult<{ text: string }>> {
   const { headers } = request;
   const type = headers.get("content-type");
   if (type !== null && !/^application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(type)) {
@@ -25,7 +25,7 @@ export async function readText(request: Request): Promise<Read<{ text: string }>
   }
   if (bytes === undefined) return refuse("request.too_large");
   try {
-    return { ok: true, text: utf8.decode(bytes) };
+    return { ok: true, text: utf8Decoder.decode(bytes) };
   } catch {
     return refuse("request.malformed_json", "it is not UTF-8");
   }
@@ -50,7 +50,7 @@ async function readBytes(request: Request): Promise<Uint8Array | undefined> {
 }
 
 /** Parses a JSON object; a blank text is the empty object, so that bodies of optional members may be left out. */
-export function parseObject(text: string): Read<{ value: object }> {
+export function parseJsonObject(text: string): ReadResult<{ value: object }> {
   if (text.trim() === "") return { ok: true, value: {} };
   let value: unknown;
   try {
@@ -61,15 +61,19 @@ export function parseObject(text: string): Read<{ value: object }> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     return refuseField("", "body has to be a JSON object");
   }
-  if (deeperThan(value, limits.jsonDepth)) return refuse("request.too_deep");
+  if (exceedsDepth(value, limits.jsonDepth)) return refuse("request.too_deep");
   return { ok: true, value };
 }
 
 /** Recursive schemas and serialisers overflow on hostile nesting, so depth is looked at first. */
-function deeperThan(value: object, depth: number): boolean {
+function exceedsDepth(value: object, depth: number): boolean {
   if (depth === 0) return true;
   for (const member of Object.values(value)) {
-    if (typeof member === "object" && member !== null && deeperThan(member as object, depth - 1)) {
+    if (
+      typeof member === "object" &&
+      member !== null &&
+      exceedsDepth(member as object, depth - 1)
+    ) {
       return true;
     }
   }

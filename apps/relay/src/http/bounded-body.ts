@@ -1,17 +1,17 @@
 export interface BodyBounds {
   readonly maxBytes: number;
   /** The error of a body that is longer, as its reader sees it. */
-  readonly tooLong: () => Error;
+  readonly createTooLongError: () => Error;
   /** Turns an error of the source into the one its reader sees. */
-  readonly failed: (error: unknown) => unknown;
+  readonly mapError: (error: unknown) => unknown;
   /** Called once, when the body has ended in any way. */
-  readonly ended: () => void;
+  readonly onEnd: () => void;
 }
 
 /** Passes a body on chunk by chunk and counts; a longer one is cut off as a failure. */
 export function boundedBody(
   source: ReadableStream<Uint8Array>,
-  { maxBytes, tooLong, failed, ended }: BodyBounds,
+  { maxBytes, createTooLongError: tooLong, mapError: failed, onEnd: ended }: BodyBounds,
 ): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   let bytes = 0;

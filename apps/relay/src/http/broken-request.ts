@@ -1,27 +1,27 @@
 import { STATUS_CODES, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { errorBody, errors, refuse, type Refusal } from "@agent/wire";
+import { buildErrorBody, errors, refuse, type Refusal } from "@agent/wire";
 
 /**
  * Answers bytes that never became a request, because they are no HTTP or came too slowly, with the
  * same error body as everywhere: no route is asked for these.
  */
-export function answerBrokenRequests(server: Server, newRequestId: () => string): void {
+export function answerMalformedRequests(server: Server, newRequestId: () => string): void {
   const answers = new WeakMap<Socket, ServerResponse>();
   server.on("request", (request, answer) => void answers.set(request.socket, answer));
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => {
     const answer = answers.get(socket);
     const isAnswering = answer !== undefined && answer.headersSent && !answer.writableFinished;
     // Nothing may be written into an answer that has begun.
-    if (socket.writable && !isAnswering) socket.write(answerTo(error, newRequestId()));
+    if (socket.writable && !isAnswering) socket.write(formatErrorResponse(error, newRequestId()));
     socket.destroy(error);
   });
 }
 
-function answerTo(error: NodeJS.ErrnoException, requestId: string): string {
-  const refusal = refusalOf(error);
+function formatErrorResponse(error: NodeJS.ErrnoException, requestId: string): string {
+  const refusal = toRefusal(error);
   const { status } = errors[refusal.code];
-  const body = JSON.stringify(errorBody(refusal, requestId));
+  const body = JSON.stringify(buildErrorBody(refusal, requestId));
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
     "Connection: close",
@@ -33,7 +33,7 @@ function answerTo(error: NodeJS.ErrnoException, requestId: string): string {
   ].join("\r\n");
 }
 
-function refusalOf({ code }: NodeJS.ErrnoException): Refusal {
+function toRefusal({ code }: NodeJS.ErrnoException): Refusal {
   if (code === "ERR_HTTP_REQUEST_TIMEOUT") return refuse("request.timeout");
   if (code === "HPE_HEADER_OVERFLOW") return refuse("request.invalid", "headers are too large");
   return refuse("request.invalid", "it is not HTTP");

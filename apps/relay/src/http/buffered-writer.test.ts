@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { bufferedWriter } from "./buffered-writer.ts";
+import { createBufferedWriter } from "./buffered-writer.ts";
 
 function open() {
   const written: string[] = [];
   const scheduled: (() => void)[] = [];
-  const writer = bufferedWriter({ write: (text) => written.push(text) }, (flush) =>
+  const writer = createBufferedWriter({ write: (text) => written.push(text) }, (flush) =>
     scheduled.push(flush),
   );
   return { writer, written, runTurn: () => scheduled.splice(0).forEach((flush) => flush()) };

@@ -1,4 +1,4 @@
-const MAX_PENDING = 65_536;
+const MAX_PENDING_CHARACTERS = 65_536;
 
 export interface BufferedWriter {
   /** Takes one line without its line end. */
@@ -8,7 +8,7 @@ export interface BufferedWriter {
 }
 
 /** Writes the lines of one event-loop turn together, because each write to a pipe is a system call. */
-export function bufferedWriter(
+export function createBufferedWriter(
   stream: { write(text: string): unknown },
   schedule: (flush: () => void) => void,
 ): BufferedWriter {
@@ -23,7 +23,7 @@ export function bufferedWriter(
     write(line) {
       if (pending === "") schedule(flush);
       pending += `${line}\n`;
-      if (pending.length >= MAX_PENDING) flush();
+      if (pending.length >= MAX_PENDING_CHARACTERS) flush();
     },
   };
 }

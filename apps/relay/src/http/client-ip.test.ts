@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createClientIp } from "./client-ip.ts";
+import { createClientIpResolver } from "./client-ip.ts";
 
 const proxies = ["10.0.0.0/8", "fd00::/8", "192.0.2.7"];
 
@@ -28,12 +28,12 @@ test.each<[string, readonly string[], string | undefined, string | undefined, st
   ["an address with a zone", [], "fe80::1%eth0", undefined, "fe80::1"],
   ["a socket that is closed already", proxies, undefined, "198.51.100.4", "unknown"],
 ])("%s", (_, trusted, socket, forwardedFor, expected) => {
-  expect(createClientIp(trusted)(socket, forwardedFor)).toBe(expected);
+  expect(createClientIpResolver(trusted)(socket, forwardedFor)).toBe(expected);
 });
 
 test("a client that changes its X-Forwarded-For with every request stays the same client", () => {
-  const direct = createClientIp([]);
-  const behindProxy = createClientIp(proxies);
+  const direct = createClientIpResolver([]);
+  const behindProxy = createClientIpResolver(proxies);
   for (let attempt = 0; attempt < 50; attempt += 1) {
     const forged = `198.51.100.${attempt}`;
     expect(direct("203.0.113.9", forged)).toBe("203.0.113.9");

@@ -1,21 +1,21 @@
-import { addressMatcher, canonicalAddress } from "./ip-address.ts";
+import { createAddressMatcher, canonicalizeAddress } from "./ip-address.ts";
 
 /** The address that a request is counted under, from its socket and its X-Forwarded-For. */
-export type ClientIp = (
+export type ClientIpResolver = (
   socketAddress: string | undefined,
   forwardedFor: string | undefined,
 ) => string;
 
 /** Believes X-Forwarded-For only from `trustedProxies` (addresses and CIDR ranges). */
-export function createClientIp(trustedProxies: readonly string[]): ClientIp {
-  const isTrusted = addressMatcher(trustedProxies);
+export function createClientIpResolver(trustedProxies: readonly string[]): ClientIpResolver {
+  const isTrusted = createAddressMatcher(trustedProxies);
   return (socketAddress, forwardedFor) => {
     // A socket that is already closed has no address.
-    const socket = canonicalAddress(socketAddress ?? "") ?? "unknown";
+    const socket = canonicalizeAddress(socketAddress ?? "") ?? "unknown";
     if (trustedProxies.length === 0 || forwardedFor === undefined) return socket;
     if (socket === "unknown" || !isTrusted(socket)) return socket;
     for (const entry of forwardedFor.split(",").toReversed()) {
-      const address = canonicalAddress(withoutPort(entry.trim()));
+      const address = canonicalizeAddress(withoutPort(entry.trim()));
       // What stands left of an unreadable entry was not written by a proxy of ours.
       if (address === undefined) return socket;
       if (!isTrusted(address)) return address;

@@ -2,26 +2,26 @@ import { operations, type Operation } from "@agent/wire";
 import { expect, test } from "vitest";
 import type { Fetch } from "../../test/carrier.ts";
 import {
-  casesOf,
+  getCases,
   describeImplied,
   describeRefusals,
   describeSuccesses,
-  names,
+  operationNames,
 } from "../../test/contract/describe-contract.ts";
-import { proxied } from "../../test/contract/proxied.ts";
-import { pathOf } from "../../test/contract/samples.ts";
+import { createProxyCarrier } from "../../test/contract/proxied.ts";
+import { buildPath } from "../../test/contract/samples.ts";
 
-test.each(names)(
+test.each(operationNames)(
   "%s has a case for each success and each refusal of its row, no others",
   (name) => {
     const { ok, refusals }: Operation = operations[name];
     const declared = [...Object.keys(ok), ...refusals];
-    expect(Object.keys(casesOf(name)).toSorted()).toEqual(declared.toSorted());
+    expect(Object.keys(getCases(name)).toSorted()).toEqual(declared.toSorted());
   },
 );
 
 // The refusals go through it as well in `pnpm test:proxy`, which takes longer.
-const carry = proxied();
+const carry = createProxyCarrier();
 describeSuccesses(carry);
 describeRefusals();
 describeImplied();
@@ -34,9 +34,9 @@ const another: [string, Fetch][] = [
 
 test.each([
   ...another.map(([what, relay]) => ["health" as const, what, relay] as const),
-  ...names.map((name) => [name, ...another[2]!] as const),
+  ...operationNames.map((name) => [name, ...another[2]!] as const),
 ])("what docs/openapi.json lacks is found in an answer of %s: %s", async (name, _, relay) => {
   const { method } = operations[name];
-  const request = new Request(`http://relay.test${pathOf(name)}`, { method });
+  const request = new Request(`http://relay.test${buildPath(name)}`, { method });
   await expect(carry(relay, request)).rejects.toThrow(/^response/m);
 });

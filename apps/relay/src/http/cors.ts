@@ -1,4 +1,4 @@
-const readable = [
+const EXPOSED_HEADERS = [
   "X-Request-Id",
   "Retry-After",
   "RateLimit",
@@ -10,7 +10,7 @@ const readable = [
   "PAYMENT-RESPONSE",
 ].join(", ");
 
-const sendable = [
+const ALLOWED_HEADERS = [
   "Authorization",
   "Content-Type",
   "Idempotency-Key",
@@ -24,11 +24,11 @@ const sendable = [
 ].join(", ");
 
 /** What a page of another origin may read of an answer, and whether this one may. */
-export function corsHeaders(
+export function buildCorsHeaders(
   allowed: "*" | readonly string[],
   origin: string | undefined,
 ): Record<string, string> {
-  const own = { "access-control-expose-headers": readable };
+  const own = { "access-control-expose-headers": EXPOSED_HEADERS };
   if (allowed === "*") return { ...own, "access-control-allow-origin": "*" };
   return origin !== undefined && allowed.includes(origin)
     ? { ...own, "access-control-allow-origin": origin, vary: "Origin" }
@@ -36,10 +36,10 @@ export function corsHeaders(
 }
 
 /** What a page may send; `methods` are those of the path. */
-export function preflightHeaders(methods: string): Record<string, string> {
+export function buildPreflightHeaders(methods: string): Record<string, string> {
   return {
     "access-control-allow-methods": methods,
-    "access-control-allow-headers": sendable,
+    "access-control-allow-headers": ALLOWED_HEADERS,
     "access-control-max-age": "600",
   };
 }

@@ -9,11 +9,11 @@ export function encodeCursor<Row>(
 ): string | null {
   const last = rows.at(-1);
   if (last === undefined || rows.length < limit) return null;
-  return cursorAfter(key(last));
+  return encodeCursorKey(key(last));
 }
 
 /** The page that begins behind a key. */
-export function cursorAfter(key: string): string {
+export function encodeCursorKey(key: string): string {
   return Buffer.from(key).toString("base64url");
 }
 

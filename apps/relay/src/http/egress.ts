@@ -4,7 +4,7 @@ import { limits } from "@agent/wire";
 import { Agent, fetch as undiciFetch, type RequestInit as UndiciRequestInit } from "undici";
 import type { Runtime } from "../runtime.ts";
 import { boundedBody } from "./bounded-body.ts";
-import { traceHeaders } from "./trace.ts";
+import { createTraceHeaders } from "./trace.ts";
 import { classifyAddress, ipLiteral, isLocalhost, isPublicHost } from "./endpoint-address.ts";
 
 export type EgressCode =
@@ -33,7 +33,7 @@ export class EgressError extends Error {
 
 export type EgressFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-export type UrlVerdict =
+export type UrlCheckResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly code: EgressCode; readonly detail: string };
 
@@ -43,7 +43,7 @@ export interface Egress {
   /** The same with another bound on the whole exchange, body included. */
   withTimeout(totalTimeoutMs: number): EgressFetch;
   /** What can be said of a URL without resolving its name; the rest is checked at connect. */
-  checkUrl(url: string): UrlVerdict;
+  checkUrl(url: string): UrlCheckResult;
   close(): Promise<void>;
 }
 
@@ -65,9 +65,9 @@ export interface EgressOptions {
   readonly maxResponseBytes?: number;
 }
 
-const redirects = new Set([301, 302, 303, 307, 308]);
+const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
-const addressRefused = "leads to an address that is not allowed";
+const ADDRESS_REFUSED = "leads to an address that is not allowed";
 
 /** The one door for requests to endpoints, peers and webhooks (docs/decisions.md, 8). */
 export function createEgress(options: EgressOptions): Egress {
@@ -93,7 +93,7 @@ export function createEgress(options: EgressOptions): Egress {
       const allowed = addresses.filter(({ address }) => mayConnect(address));
       const [first] = allowed;
       if (first === undefined) {
-        return done(new EgressError("egress.address_refused", addressRefused), []);
+        return done(new EgressError("egress.address_refused", ADDRESS_REFUSED), []);
       }
       return lookupOptions.all ? done(null, allowed) : done(null, first.address, first.family);
     });
@@ -109,20 +109,20 @@ export function createEgress(options: EgressOptions): Egress {
     bodyTimeout: 0,
   });
 
-  function checkUrl(text: string): UrlVerdict {
+  function checkUrl(text: string): UrlCheckResult {
     const url = URL.parse(text);
-    if (url === null) return refusal("egress.url_invalid", "is not a URL");
+    if (url === null) return refuseUrl("egress.url_invalid", "is not a URL");
     if (url.protocol !== "http:" && url.protocol !== "https:") {
-      return refusal("egress.scheme_refused", "must be http or https");
+      return refuseUrl("egress.scheme_refused", "must be http or https");
     }
     if (url.username !== "" || url.password !== "") {
-      return refusal("egress.credentials_refused", "must not carry a user name or password");
+      return refuseUrl("egress.credentials_refused", "must not carry a user name or password");
     }
     // A literal never reaches the lookup filter.
     const literal = ipLiteral(url.hostname);
     const isAllowed =
       literal === undefined ? !(blocksPrivate && isLocalhost(url.hostname)) : mayConnect(literal);
-    return isAllowed ? { ok: true } : refusal("egress.address_refused", addressRefused);
+    return isAllowed ? { ok: true } : refuseUrl("egress.address_refused", ADDRESS_REFUSED);
   }
 
   function withTimeout(timeoutMs: number): EgressFetch {
@@ -130,22 +130,25 @@ export function createEgress(options: EgressOptions): Egress {
       const verdict = checkUrl(String(url));
       if (!verdict.ok) throw new EgressError(verdict.code, verdict.detail);
 
-      const stop = new AbortController();
+      const abort = new AbortController();
       const cancelTimer = schedule(timeoutMs, () => {
-        stop.abort(new EgressError("egress.timeout", `no complete answer within ${timeoutMs} ms`));
+        abort.abort(new EgressError("egress.timeout", `no complete answer within ${timeoutMs} ms`));
       });
-      const signal = init.signal ? AbortSignal.any([init.signal, stop.signal]) : stop.signal;
-      const failed = (error: unknown) => (signal.aborted ? signal.reason : asEgressError(error));
+      const signal = init.signal ? AbortSignal.any([init.signal, abort.signal]) : abort.signal;
+      const failed = (error: unknown) => (signal.aborted ? signal.reason : toEgressError(error));
       const tooLong = () => new EgressError("egress.response_too_large", "answers too much");
       try {
         const answer = await undiciFetch(url, {
           ...({ method: init.method, body: init.body } as UndiciRequestInit),
-          headers: [...new Headers(init.headers), ...Object.entries(traceHeaders(randomBytes))],
+          headers: [
+            ...new Headers(init.headers),
+            ...Object.entries(createTraceHeaders(randomBytes)),
+          ],
           signal,
           redirect: "manual",
           dispatcher: agent,
         });
-        if (redirects.has(answer.status)) {
+        if (redirectStatuses.has(answer.status)) {
           throw new EgressError("egress.redirect_refused", "answers with a redirect");
         }
         if (Number(answer.headers.get("content-length")) > maxResponseBytes) throw tooLong();
@@ -154,9 +157,9 @@ export function createEgress(options: EgressOptions): Egress {
           answer.body &&
           boundedBody(answer.body as ReadableStream<Uint8Array>, {
             maxBytes: maxResponseBytes,
-            tooLong,
-            failed,
-            ended: cancelTimer,
+            createTooLongError: tooLong,
+            mapError: failed,
+            onEnd: cancelTimer,
           });
         return new Response(body, {
           status: answer.status,
@@ -166,7 +169,7 @@ export function createEgress(options: EgressOptions): Egress {
       } catch (error) {
         cancelTimer();
         const reason: unknown = failed(error);
-        stop.abort(reason);
+        abort.abort(reason);
         throw reason;
       }
     };
@@ -180,10 +183,14 @@ export function createEgress(options: EgressOptions): Egress {
   };
 }
 
-const refusal = (code: EgressCode, detail: string): UrlVerdict => ({ ok: false, code, detail });
+const refuseUrl = (code: EgressCode, detail: string): UrlCheckResult => ({
+  ok: false,
+  code,
+  detail,
+});
 
 /** fetch wraps what went wrong once or twice; the first cause that is known decides. */
-function asEgressError(error: unknown): EgressError {
+function toEgressError(error: unknown): EgressError {
   for (let at = error; at instanceof Error; at = at.cause) {
     if (at instanceof EgressError) return at;
     if (isConnectError(at)) {

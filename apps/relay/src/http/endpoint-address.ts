@@ -1,9 +1,9 @@
-import { addressMatcher, canonicalAddress } from "./ip-address.ts";
+import { createAddressMatcher, canonicalizeAddress } from "./ip-address.ts";
 
 /** `never`: link-local, cloud metadata, multicast, reserved; no setting opens these. */
 export type AddressClass = "public" | "private" | "never";
 
-const isNever = addressMatcher([
+const isForbidden = createAddressMatcher([
   "169.254.0.0/16",
   "fe80::/10",
   // Metadata services of clouds that are not link-local.
@@ -21,7 +21,7 @@ const isNever = addressMatcher([
   "::ffff:0:0:0/96",
 ]);
 
-const isPrivate = addressMatcher([
+const isPrivate = createAddressMatcher([
   "0.0.0.0/8",
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -44,10 +44,10 @@ const isPrivate = addressMatcher([
 
 /** Where an address leads; text that is no IP address counts as `never`. */
 export function classifyAddress(text: string): AddressClass {
-  const address = canonicalAddress(text);
+  const address = canonicalizeAddress(text);
   if (address === undefined) return "never";
   const inner = embeddedIpv4(address) ?? address;
-  if (isNever(inner)) return "never";
+  if (isForbidden(inner)) return "never";
   return isPrivate(inner) ? "private" : "public";
 }
 
@@ -66,7 +66,7 @@ export function isPublicHost(host: string): boolean {
 
 /** The IP address that the host of a URL spells out, without brackets. */
 export function ipLiteral(host: string): string | undefined {
-  return canonicalAddress(host.replace(/^\[|\]$/g, ""));
+  return canonicalizeAddress(host.replace(/^\[|\]$/g, ""));
 }
 
 /** IPv4-compatible and NAT64 addresses lead to the IPv4 address at their end. */

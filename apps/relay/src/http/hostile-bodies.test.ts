@@ -1,27 +1,32 @@
-import { hostileVectors, jsonVectors } from "@agent/testkit";
+import { loadHostileVectors, loadJsonVectors } from "@agent/testkit";
 import { operations, type Operation, type OperationName } from "@agent/wire";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { pathOf, samples, unknownId } from "../../test/contract/samples.ts";
+import { buildPath, samples, UNKNOWN_ID } from "../../test/contract/samples.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
-import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 // What only another relay may send is not read before its signature: federation/threats.test.ts.
 const takers = (Object.entries(operations) as [OperationName, Operation][])
   .filter(([, { body, auth }]) => body !== undefined && auth !== "peer")
   .map(([name]) => name);
-const { values, bodies, giants } = hostileVectors();
+const { values, bodies, giants } = loadHostileVectors();
 
 let t: TestRelay;
 beforeAll(async () => {
   t = await startTestRelay();
 });
 // Some of what is sent freezes the relay.
-afterEach(() => t.asMaster("POST", "/api/v1/admin/unfreeze"));
+afterEach(() => t.asOperator("POST", "/api/v1/admin/unfreeze"));
 afterAll(() => t.close());
 
 function post(name: OperationName, raw: string | Uint8Array): Promise<Reply> {
   const body = typeof raw === "string" ? raw : Uint8Array.from(raw);
-  return t.request(operations[name].method, pathOf(name), { token: masterToken, raw: body });
+  return t.request(operations[name].method, buildPath(name), { token: OPERATOR_TOKEN, raw: body });
 }
 
 /** Micro-units that the operator's deposits came to. */
@@ -35,8 +40,8 @@ function noteDeposit(name: OperationName, { body }: Reply, raw: string): void {
 /** What must hold after whatever was sent: no fault, no shared state, no money but what was deposited. */
 async function expectUnharmed(): Promise<void> {
   expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  expect(t.logged("request.failed")).toEqual([]);
-  expect(t.lines.join("")).not.toContain(masterToken);
+  expect(t.listLogged("request.failed")).toEqual([]);
+  expect(t.lines.join("")).not.toContain(OPERATOR_TOKEN);
   expect(await t.request("GET", "/health")).toMatchObject({ status: 200 });
   await expectConsistentBooks(t, { deposits: credited / 1e6 });
 }
@@ -47,7 +52,7 @@ const isDefined = ({ status }: Reply) => status < 500 || status === 501;
 describe("IN1, IN4 a hostile body gets a client's error, or is plain JSON:", () => {
   test.each(takers)("%s", async (name) => {
     const undefinedAnswers: string[] = [];
-    for (const { name: title, bytes } of [...jsonVectors(), ...bodies]) {
+    for (const { name: title, bytes } of [...loadJsonVectors(), ...bodies]) {
       if (!isDefined(await post(name, bytes))) undefinedAnswers.push(title);
     }
     for (const giant of giants()) {
@@ -115,11 +120,11 @@ describe("IN2, IN3 a hostile value in any place does no harm:", () => {
   test("no later answer has a member of theirs", async () => {
     for (const path of [
       "discover",
-      `${unknownId}`,
-      `${unknownId}/listing`,
-      `${unknownId}/balance`,
+      `${UNKNOWN_ID}`,
+      `${UNKNOWN_ID}/listing`,
+      `${UNKNOWN_ID}/balance`,
     ]) {
-      const { status, body } = await t.asMaster("GET", `/api/v1/agents/${path}`);
+      const { status, body } = await t.asOperator("GET", `/api/v1/agents/${path}`);
       expect([path, status]).toEqual([path, 200]);
       expect(JSON.stringify(body)).not.toContain("polluted");
     }
@@ -144,7 +149,7 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
     const { body, query } = samples[name];
     for (const id of ids) {
       const path = operations[name].path.replaceAll(/:\w+/g, id);
-      const options = { token: masterToken, ...(body !== undefined && { body }) };
+      const options = { token: OPERATOR_TOKEN, ...(body !== undefined && { body }) };
       const to = query === undefined ? path : `${path}?${query}`;
       const reply = await t.request(operations[name].method, to, options);
       expect([id, isDefined(reply)]).toEqual([id, true]);
@@ -154,9 +159,11 @@ describe("MN17 an id that is anything else in JavaScript is an ordinary unknown 
   test("with an account of its own", async () => {
     for (const id of ids.slice(0, 4)) {
       const path = `/api/v1/agents/${id}`;
-      const { balance } = (await t.asMaster("GET", `${path}/balance`)).body as { balance: number };
-      await t.asMaster("POST", `${path}/deposit`, { amount: 0.5 });
-      const after = await t.asMaster("GET", `${path}/balance`);
+      const { balance } = (await t.asOperator("GET", `${path}/balance`)).body as {
+        balance: number;
+      };
+      await t.asOperator("POST", `${path}/deposit`, { amount: 0.5 });
+      const after = await t.asOperator("GET", `${path}/balance`);
       expect(after.body).toMatchObject({ agent_id: id, balance: balance + 0.5 });
     }
     await expectConsistentBooks(t);
@@ -168,13 +175,13 @@ describe("IN7 what callers write stays inside its log line:", () => {
     const text = '\n{"level":"error","msg":"forged"}\r\n\u001b[2J\u2028';
     const id = encodeURIComponent(text);
     const before = t.lines.length;
-    await t.asMaster("POST", `/agent/${id}/task`, { prompt: text, step_id: text });
-    await t.asMaster("POST", `/api/v1/agents/${id}/deposit`, { amount: 1, reference: text });
+    await t.asOperator("POST", `/agent/${id}/task`, { prompt: text, step_id: text });
+    await t.asOperator("POST", `/api/v1/agents/${id}/deposit`, { amount: 1, reference: text });
     await t.request("GET", `/api/v1/agents/${id}`, { headers: { "x-request-id": "a b" } });
     for (const line of t.lines.slice(before)) {
       expect(line.trimEnd()).not.toMatch(/\p{Cc}/u);
       expect(JSON.parse(line)).not.toMatchObject({ msg: "forged" });
     }
-    expect(t.logged("forged")).toEqual([]);
+    expect(t.listLogged("forged")).toEqual([]);
   });
 });

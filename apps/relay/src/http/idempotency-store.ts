@@ -1,53 +1,59 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { IdempotencyKeyRow } from "../storage/tables/http.ts";
 
-type Key = Pick<IdempotencyKeyRow, "scope" | "key">;
+type IdempotencyKey = Pick<IdempotencyKeyRow, "scope" | "key">;
 
-const keyInScope = prepare<Key & { since: number }>()(
-  db
+const keyInScope = compile<IdempotencyKey & { since: number }>()(
+  queryBuilder
     .selectFrom("idempotency_keys")
     .selectAll()
-    .where("scope", "=", p("scope"))
-    .where("key", "=", p("key"))
-    .where("created_at", ">", p("since")),
+    .where("scope", "=", param("scope"))
+    .where("key", "=", param("key"))
+    .where("created_at", ">", param("since")),
 );
 
-export function findKey(
+export function findIdempotencyKey(
   read: Reader,
-  key: Key & { since: number },
+  key: IdempotencyKey & { since: number },
 ): Promise<IdempotencyKeyRow | undefined> {
   return read.get(keyInScope, key);
 }
 
-const addKey = prepare<IdempotencyKeyRow>()(
-  db.insertInto("idempotency_keys").values({
-    scope: p("scope"),
-    key: p("key"),
-    request_hash: p("request_hash"),
-    status: p("status"),
-    body: p("body"),
-    created_at: p("created_at"),
+const insertKeyQuery = compile<IdempotencyKeyRow>()(
+  queryBuilder.insertInto("idempotency_keys").values({
+    scope: param("scope"),
+    key: param("key"),
+    request_hash: param("request_hash"),
+    status: param("status"),
+    body: param("body"),
+    created_at: param("created_at"),
   }),
 );
 
-const dropKey = prepare<Key>()(
-  db.deleteFrom("idempotency_keys").where("scope", "=", p("scope")).where("key", "=", p("key")),
+const deleteKeyQuery = compile<IdempotencyKey>()(
+  queryBuilder
+    .deleteFrom("idempotency_keys")
+    .where("scope", "=", param("scope"))
+    .where("key", "=", param("key")),
 );
 
 /** In the place of one that is too old to count. */
-export async function insertKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
-  await tx.run(dropKey, row);
-  await tx.run(addKey, row);
+export async function insertIdempotencyKey(tx: Tx, row: IdempotencyKeyRow): Promise<void> {
+  await tx.run(deleteKeyQuery, row);
+  await tx.run(insertKeyQuery, row);
 }
 
-const forget = prepare<{ until: number; limit: number }>()(
+const deleteExpiredKeysQuery = compile<{ until: number; limit: number }>()(
   sql<never>`
     delete from idempotency_keys where (scope, key) in (
-      select scope, key from idempotency_keys where created_at <= ${p("until")}
-      limit ${p("limit")})`,
+      select scope, key from idempotency_keys where created_at <= ${param("until")}
+      limit ${param("limit")})`,
 );
 
-export function forgetKeys(tx: Tx, old: { until: number; limit: number }): Promise<number> {
-  return tx.run(forget, old);
+export function deleteExpiredIdempotencyKeys(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(deleteExpiredKeysQuery, old);
 }

@@ -4,12 +4,17 @@ import { join } from "node:path";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { untilHeld } from "../../test/contract/federation-admin.ts";
-import { federated, forwardedAway } from "../../test/contract/federation.ts";
-import { buyer, delegate, expectConsistentBooks, seller } from "../../test/market.ts";
+import { waitForFailedSettlement } from "../../test/contract/federation-admin.ts";
+import { federated, forwardTaskToPeer } from "../../test/contract/federation.ts";
 import {
-  masterToken,
-  receiptOf,
+  createBuyer,
+  submitAcceptedTask,
+  expectConsistentBooks,
+  createSeller,
+} from "../../test/market.ts";
+import {
+  OPERATOR_TOKEN,
+  createReceipt,
   startTestRelay,
   type Reply,
   type TestRelay,
@@ -20,7 +25,7 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
@@ -30,7 +35,7 @@ async function keyed(
   body: unknown,
   { key = "k-1", by, relay = t }: { key?: string; by?: TestAgent; relay?: TestRelay } = {},
 ): Promise<Reply> {
-  const token = by === undefined ? masterToken : await relay.token(by);
+  const token = by === undefined ? OPERATOR_TOKEN : await relay.token(by);
   return relay.request("POST", path, { token, body, headers: { "idempotency-key": key } });
 }
 
@@ -51,7 +56,7 @@ describe("a repeated request with the same key is answered as the first was, and
     expect(first.status).toBe(201);
     expect(answerOf(again)).toEqual(answerOf(first));
     expect(await submitted()).toBe(1);
-    expect(await t.balance(boss)).toBe(7.6);
+    expect(await t.getBalance(boss)).toBe(7.6);
   });
 
   test("a deposit without a reference", async () => {
@@ -62,41 +67,41 @@ describe("a repeated request with the same key is answered as the first was, and
   });
 
   test("a cancellation", async () => {
-    const { path } = await delegate(t, boss, worker);
+    const { path } = await submitAcceptedTask(t, boss, worker);
     const first = await keyed(`${path}/cancel`, undefined, { by: boss });
     expect(first.status).toBe(200);
     const again = await keyed(`${path}/cancel`, undefined, { by: boss });
     expect(answerOf(again)).toEqual(answerOf(first));
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
   });
 
   test("a result", async () => {
-    const task = await delegate(t, boss, worker);
-    const receipt = receiptOf(worker, task);
+    const task = await submitAcceptedTask(t, boss, worker);
+    const receipt = createReceipt(worker, task);
     const first = await keyed(`${task.path}/result`, receipt, { by: worker });
     expect(answerOf(first)).toEqual({ status: 200, body: { status: "completed" } });
     const again = await keyed(`${task.path}/result`, receipt, { by: worker });
     expect(answerOf(again)).toEqual(answerOf(first));
-    expect(await t.balance(worker)).toBe(1.9);
+    expect(await t.getBalance(worker)).toBe(1.9);
   });
 
   test("a payment that peers made outside, and a settlement that is given up", async () => {
     const relay = await startTestRelay({ ...federated, AGENT_FEDERATION_RETRY_SCALE: "0.001" });
     const admin = "/api/v1/admin/federation";
-    const { peer, boss: payer, listening, receipt } = await forwardedAway(relay);
+    const { peer, boss: payer, listening, receipt } = await forwardTaskToPeer(relay);
     const payment = { amount: 1, direction: "received", reference: "wire 1" };
     const settle = () => keyed(`${admin}/peers/${peer.relayId}/settle`, payment, { relay });
     const settled = await settle();
     expect(settled).toMatchObject({ status: 200, body: { idempotent: false } });
     expect(answerOf(await settle())).toEqual(answerOf(settled));
 
-    await peer.post("/federation/v1/task/result", peer.resultOf(receipt));
-    const path = `${admin}/outbox/${await untilHeld(relay)}/give-up`;
+    await peer.post("/federation/v1/task/result", peer.createResult(receipt));
+    const path = `${admin}/outbox/${await waitForFailedSettlement(relay)}/give-up`;
     const giveUp = () => keyed(path, { reason: "lost" }, { key: "k-2", relay });
     const given = await giveUp();
     expect(given).toMatchObject({ status: 200, body: { refunded: true } });
     expect(answerOf(await giveUp())).toEqual(answerOf(given));
-    expect(await relay.balance(payer)).toBe(10);
+    expect(await relay.getBalance(payer)).toBe(10);
     await listening.close();
     await relay.close();
   });
@@ -110,7 +115,7 @@ describe("a repeated request with the same key is answered as the first was, and
     const after = await startTestRelay(env, 2);
     const again = await keyed(depositTo(), { amount: 5 }, { relay: after });
     expect(answerOf(again)).toEqual(answerOf(first));
-    expect(await after.balance(boss)).toBe(5);
+    expect(await after.getBalance(boss)).toBe(5);
     await after.close();
     rmSync(folder, { recursive: true });
   });
@@ -134,12 +139,12 @@ describe("a used key is refused", () => {
   test("with another body", async () => {
     await keyed(depositTo(), { amount: 5 });
     expect(await keyed(depositTo(), { amount: 6 })).toMatchObject(reused);
-    expect(await t.balance(boss)).toBe(15);
+    expect(await t.getBalance(boss)).toBe(15);
   });
 
   test("for another agent's path", async () => {
     await keyed(taskOf(), { prompt: "work" }, { by: boss });
-    const other = await seller(t, 1);
+    const other = await createSeller(t, 1);
     expect(await keyed(taskOf(other), { prompt: "work" }, { by: boss })).toMatchObject(reused);
     expect(await submitted()).toBe(1);
   });
@@ -147,7 +152,7 @@ describe("a used key is refused", () => {
 
 describe("a key is free", () => {
   test("after a refused attempt, also for another body", async () => {
-    const dear = await seller(t, 100);
+    const dear = await createSeller(t, 100);
     const broke = await keyed(taskOf(dear), { prompt: "work" }, { by: boss });
     expect(broke).toMatchObject({ status: 402 });
     await t.deposit(boss, 1_000);
@@ -156,7 +161,7 @@ describe("a key is free", () => {
   });
 
   test("for another caller, another operation, and for each agent of the operator's", async () => {
-    const other = await buyer(t, 10);
+    const other = await createBuyer(t, 10);
     const replies = [
       await keyed(taskOf(), { prompt: "work" }, { by: boss }),
       await keyed(taskOf(), { prompt: "work" }, { by: other }),
@@ -173,25 +178,25 @@ describe("a key is free", () => {
     await keyed(depositTo(), { amount: 5 });
     await t.clock.advance(limits.idempotencyKeyMs - 1);
     await keyed(depositTo(), { amount: 5 });
-    expect(await t.balance(boss)).toBe(15);
+    expect(await t.getBalance(boss)).toBe(15);
     await t.clock.advance(1);
     expect(await keyed(depositTo(), { amount: 7 })).toMatchObject({ status: 200 });
-    expect(await t.balance(boss)).toBe(22);
+    expect(await t.getBalance(boss)).toBe(22);
     await t.clock.advance(limits.idempotencyKeyMs);
     await t.relay.tick();
     await keyed(depositTo(), { amount: 5 });
-    expect(await t.balance(boss)).toBe(27);
+    expect(await t.getBalance(boss)).toBe(27);
   });
 });
 
 test.each(["", "two words", "k\u00e9y", "x".repeat(256)])("%j is no key", async (key) => {
   const reply = await keyed(depositTo(), { amount: 5 }, { key });
   expect(reply).toMatchObject({ status: 400, body: { code: "idempotency.key_invalid" } });
-  expect(await t.balance(boss)).toBe(10);
+  expect(await t.getBalance(boss)).toBe(10);
 });
 
 test("without a key every request is one of its own", async () => {
   await t.deposit(boss, 5);
   await t.deposit(boss, 5);
-  expect(await t.balance(boss)).toBe(20);
+  expect(await t.getBalance(boss)).toBe(20);
 });

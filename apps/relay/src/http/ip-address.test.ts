@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { addressMatcher, canonicalAddress, parseCidr } from "./ip-address.ts";
+import { createAddressMatcher, canonicalizeAddress, parseCidr } from "./ip-address.ts";
 
 test.each([
   ["192.0.2.1", "192.0.2.1"],
@@ -15,7 +15,7 @@ test.each([
   ["localhost", undefined],
   ["", undefined],
 ])("the one text of %j is %j", (text, canonical) => {
-  expect(canonicalAddress(text)).toBe(canonical);
+  expect(canonicalizeAddress(text)).toBe(canonical);
 });
 
 test.each([
@@ -38,7 +38,7 @@ test.each([
 });
 
 test("a matcher knows the first and the last address of a range and not their neighbours", () => {
-  const matches = addressMatcher(["172.16.0.0/12", "fc00::/7"]);
+  const matches = createAddressMatcher(["172.16.0.0/12", "fc00::/7"]);
   const inside = ["172.16.0.0", "172.31.255.255", "fc00::", "fdff:ffff::1"];
   const outside = ["172.15.255.255", "172.32.0.0", "fbff::1", "fe00::", "::1"];
   expect(inside.filter(matches)).toEqual(inside);

@@ -6,25 +6,25 @@ export interface Cidr {
   readonly family: "ipv4" | "ipv6";
 }
 
-const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+const mappedIpv4Pattern = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
 /** One text per address: mapped IPv4 in dotted form, IPv6 compressed, no zone. */
-export function canonicalAddress(text: string): string | undefined {
+export function canonicalizeAddress(text: string): string | undefined {
   const family = isIP(text);
   if (family === 4) return text;
   if (family === 0) return undefined;
   // What a dual-stack socket reports, kept off the slow path.
-  const mapped = mappedIpv4.exec(text);
+  const mapped = mappedIpv4Pattern.exec(text);
   if (mapped !== null) return mapped[1];
   const [address = ""] = text.split("%");
   const canonical = new SocketAddress({ address, family: "ipv6" }).address;
-  return mappedIpv4.exec(canonical)?.[1] ?? canonical;
+  return mappedIpv4Pattern.exec(canonical)?.[1] ?? canonical;
 }
 
 /** A range such as `10.0.0.0/8`; a bare address is a range of one. */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = "", prefixText, ...rest] = text.split("/");
-  const network = canonicalAddress(address);
+  const network = canonicalizeAddress(address);
   if (network === undefined || rest.length > 0 || address.includes("%")) return undefined;
   const isMapped = isIP(address) === 6 && isIP(network) === 4;
   const family = isIP(network) === 4 ? "ipv4" : "ipv6";
@@ -36,7 +36,7 @@ export function parseCidr(text: string): Cidr | undefined {
 }
 
 /** A predicate over canonical addresses. Ranges that do not parse are a caller's bug. */
-export function addressMatcher(ranges: readonly string[]): (address: string) => boolean {
+export function createAddressMatcher(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges) {
     const cidr = parseCidr(range);

@@ -1,6 +1,6 @@
 import { isSecretName, REDACTED } from "@agent/wire";
 
-const MAX_TEXT = 2_000;
+const MAX_TEXT_LENGTH = 2_000;
 const MAX_MEMBERS = 50;
 const MAX_DEPTH = 4;
 
@@ -10,7 +10,7 @@ type Redact = (text: string) => string;
 export function encodeLogValue(value: unknown, redact: Redact, depth = 0): string {
   switch (typeof value) {
     case "string":
-      return quote(value, redact);
+      return encodeText(value, redact);
     case "number":
       return Number.isFinite(value) ? String(value) : `"${value}"`;
     case "boolean":
@@ -39,10 +39,11 @@ function encodeObject(value: object, redact: Redact, depth: number): string {
   // Other members of an error are left out: libraries hang whole requests there.
   if (value instanceof Error) {
     const { name, message, stack, cause } = value;
-    return encodeMembers({ name, message, code: codeOf(value), stack, cause }, redact, depth);
+    return encodeMembers({ name, message, code: getErrorCode(value), stack, cause }, redact, depth);
   }
   if (isPlain(value)) return encodeMembers(value, redact, depth);
-  if (value instanceof Date || value instanceof URL) return quote(String(value.toJSON()), redact);
+  if (value instanceof Date || value instanceof URL)
+    return encodeText(String(value.toJSON()), redact);
   // The members of other classes are their own business.
   return `"[object]"`;
 }
@@ -53,15 +54,17 @@ function encodeMembers(value: object, redact: Redact, depth: number): string {
     if (members.length === MAX_MEMBERS) break;
     if (member === undefined) continue;
     const text = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(member, redact, depth + 1);
-    members.push(`${quote(name, redact)}:${text}`);
+    members.push(`${encodeText(name, redact)}:${text}`);
   }
   return `{${members.join(",")}}`;
 }
 
 /** Redacted before it is cut, because a cut secret would not be recognised. */
-function quote(text: string, redact: Redact): string {
+function encodeText(text: string, redact: Redact): string {
   const clean = redact(text);
-  return JSON.stringify(clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}…` : clean);
+  return JSON.stringify(
+    clean.length > MAX_TEXT_LENGTH ? `${clean.slice(0, MAX_TEXT_LENGTH)}…` : clean,
+  );
 }
 
 function isPlain(value: object): boolean {
@@ -69,4 +72,4 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null;
 }
 
-const codeOf = (error: Error): unknown => ("code" in error ? error.code : undefined);
+const getErrorCode = (error: Error): unknown => ("code" in error ? error.code : undefined);

@@ -13,13 +13,13 @@ export interface LogFields {
   readonly msg?: never;
 }
 
-type Write = (msg: string, fields?: LogFields) => void;
+type LogWrite = (msg: string, fields?: LogFields) => void;
 
 export interface Log {
-  readonly debug: Write;
-  readonly info: Write;
-  readonly warn: Write;
-  readonly error: Write;
+  readonly debug: LogWrite;
+  readonly info: LogWrite;
+  readonly warn: LogWrite;
+  readonly error: LogWrite;
   /** The same log with these fields on every line. */
   child(fields: LogFields): Log;
 }
@@ -27,7 +27,7 @@ export interface Log {
 /** The log of a process; its children share what it hides. */
 export interface RootLog extends Log {
   /** Takes these values out of every line from now on, as `secrets` of the options. */
-  hide(secrets: readonly string[]): void;
+  addSecrets(secrets: readonly string[]): void;
 }
 
 export interface LogOptions {
@@ -44,16 +44,16 @@ export interface LogOptions {
   readonly secrets?: readonly string[];
 }
 
-const levels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
+const logLevels: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 // JSON leaves these as they are, yet readers of lines and terminals act on them.
-const lineBreakers = /[\x7f-\x9f\u2028\u2029]/;
+const lineBreakerPattern = /[\x7f-\x9f\u2028\u2029]/;
 
 /** One JSON object per line: info, warn and debug to stdout, errors to stderr (spec, "Relay log events"). */
-export function createLog({ level: least, write, now, secrets = [] }: LogOptions): RootLog {
+export function createLog({ level: minLevel, write, now, secrets = [] }: LogOptions): RootLog {
   const redact = createRedactor(secrets);
-  const timestamp = timestamps(now);
+  const timestamp = createTimestampFormatter(now);
 
-  function line(level: LogLevel, msg: string, fields: LogFields): string {
+  function formatLine(level: LogLevel, msg: string, fields: LogFields): string {
     const { service = "relay", correlationId = "-", ...event } = fields;
     let text =
       `{"ts":"${timestamp()}","level":"${level}","msg":${encodeLogValue(msg, redact)}` +
@@ -64,31 +64,31 @@ export function createLog({ level: least, write, now, secrets = [] }: LogOptions
       const shown = isSecretName(name) ? `"${REDACTED}"` : encodeLogValue(value, redact, 1);
       text += `,${JSON.stringify(name)}:${shown}`;
     }
-    return lineBreakers.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
+    return lineBreakerPattern.test(text) ? `${escapeLineBreakers(text)}}` : `${text}}`;
   }
 
-  function logWith(bound: LogFields): Log {
-    const at = (level: LogLevel): Write => {
-      if (levels.indexOf(level) < levels.indexOf(least)) return () => undefined;
+  function createChild(bound: LogFields): Log {
+    const writerAt = (level: LogLevel): LogWrite => {
+      if (logLevels.indexOf(level) < logLevels.indexOf(minLevel)) return () => undefined;
       const out = level === "error" ? write.stderr : write.stdout;
       return (msg, fields) => {
-        out(line(level, msg, fields === undefined ? bound : { ...bound, ...fields }));
+        out(formatLine(level, msg, fields === undefined ? bound : { ...bound, ...fields }));
       };
     };
     return {
-      debug: at("debug"),
-      info: at("info"),
-      warn: at("warn"),
-      error: at("error"),
-      child: (fields) => logWith({ ...bound, ...fields }),
+      debug: writerAt("debug"),
+      info: writerAt("info"),
+      warn: writerAt("warn"),
+      error: writerAt("error"),
+      child: (fields) => createChild({ ...bound, ...fields }),
     };
   }
 
-  return { ...logWith({}), hide: (more) => redact.add(more) };
+  return { ...createChild({}), addSecrets: (more) => redact.add(more) };
 }
 
 /** Many lines fall into one millisecond, and formatting the time is dearer than the rest. */
-function timestamps(now: () => number): () => string {
+function createTimestampFormatter(now: () => number): () => string {
   let last = Number.NaN;
   let text = "";
   return () => {
@@ -103,7 +103,7 @@ function timestamps(now: () => number): () => string {
 
 function escapeLineBreakers(text: string): string {
   return text.replace(
-    new RegExp(lineBreakers, "g"),
+    new RegExp(lineBreakerPattern, "g"),
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 }

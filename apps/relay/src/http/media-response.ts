@@ -1,16 +1,19 @@
 import type { MediaAnswer } from "@agent/wire";
 
 /** An answer that is no JSON: a text, or a stream of pieces. */
-export function mediaResponse(answer: MediaAnswer, headers: Record<string, string>): Response {
+export function createMediaResponse(
+  answer: MediaAnswer,
+  headers: Record<string, string>,
+): Response {
   const { status, mediaType, content } = answer;
-  const body = typeof content === "string" ? content : ReadableStream.from(encoded(content));
+  const body = typeof content === "string" ? content : ReadableStream.from(encodeChunks(content));
   return new Response(body, {
     status,
     headers: { ...headers, ...answer.headers, "content-type": mediaType },
   });
 }
 
-async function* encoded(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {
+async function* encodeChunks(pieces: AsyncIterable<string>): AsyncIterable<Uint8Array> {
   const encoder = new TextEncoder();
   for await (const piece of pieces) yield encoder.encode(piece);
 }

@@ -2,7 +2,12 @@ import { limits, operations, type Operation } from "@agent/wire";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { federated } from "../../test/contract/federation.ts";
 import { throwingRelay } from "../../test/contract/throwing-relay.ts";
-import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeAll(async () => {
@@ -53,7 +58,7 @@ describe("a request that no operation takes", () => {
   test("on a fixed path is never taken for one about an agent of that name", async () => {
     for (const path of ["bootstrap", "register", "heartbeat", "discover"]) {
       const { status } = await t.request("DELETE", `/api/v1/agents/${path}`, {
-        token: masterToken,
+        token: OPERATOR_TOKEN,
       });
       expect([path, status]).toEqual([path, 405]);
     }
@@ -64,8 +69,8 @@ describe("HEAD", () => {
   test.each(paths.filter(([, methods]) => methods.includes("HEAD")))(
     "%s is as GET",
     async (path) => {
-      const head = await t.request("HEAD", path, { token: masterToken });
-      const get = await t.request("GET", path, { token: masterToken });
+      const head = await t.request("HEAD", path, { token: OPERATOR_TOKEN });
+      const get = await t.request("GET", path, { token: OPERATOR_TOKEN });
       expect(head).toMatchObject({ status: get.status, body: {} });
     },
   );
@@ -171,7 +176,7 @@ describe("a refusal", () => {
   test("of fields names each one with its rule", async () => {
     const body = { amount: -1, currency: "EUR", reference: "" };
     const path = "/api/v1/agents/a/deposit";
-    const answer = await t.asMaster("POST", path, body);
+    const answer = await t.asOperator("POST", path, body);
     expect(answer).toMatchObject({
       status: 400,
       body: {

@@ -1,6 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 
 const [oldToken, newToken] = ["operator-token-old", "operator-token-new"];
 const accounts = "/api/v1/admin/accounts";
@@ -9,7 +9,7 @@ let t: ServedRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay({ AGENT_API_TOKEN: `${oldToken},${newToken}` });
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
@@ -63,22 +63,22 @@ test("D9: a removed token is refused at once, changes nothing, and the other one
 });
 
 test("D9: a socket of the removed token ends, that of the other token goes on", async () => {
-  const removed = await t.device(agent, oldToken);
-  const kept = await t.device(agent, newToken);
-  const renewed = await t.device(agent, oldToken);
-  renewed.say({ type: "auth", token: newToken });
-  renewed.say({ type: "ping" });
+  const removed = await t.connectDevice(agent, oldToken);
+  const kept = await t.connectDevice(agent, newToken);
+  const renewed = await t.connectDevice(agent, oldToken);
+  renewed.send({ type: "auth", token: newToken });
+  renewed.send({ type: "ping" });
   await renewed.next("pong");
   t.relay.operatorTokens.replace([newToken]);
   expect(await removed.closed).toEqual({ code: 4401, reason: "token removed" });
   for (const device of [kept, renewed]) {
-    device.say({ type: "ping" });
+    device.send({ type: "ping" });
     expect(await device.next("pong")).toEqual({ type: "pong" });
   }
 });
 
 test("D9: a stream of events that the removed token opened ends, that of the other goes on", async () => {
-  const [boss, worker] = [await t.agent(), await t.agent()];
+  const [boss, worker] = [await t.createAgent(), await t.createAgent()];
   const body = { prompt: "add", submitted_by: boss.agentId };
   const path = `/agent/${worker.agentId}/task`;
   const sent = await t.request("POST", path, { token: newToken, body });
@@ -88,10 +88,10 @@ test("D9: a stream of events that the removed token opened ends, that of the oth
   const ended = open(oldToken);
   let isOver = false;
   const other = open(newToken).then((text) => ((isOver = true), text));
-  await quiet();
+  await settleEventLoop();
   t.relay.operatorTokens.replace([newToken]);
   expect(await ended).toContain("event: submitted");
-  await quiet();
+  await settleEventLoop();
   expect(isOver).toBe(false);
   await t.request("POST", `${path}/${String(sent.body["task_id"])}/cancel`, { token: newToken });
   expect(await other).toContain("event: cancelled");

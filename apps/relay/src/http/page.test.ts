@@ -1,6 +1,13 @@
 import { limits } from "@agent/wire";
 import { describe, expect, test } from "vitest";
-import { answerPage, numberDown, numberUp, readPage, textDown, textUp } from "./page.ts";
+import {
+  createPageAnswer,
+  numberDescending,
+  numberAscending,
+  readPage,
+  textDescending,
+  textAscending,
+} from "./page.ts";
 
 const texts = ["0", "17", "a", "b", "z~"];
 const numbers = [1, 2, 10, 20, 30];
@@ -19,12 +26,15 @@ const down = <Key>(all: readonly Key[]) => ({
 });
 
 const lists = {
-  "texts from the first": { all: texts, list: { order: textUp, ...up(texts) } },
-  "texts from the last": { all: texts.toReversed(), list: { order: textDown, ...down(texts) } },
-  "numbers from the first": { all: numbers, list: { order: numberUp, ...up(numbers) } },
+  "texts from the first": { all: texts, list: { order: textAscending, ...up(texts) } },
+  "texts from the last": {
+    all: texts.toReversed(),
+    list: { order: textDescending, ...down(texts) },
+  },
+  "numbers from the first": { all: numbers, list: { order: numberAscending, ...up(numbers) } },
   "numbers from the last": {
     all: numbers.toReversed(),
-    list: { order: numberDown, ...down(numbers) },
+    list: { order: numberDescending, ...down(numbers) },
   },
 } as const;
 
@@ -47,14 +57,20 @@ describe.each(Object.entries(lists))("pages of %s", (_, { all, list }) => {
 test("a page has as many rows as a caller asks for, and 50 otherwise", async () => {
   const many = Array.from({ length: 100 }, (_, index) => index + 1);
   const asked = (limit?: number) =>
-    answerPage({ limit }, { order: numberUp, ...up(many), show: (rows) => ({ rows }) });
+    createPageAnswer(
+      { limit },
+      { order: numberAscending, ...up(many), show: (rows) => ({ rows }) },
+    );
   expect(await asked(3)).toMatchObject({ status: 200, body: { rows: [1, 2, 3] } });
-  expect(await asked()).toMatchObject({ body: { rows: many.slice(0, limits.pageDefault) } });
+  expect(await asked()).toMatchObject({ body: { rows: many.slice(0, limits.defaultPageSize) } });
 });
 
 test("a cursor of a list with other keys is refused, and nothing is read", async () => {
   const find = () => Promise.reject(new Error("was read"));
   const cursor = Buffer.from("a").toString("base64url");
-  const list = { order: numberUp, find, keyOf: Number, show: () => ({}) };
-  expect(await answerPage({ cursor }, list)).toMatchObject({ ok: false, code: "request.invalid" });
+  const list = { order: numberAscending, find, keyOf: Number, show: () => ({}) };
+  expect(await createPageAnswer({ cursor }, list)).toMatchObject({
+    ok: false,
+    code: "request.invalid",
+  });
 });

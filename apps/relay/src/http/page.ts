@@ -7,29 +7,29 @@ export interface PageQuery {
 }
 
 /** What the keys of a list look like, and what stands before the first of them. */
-interface Order<Key> {
+interface KeyOrder<Key> {
   readonly form: RegExp;
   readonly start: Key;
   readonly keyFrom: (text: string) => Key;
 }
 
-const text = { form: /^[\x21-\x7e]+$/, keyFrom: String };
-const number = { form: /^\d{1,15}$/, keyFrom: Number };
+const textKeys = { form: /^[\x21-\x7e]+$/, keyFrom: String };
+const numberKeys = { form: /^\d{1,15}$/, keyFrom: Number };
 
-export const textUp: Order<string> = { ...text, start: "" };
+export const textAscending: KeyOrder<string> = { ...textKeys, start: "" };
 /** "~" stands above every digit and letter of an id. */
-export const textDown: Order<string> = { ...text, start: "~" };
-export const numberUp: Order<number> = { ...number, start: 0 };
-export const numberDown: Order<number> = { ...number, start: Number.MAX_SAFE_INTEGER };
+export const textDescending: KeyOrder<string> = { ...textKeys, start: "~" };
+export const numberAscending: KeyOrder<number> = { ...numberKeys, start: 0 };
+export const numberDescending: KeyOrder<number> = { ...numberKeys, start: Number.MAX_SAFE_INTEGER };
 
-interface List<Row, Key> {
-  readonly order: Order<Key>;
+interface PageSource<Row, Key> {
+  readonly order: KeyOrder<Key>;
   /** The rows behind a key, at most `limit` of them. */
   readonly find: (from: Key, limit: number) => Promise<Row[]>;
   readonly keyOf: (row: Row) => Key;
 }
 
-interface Page<Row> {
+interface PageResult<Row> {
   readonly ok: true;
   readonly rows: Row[];
   readonly next_cursor: string | null;
@@ -37,9 +37,9 @@ interface Page<Row> {
 
 /** The rows of a list behind the key that a cursor names, and where the next page begins. */
 export async function readPage<Row, Key extends string | number>(
-  { limit = limits.pageDefault, cursor }: PageQuery,
-  { order, find, keyOf }: List<Row, Key>,
-): Promise<Page<Row> | Refusal<"request.invalid">> {
+  { limit = limits.defaultPageSize, cursor }: PageQuery,
+  { order, find, keyOf }: PageSource<Row, Key>,
+): Promise<PageResult<Row> | Refusal<"request.invalid">> {
   const from = decodeCursor(cursor, order.form);
   if (!from.ok) return from;
   const rows = await find(
@@ -50,9 +50,12 @@ export async function readPage<Row, Key extends string | number>(
 }
 
 /** A page as it is answered: under the list's own name, with `next_cursor` beside it. */
-export async function answerPage<Row, Key extends string | number, Shown extends object>(
+export async function createPageAnswer<Row, Key extends string | number, Shown extends object>(
   query: PageQuery,
-  { show, ...list }: List<Row, Key> & { readonly show: (rows: Row[]) => Shown | Promise<Shown> },
+  {
+    show,
+    ...list
+  }: PageSource<Row, Key> & { readonly show: (rows: Row[]) => Shown | Promise<Shown> },
 ) {
   const page = await readPage(query, list);
   if (!page.ok) return page;

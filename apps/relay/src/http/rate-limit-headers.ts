@@ -2,7 +2,10 @@ import { limits } from "@agent/wire";
 import type { RateDecision } from "./rate-limit.ts";
 
 /** How much of its limit a caller has left, in the two forms that clients read; times in seconds. */
-export function rateLimitHeaders(tier: string, decision: RateDecision): Record<string, string> {
+export function buildRateLimitHeaders(
+  tier: string,
+  decision: RateDecision,
+): Record<string, string> {
   const { limit, remaining, resetSeconds } = decision;
   if (limit === Infinity) return {};
   return {

@@ -25,7 +25,7 @@ export interface RateLimiterOptions {
   readonly maxEntries: number;
 }
 
-const off: RateDecision = {
+const unlimited: RateDecision = {
   allowed: true,
   limit: Infinity,
   remaining: Infinity,
@@ -35,11 +35,11 @@ const off: RateDecision = {
 
 /** An exact sliding window: a call is refused while `limit` allowed ones lie within the window. */
 export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions): RateLimiter {
-  if (scale === 0) return { take: () => off };
+  if (scale === 0) return { take: () => unlimited };
   const windows = new Map<number, SlidingWindow>();
   let latest = now();
 
-  function windowOf(windowMs: number): SlidingWindow {
+  function getWindow(windowMs: number): SlidingWindow {
     const known = windows.get(windowMs);
     if (known !== undefined) return known;
     const created = createSlidingWindow(windowMs, maxEntries);
@@ -48,7 +48,7 @@ export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions
   }
 
   /** A clock that is set back stands still for at most a window; then counting starts anew. */
-  function steadyNow(windowMs: number): number {
+  function monotonicNow(windowMs: number): number {
     const time = now();
     if (time < latest - windowMs) windows.clear();
     else if (time < latest) return latest;
@@ -58,8 +58,8 @@ export function createRateLimiter({ scale, now, maxEntries }: RateLimiterOptions
 
   return {
     take(tierLimit, windowMs, key) {
-      const time = steadyNow(windowMs);
-      const window = windowOf(windowMs);
+      const time = monotonicNow(windowMs);
+      const window = getWindow(windowMs);
       const limit = Math.max(1, Math.round(tierLimit * scale));
       const counted = window.count(key, time);
       const allowed = counted < limit;

@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 
 /** What the Node adapter hands on of a connection; one that asks for an upgrade has no `outgoing`. */
-interface Connection {
+interface AdapterConnection {
   readonly incoming?: IncomingMessage;
   readonly outgoing?: unknown;
 }
@@ -13,18 +13,18 @@ type Fetch = (request: Request, connection: object) => Response | Promise<Respon
  * Answers a refused upgrade whole. The adapter would send its status and headers only, and leaves a
  * connection alone that is closed already.
  */
-export function answeringUpgrades(relay: Fetch): Fetch {
+export function withUpgradeAnswers(relay: Fetch): Fetch {
   return async (request, connection) => {
     const answer = await relay(request, connection);
-    const { incoming, outgoing } = connection as Connection;
+    const { incoming, outgoing } = connection as AdapterConnection;
     if (incoming !== undefined && outgoing === undefined && answer.status >= 400) {
-      await writeWhole(incoming.socket, answer);
+      await writeResponse(incoming.socket, answer);
     }
     return answer;
   };
 }
 
-async function writeWhole(socket: Socket, answer: Response): Promise<void> {
+async function writeResponse(socket: Socket, answer: Response): Promise<void> {
   const body = await answer.text();
   const head = [
     `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status]}`,

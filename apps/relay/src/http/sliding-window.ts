@@ -1,5 +1,5 @@
-const FIRST_CAPACITY = 1_024;
-const CALLS_PER_KEY = 8;
+const INITIAL_CAPACITY = 1_024;
+const MAX_CALLS_PER_KEY = 8;
 
 /** The calls of the last `windowMs` of every key. */
 export interface SlidingWindow {
@@ -16,14 +16,14 @@ export interface SlidingWindow {
  * 100,000 addresses cost 70 MB. Beyond `maxKeys`, or eight calls for each, the oldest go early.
  */
 export function createSlidingWindow(windowMs: number, maxKeys: number): SlidingWindow {
-  const maxCalls = maxKeys * CALLS_PER_KEY;
+  const maxCalls = maxKeys * MAX_CALLS_PER_KEY;
 
   // Calls by sequence number; its low bits are the place in the ring.
-  let times = new Float64Array(FIRST_CAPACITY);
-  let owners = new Uint32Array(FIRST_CAPACITY);
-  let followers = new Uint32Array(FIRST_CAPACITY);
-  let front = 0;
-  let end = 0;
+  let times = new Float64Array(INITIAL_CAPACITY);
+  let owners = new Uint32Array(INITIAL_CAPACITY);
+  let nextCalls = new Uint32Array(INITIAL_CAPACITY);
+  let head = 0;
+  let tail = 0;
 
   // Keys by slot: the first and the last of their calls, and how many there are.
   const slots = new Map<string, number>();
@@ -33,22 +33,22 @@ export function createSlidingWindow(windowMs: number, maxKeys: number): SlidingW
   const lasts = new Uint32Array(maxKeys);
   const counts = new Uint32Array(maxKeys);
 
-  const place = (sequence: number): number => sequence & (times.length - 1);
+  const ringIndex = (sequence: number): number => sequence & (times.length - 1);
 
-  function forgetFront(): void {
-    const slot = owners[place(front)] ?? 0;
+  function evictOldest(): void {
+    const slot = owners[ringIndex(head)] ?? 0;
     const left = (counts[slot] ?? 0) - 1;
     counts[slot] = left;
-    firsts[slot] = followers[place(front)] ?? 0;
+    firsts[slot] = nextCalls[ringIndex(head)] ?? 0;
     if (left === 0) {
       slots.delete(keys[slot] ?? "");
       freeSlots.push(slot);
     }
-    front += 1;
+    head += 1;
   }
 
   function newSlot(key: string): number {
-    while (slots.size >= maxKeys) forgetFront();
+    while (slots.size >= maxKeys) evictOldest();
     const slot = freeSlots.pop() ?? keys.length;
     keys[slot] = key;
     slots.set(key, slot);
@@ -59,39 +59,39 @@ export function createSlidingWindow(windowMs: number, maxKeys: number): SlidingW
     const capacity = times.length * 2;
     const [newTimes, newOwners] = [new Float64Array(capacity), new Uint32Array(capacity)];
     const newFollowers = new Uint32Array(capacity);
-    for (let sequence = front; sequence < end; sequence += 1) {
+    for (let sequence = head; sequence < tail; sequence += 1) {
       const to = sequence & (capacity - 1);
-      newTimes[to] = times[place(sequence)] ?? 0;
-      newOwners[to] = owners[place(sequence)] ?? 0;
-      newFollowers[to] = followers[place(sequence)] ?? 0;
+      newTimes[to] = times[ringIndex(sequence)] ?? 0;
+      newOwners[to] = owners[ringIndex(sequence)] ?? 0;
+      newFollowers[to] = nextCalls[ringIndex(sequence)] ?? 0;
     }
-    [times, owners, followers] = [newTimes, newOwners, newFollowers];
+    [times, owners, nextCalls] = [newTimes, newOwners, newFollowers];
   }
 
   return {
     count(key, time) {
-      while (front < end && (times[place(front)] ?? 0) <= time - windowMs) forgetFront();
+      while (head < tail && (times[ringIndex(head)] ?? 0) <= time - windowMs) evictOldest();
       const slot = slots.get(key);
       return slot === undefined ? 0 : (counts[slot] ?? 0);
     },
 
     oldest(key) {
       const slot = slots.get(key);
-      return slot === undefined ? undefined : times[place(firsts[slot] ?? 0)];
+      return slot === undefined ? undefined : times[ringIndex(firsts[slot] ?? 0)];
     },
 
     add(key, time) {
-      if (end - front >= maxCalls) forgetFront();
-      if (end - front === times.length) grow();
+      if (tail - head >= maxCalls) evictOldest();
+      if (tail - head === times.length) grow();
       const slot = slots.get(key) ?? newSlot(key);
       const count = counts[slot] ?? 0;
-      times[place(end)] = time;
-      owners[place(end)] = slot;
-      if (count === 0) firsts[slot] = end;
-      else followers[place(lasts[slot] ?? 0)] = end;
-      lasts[slot] = end;
+      times[ringIndex(tail)] = time;
+      owners[ringIndex(tail)] = slot;
+      if (count === 0) firsts[slot] = tail;
+      else nextCalls[ringIndex(lasts[slot] ?? 0)] = tail;
+      lasts[slot] = tail;
       counts[slot] = count + 1;
-      end += 1;
+      tail += 1;
     },
   };
 }

@@ -2,20 +2,20 @@ import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, test } from "vitest";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { readTrace, traceHeaders, withTrace } from "./trace.ts";
+import { parseTrace, createTraceHeaders, withTrace } from "./trace.ts";
 
 const id = "4bf92f3577b34da6a3ce929d0e0e4736";
 const span = "00f067aa0ba902b7";
 const parent = `00-${id}-${span}-01`;
 const read = (traceparent: string, tracestate?: string) =>
-  readTrace(new Headers({ traceparent, ...(tracestate !== undefined && { tracestate }) }));
+  parseTrace(new Headers({ traceparent, ...(tracestate !== undefined && { tracestate }) }));
 const seven = (length: number) => new Uint8Array(length).fill(7);
 
 describe("a traceparent", () => {
   test("is taken with its state, and goes on under another span", () => {
     const trace = read(parent, "vendor=1");
     expect(trace).toEqual({ traceId: id, flags: "01", state: "vendor=1" });
-    expect(withTrace(trace, () => traceHeaders(seven))).toEqual({
+    expect(withTrace(trace, () => createTraceHeaders(seven))).toEqual({
       traceparent: `00-${id}-0707070707070707-01`,
       tracestate: "vendor=1",
     });
@@ -35,7 +35,7 @@ describe("a traceparent", () => {
     ["more than its version knows", `${parent}-more`],
   ])("that is %s is not taken", (_, text) => {
     expect(read(text)).toBeUndefined();
-    expect(withTrace(read(text), () => traceHeaders(seven))).toEqual({});
+    expect(withTrace(read(text), () => createTraceHeaders(seven))).toEqual({});
   });
 
   test("keeps no state of more than 512 characters", () => {
@@ -56,9 +56,9 @@ describe("a request in a trace", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     t = await startTestRelay();
-    const boss = await t.agent();
+    const boss = await t.createAgent();
     const calledAt = async (path: string, headers: Record<string, string>) => {
-      const worker = await t.agent();
+      const worker = await t.createAgent();
       await t.as(worker, "POST", "/api/v1/agents/register", {
         agent_id: worker.agentId,
         endpoint_url: `http://127.0.0.1:${port}${path}`,
@@ -90,7 +90,7 @@ describe("a request in a trace", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     t = await startTestRelay();
-    const [boss, worker] = [await t.agent(), await t.agent()];
+    const [boss, worker] = [await t.createAgent(), await t.createAgent()];
     await t.as(worker, "POST", "/api/v1/agents/register", {
       agent_id: worker.agentId,
       endpoint_url: `http://127.0.0.1:${port}/`,

@@ -7,36 +7,40 @@ export interface Trace {
   readonly state: string | null;
 }
 
-const current = new AsyncLocalStorage<Trace | undefined>();
+const currentTrace = new AsyncLocalStorage<Trace | undefined>();
 
-const form = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-const longestState = 512;
+const traceparentPattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const MAX_STATE_LENGTH = 512;
 
 /** The trace that a request belongs to; undefined where it names none, or none that is well-formed. */
-export function readTrace(headers: Headers): Trace | undefined {
+export function parseTrace(headers: Headers): Trace | undefined {
   const given = headers.get("traceparent");
   if (given === null) return undefined;
-  const [, traceId = "", parentId = "", flags = "", more] = form.exec(given) ?? [];
+  const [, traceId = "", parentId = "", flags = "", more] = traceparentPattern.exec(given) ?? [];
   // Only a version that is not known yet may say more.
   if (/^0*$/.test(traceId) || /^0*$/.test(parentId)) return undefined;
   if (given.startsWith("00-") && more !== undefined) return undefined;
   const state = headers.get("tracestate");
-  return { traceId, flags, state: state !== null && state.length <= longestState ? state : null };
+  return {
+    traceId,
+    flags,
+    state: state !== null && state.length <= MAX_STATE_LENGTH ? state : null,
+  };
 }
 
 /** Runs what belongs to a trace. Without one nothing is carried along, and nothing costs. */
 export function withTrace<T>(trace: Trace | undefined, run: () => T): T {
-  return trace === undefined ? run() : current.run(trace, run);
+  return trace === undefined ? run() : currentTrace.run(trace, run);
 }
 
 /** The same work for later, in the trace at hand; without one it stays as it is, and costs nothing. */
-export function inTraceAtHand<Work extends (...args: never[]) => unknown>(work: Work): Work {
-  return current.getStore() === undefined ? work : AsyncLocalStorage.bind(work);
+export function bindCurrentTrace<Work extends (...args: never[]) => unknown>(work: Work): Work {
+  return currentTrace.getStore() === undefined ? work : AsyncLocalStorage.bind(work);
 }
 
 /** The trace at hand as a row keeps it, so that a job can go on in it; null without one. */
-export function storedTrace(): string | null {
-  const trace = current.getStore();
+export function formatCurrentTrace(): string | null {
+  const trace = currentTrace.getStore();
   return trace === undefined ? null : JSON.stringify(trace);
 }
 
@@ -45,15 +49,15 @@ export function storedTrace(): string | null {
  * trace, also when a request of another trace happened to begin it.
  */
 export function withStoredTrace<T>(stored: string | null, run: () => T): T {
-  if (stored !== null) return current.run(JSON.parse(stored) as Trace, run);
-  return current.getStore() === undefined ? run() : current.run(undefined, run);
+  if (stored !== null) return currentTrace.run(JSON.parse(stored) as Trace, run);
+  return currentTrace.getStore() === undefined ? run() : currentTrace.run(undefined, run);
 }
 
 /** The headers by which a request goes on in the trace that it is made for, under a span of its own. */
-export function traceHeaders(
+export function createTraceHeaders(
   randomBytes: (length: number) => Uint8Array,
 ): Readonly<Record<string, string>> {
-  const trace = current.getStore();
+  const trace = currentTrace.getStore();
   if (trace === undefined) return {};
   const { traceId, flags, state } = trace;
   const span = Buffer.from(randomBytes(8)).toString("hex");
@@ -65,5 +69,5 @@ export function traceHeaders(
 
 /** The id of the trace at hand, for the log. */
 export function traceId(): string | undefined {
-  return current.getStore()?.traceId;
+  return currentTrace.getStore()?.traceId;
 }

@@ -8,7 +8,7 @@ export function validate(schema: v.GenericSchema | undefined, value: unknown): V
   if (schema === undefined) return { ok: true, value: undefined };
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: result.output };
-  return refuseIssues(result.issues.flatMap(describe).slice(0, 20));
+  return refuseIssues(result.issues.flatMap(toIssues).slice(0, 20));
 }
 
 /** A fault that no schema sees; an empty path is the whole request. */
@@ -28,19 +28,19 @@ function refuseIssues(issues: readonly Issue[]): Refusal<"request.invalid"> {
   };
 }
 
-function describe(issue: v.BaseIssue<unknown>): Issue[] {
+function toIssues(issue: v.BaseIssue<unknown>): Issue[] {
   const path = v.getDotPath(issue) ?? "";
   // Of a value that may be one thing or another, what each of them lacks says more than "neither".
   if (issue.type !== "union" || issue.issues === undefined) {
-    return [{ path, message: ruleOf(issue) }];
+    return [{ path, message: formatRule(issue) }];
   }
-  return issue.issues.flatMap(describe).map((inner) => ({
+  return issue.issues.flatMap(toIssues).map((inner) => ({
     path: [path, inner.path].filter((part) => part !== "").join("."),
     message: inner.message,
   }));
 }
 
-function ruleOf(issue: v.BaseIssue<unknown>): string {
+function formatRule(issue: v.BaseIssue<unknown>): string {
   if (issue.received === "undefined") return "is required";
   // Only a rule of ours has a text of ours; the library's own would echo the input.
   if (issue.kind === "validation" || issue.type === "custom") return issue.message;

@@ -20,20 +20,20 @@ export interface AgentCaller {
   readonly expiresAt: number;
 }
 
-export const anonymous: Caller = { kind: "anonymous" };
+export const anonymousCaller: Caller = { kind: "anonymous" };
 /** The relay itself, where it acts for its operator without a request. */
-export const master: OperatorCaller = {
+export const operatorCaller: OperatorCaller = {
   kind: "master",
   name: "operator",
   removed: new AbortController().signal,
 };
 
 /** The agent in whose name a caller acts; the operator acts for whom the request names. */
-export function actingAgent(caller: Caller, named: string | undefined): string | undefined {
+export function resolveActingAgent(caller: Caller, named: string | undefined): string | undefined {
   return caller.kind === "agent" ? caller.agentId : named;
 }
 
 /** Whether the caller may speak for one of these agents; the operator speaks for all. */
-export function actsFor(caller: Caller, agents: readonly (string | null)[]): boolean {
+export function mayActFor(caller: Caller, agents: readonly (string | null)[]): boolean {
   return caller.kind === "master" || (caller.kind === "agent" && agents.includes(caller.agentId));
 }

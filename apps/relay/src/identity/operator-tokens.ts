@@ -20,11 +20,15 @@ interface KnownToken {
   readonly removal: AbortController;
 }
 
-const digestOf = (text: string) => hash("sha256", text, "buffer");
+const hashToken = (text: string) => hash("sha256", text, "buffer");
 
 export function createOperatorTokens(tokens: readonly string[]): OperatorTokens {
   let known: readonly KnownToken[] = tokens.map((token, index) =>
-    knownToken(digestOf(token), looksLikeToken(token), nameOf(index, tokens.length)),
+    createKnownToken(
+      hashToken(token),
+      looksLikeToken(token),
+      formatTokenName(index, tokens.length),
+    ),
   );
 
   return {
@@ -32,17 +36,17 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
       // Agents' tokens are the common case, and one look at the outline saves their hashing.
       if (known.every((token) => token.looksSigned !== looksSigned)) return undefined;
       // Both sides are hashed and all tokens compared, so that time shows neither content nor which.
-      const digest = digestOf(bearer);
+      const digest = hashToken(bearer);
       const matches = known.filter((token) => timingSafeEqual(digest, token.digest));
       return matches[0]?.caller;
     },
     replace(next) {
       const before = known;
       known = next.map((token, index) => {
-        const digest = digestOf(token);
+        const digest = hashToken(token);
         const kept = before.find((old) => timingSafeEqual(old.digest, digest));
-        const name = nameOf(index, next.length);
-        return knownToken(digest, looksLikeToken(token), name, kept?.removal);
+        const name = formatTokenName(index, next.length);
+        return createKnownToken(digest, looksLikeToken(token), name, kept?.removal);
       });
       const removals = new Set(known.map(({ removal }) => removal));
       for (const { removal } of before) if (!removals.has(removal)) removal.abort();
@@ -50,7 +54,7 @@ export function createOperatorTokens(tokens: readonly string[]): OperatorTokens 
   };
 }
 
-function knownToken(
+function createKnownToken(
   digest: Buffer,
   looksSigned: boolean,
   name: string,
@@ -61,6 +65,6 @@ function knownToken(
 }
 
 /** A lone token is named as before there could be two. */
-function nameOf(index: number, count: number): string {
+function formatTokenName(index: number, count: number): string {
   return count === 1 ? "operator" : `operator:${index + 1}`;
 }

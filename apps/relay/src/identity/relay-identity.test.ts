@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { bytesToHex, didKeyToPublicKey } from "@agent/crypto";
-import { manualClock, seededRandom } from "@agent/testkit";
+import { createManualClock, createSeededRandom } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import { loadRelayIdentity, type RelayIdentity } from "./relay-identity.ts";
-import { replaceSecretKey } from "./store.ts";
+import { updateSecretKey } from "./store.ts";
 
 const passphrase = "correct horse battery staple";
 
@@ -23,9 +23,9 @@ async function start(given?: string, path = join(folder, "relay.db"), stored?: s
   const opened = await openStorage({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
-  if (stored !== undefined) await storage.transaction((tx) => replaceSecretKey(tx, stored));
+  if (stored !== undefined) await storage.transaction((tx) => updateSecretKey(tx, stored));
   starts += 1;
-  const runtime = { ...manualClock(), ...seededRandom(starts) };
+  const runtime = { ...createManualClock(), ...createSeededRandom(starts) };
   const loaded = await loadRelayIdentity(storage, runtime, given);
   await storage.close();
   return loaded;

@@ -1,7 +1,7 @@
 import {
   bytesToHex,
   generateKeyPair,
-  publicKeyOf,
+  getPublicKey,
   publicKeyToDidKey,
   verifyRelaySuccession,
   type RelaySuccessionRecord,
@@ -9,7 +9,7 @@ import {
 import { openSealedKey, parseSecretKeyHex, sealKey } from "@agent/crypto/sealed-key";
 import { newId, type Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
-import { findIdentity, insertIdentity, listSuccessions, replaceSecretKey } from "./store.ts";
+import { findIdentity, insertIdentity, listSuccessions, updateSecretKey } from "./store.ts";
 
 /** A step of the relay's key, as both keys signed it. */
 export type SignedSuccession = RelaySuccessionRecord & { readonly [member: string]: unknown };
@@ -27,7 +27,7 @@ export interface RelayIdentity {
   readonly publicKeys: readonly string[];
 }
 
-type Loaded =
+type LoadIdentityResult =
   | { readonly ok: true; readonly identity: RelayIdentity }
   | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
 
@@ -39,12 +39,12 @@ export async function loadRelayIdentity(
   storage: Storage,
   runtime: Pick<Runtime, "now" | "randomBytes">,
   passphrase: string | undefined,
-): Promise<Loaded> {
+): Promise<LoadIdentityResult> {
   const stored = await findIdentity(storage.read);
   if (stored === undefined) {
     const { secretKey } = generateKeyPair(runtime.randomBytes(32));
     const relayId = newId(runtime);
-    const text = await storedText(secretKey, passphrase);
+    const text = await formatStoredKey(secretKey, passphrase);
     await storage.transaction((tx) =>
       insertIdentity(tx, {
         one: 1,
@@ -53,26 +53,26 @@ export async function loadRelayIdentity(
         created_at: runtime.now(),
       }),
     );
-    return identityOf(relayId, secretKey, []);
+    return buildIdentity(relayId, secretKey, []);
   }
-  const opened = await openStored(stored.secret_key, passphrase);
+  const opened = await openStoredKey(stored.secret_key, passphrase);
   if (!opened.ok) return opened;
   if (passphrase !== undefined && !isSealed(stored.secret_key)) {
     const sealed = await sealKey(opened.secretKey, passphrase);
-    await storage.transaction((tx) => replaceSecretKey(tx, sealed));
+    await storage.transaction((tx) => updateSecretKey(tx, sealed));
     await storage.scrub();
   }
   const rows = await listSuccessions(storage.read);
   const succession = rows.map(({ record }) => JSON.parse(record) as SignedSuccession);
-  return identityOf(stored.relay_id, opened.secretKey, succession);
+  return buildIdentity(stored.relay_id, opened.secretKey, succession);
 }
 
-function identityOf(
+function buildIdentity(
   relayId: string,
   secretKey: Uint8Array,
   succession: readonly SignedSuccession[],
-): Loaded {
-  const keyBytes = publicKeyOf(secretKey);
+): LoadIdentityResult {
+  const keyBytes = getPublicKey(secretKey);
   const publicKey = bytesToHex(keyBytes);
   const firstPublicKey = succession[0]?.old_public_key ?? publicKey;
   const chain = verifyRelaySuccession(succession, { relayId, firstPublicKey });
@@ -86,7 +86,10 @@ function identityOf(
 }
 
 /** The key as it is stored: sealed where there is a passphrase. */
-export function storedText(secretKey: Uint8Array, passphrase: string | undefined): Promise<string> {
+export function formatStoredKey(
+  secretKey: Uint8Array,
+  passphrase: string | undefined,
+): Promise<string> {
   return passphrase === undefined
     ? Promise.resolve(bytesToHex(secretKey))
     : sealKey(secretKey, passphrase);
@@ -97,11 +100,11 @@ function isSealed(text: string): boolean {
   return !/^[0-9a-f]+$/.test(text);
 }
 
-type Opened =
+type OpenKeyResult =
   | { readonly ok: true; readonly secretKey: Uint8Array }
   | { readonly ok: false; readonly code: "identity.unreadable"; readonly detail: string };
 
-async function openStored(text: string, passphrase: string | undefined): Promise<Opened> {
+async function openStoredKey(text: string, passphrase: string | undefined): Promise<OpenKeyResult> {
   const unreadable = (detail: string) =>
     ({ ok: false, code: "identity.unreadable", detail }) as const;
   if (!isSealed(text)) {
@@ -116,7 +119,7 @@ async function openStored(text: string, passphrase: string | undefined): Promise
 }
 
 /** The member of the identity documents; a relay that never changed its key has none. */
-export function statedSuccession({ succession }: Pick<RelayIdentity, "succession">): {
+export function toSuccessionMember({ succession }: Pick<RelayIdentity, "succession">): {
   readonly succession?: SignedSuccession[];
 } {
   return succession.length > 0 ? { succession: [...succession] } : {};

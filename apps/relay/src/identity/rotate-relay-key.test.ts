@@ -2,12 +2,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canonicalize, sha256Hex, verifyRelaySuccession } from "@agent/crypto";
-import { manualClock, seededRandom, type TestAgent } from "@agent/testkit";
+import { createManualClock, createSeededRandom, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterAll, afterEach, beforeEach, expect, test, vi } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { endRelays, plainEnv, startRelay } from "../../test/relay-process.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { endRelays, minimalEnv, startRelay } from "../../test/relay-process.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import { loadRelayIdentity } from "./relay-identity.ts";
@@ -18,7 +18,7 @@ import { findIdentity } from "./store.ts";
 vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "relay-rotate-"));
-const clock = manualClock();
+const clock = createManualClock();
 let path: string;
 let count = 0;
 beforeEach(() => {
@@ -38,7 +38,7 @@ async function withStorage<T>(work: (storage: Parameters<typeof rotateRelayKey>[
   }
 }
 
-const worldOf = (seed: number) => ({ now: clock.now, ...seededRandom(seed) });
+const worldOf = (seed: number) => ({ now: clock.now, ...createSeededRandom(seed) });
 
 function rotate(passphrase?: string, seed = 5) {
   return withStorage((storage) =>
@@ -107,7 +107,7 @@ test("D8: a relay has at most 33 keys, and a rotation beyond them changes nothin
 });
 
 test("D8: as a process the command refuses a running relay and a missing database", async () => {
-  const env = { ...plainEnv, AGENT_DB_PATH: path };
+  const env = { ...minimalEnv, AGENT_DB_PATH: path };
   const missing = startRelay(env, { args: ["rotate-key"] });
   expect(await missing.ended).toEqual({ code: 1, signal: null });
   expect(existsSync(path)).toBe(false);
@@ -134,7 +134,7 @@ test("D8: as a process the command refuses a running relay and a missing databas
 test("D8: a crash at any moment of the command leaves the old or the new state whole", async () => {
   const passphrase = "correct horse battery staple";
   const { publicKey: first } = await identity(passphrase);
-  const env = { ...plainEnv, AGENT_DB_PATH: path, AGENT_RELAY_KEY_PASSPHRASE: passphrase };
+  const env = { ...minimalEnv, AGENT_DB_PATH: path, AGENT_RELAY_KEY_PASSPHRASE: passphrase };
   let keys = [first];
   for (const delay of [200, 500, 700, 900, 1_100, 1_300, 1_600, 2_500]) {
     const command = startRelay(env, { args: ["rotate-key"] });
@@ -149,8 +149,8 @@ test("D8: a crash at any moment of the command leaves the old or the new state w
 });
 
 async function finishedTask(t: TestRelay, boss: TestAgent, worker: TestAgent) {
-  const task = await delegate(t, boss, worker);
-  const done = await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  const task = await submitAcceptedTask(t, boss, worker);
+  const done = await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
   if (done.status !== 200) throw new Error(JSON.stringify(done.body));
   const settlement = async (at: TestRelay) => {
     const { body } = await at.as(boss, "GET", `/api/v1/agents/${boss.agentId}/settlements`);
@@ -165,7 +165,7 @@ async function finishedTask(t: TestRelay, boss: TestAgent, worker: TestAgent) {
 test("D8: what was settled before keeps its hash, and all evidence holds under the chain", async () => {
   const env = { AGENT_DB_PATH: path, AGENT_RELAY_ISSUE_CREDENTIALS: "true" };
   const before = await startTestRelay(env, 1, clock);
-  const [boss, worker] = [await buyer(before, 10), await seller(before, 2)];
+  const [boss, worker] = [await createBuyer(before, 10), await createSeller(before, 2)];
   const old = await finishedTask(before, boss, worker);
   const oldEvidence = await old.evidence(before);
   const oldSettlement = await old.settlement(before);

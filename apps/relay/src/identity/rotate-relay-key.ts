@@ -1,10 +1,10 @@
-import { generateKeyPair, RELAY_KEYS_MAX, signRelaySuccession } from "@agent/crypto";
+import { generateKeyPair, MAX_RELAY_KEYS, signRelaySuccession } from "@agent/crypto";
 import type { Runtime } from "../runtime.ts";
 import type { Storage } from "../storage/storage.ts";
-import { loadRelayIdentity, storedText } from "./relay-identity.ts";
-import { findIdentity, insertSuccession, replaceSecretKey } from "./store.ts";
+import { loadRelayIdentity, formatStoredKey } from "./relay-identity.ts";
+import { findIdentity, insertSuccession, updateSecretKey } from "./store.ts";
 
-export type Rotated =
+export type RotationResult =
   | { readonly ok: true; readonly relayId: string; readonly publicKey: string }
   | {
       readonly ok: false;
@@ -20,7 +20,7 @@ export async function rotateRelayKey(
   storage: Storage,
   runtime: Pick<Runtime, "now" | "randomBytes">,
   { passphrase, reason }: { readonly passphrase?: string; readonly reason?: string },
-): Promise<Rotated> {
+): Promise<RotationResult> {
   if ((await findIdentity(storage.read)) === undefined) {
     return {
       ok: false,
@@ -31,8 +31,8 @@ export async function rotateRelayKey(
   const loaded = await loadRelayIdentity(storage, runtime, passphrase);
   if (!loaded.ok) return loaded;
   const { relayId, secretKey, succession, publicKeys } = loaded.identity;
-  if (publicKeys.length >= RELAY_KEYS_MAX) {
-    const detail = `a relay has at most ${RELAY_KEYS_MAX} keys`;
+  if (publicKeys.length >= MAX_RELAY_KEYS) {
+    const detail = `a relay has at most ${MAX_RELAY_KEYS} keys`;
     return { ok: false, code: "identity.too_many_keys", detail };
   }
   const next = generateKeyPair(runtime.randomBytes(32));
@@ -44,11 +44,11 @@ export async function rotateRelayKey(
     timestamp: Math.max(runtime.now(), (succession.at(-1)?.timestamp ?? -1) + 1),
     ...(reason !== undefined && { reason }),
   });
-  const secret_key = await storedText(next.secretKey, passphrase);
+  const secret_key = await formatStoredKey(next.secretKey, passphrase);
   await storage.transaction(async (tx) => {
     // The position is taken once, and the file's lock keeps every other process out.
     await insertSuccession(tx, { position: succession.length, record: JSON.stringify(record) });
-    await replaceSecretKey(tx, secret_key);
+    await updateSecretKey(tx, secret_key);
   });
   // The old key must not stay readable in the write-ahead log.
   await storage.scrub();

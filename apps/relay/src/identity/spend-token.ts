@@ -2,47 +2,47 @@ import { limits, refuse, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { Caller } from "./caller.ts";
-import { forgetSpent, insertSpent } from "./spent-token-store.ts";
+import { deleteExpiredSpentTokens, insertSpentToken } from "./spent-token-store.ts";
 
-type Parts = Pick<Services, "storage" | "runtime">;
+type SpendDependencies = Pick<Services, "storage" | "runtime">;
 
 /** Takes a signed token's id for an operation that it opens once; the operator's token stays good. */
 export async function spendToken(
-  { storage }: Pick<Parts, "storage">,
+  { storage }: Pick<SpendDependencies, "storage">,
   caller: Caller,
 ): Promise<Refusal<"auth.token_used"> | undefined> {
   if (caller.kind !== "agent") return undefined;
   const { agentId: agent_id, tokenId: jti, expiresAt: forget_at } = caller;
   const isFirst = await storage.transaction((tx) =>
-    insertSpent(tx, { agent_id, jti, kind: "used", forget_at }),
+    insertSpentToken(tx, { agent_id, jti, kind: "used", forget_at }),
   );
   return isFirst ? undefined : refuse("auth.token_used");
 }
 
 /** The longest life of a token, issued as far in the future as is taken. */
-const longestMs = limits.clockSkewMs + limits.tokenLifetimeMs;
+const MAX_TOKEN_AGE_MS = limits.clockSkewMs + limits.tokenLifetimeMs;
 
 /** Takes away a token by its id, whether or not it was ever shown. */
 export async function revokeToken(
   tx: Tx,
   { agentId, jti, now }: { agentId: string; jti: string; now: number },
 ): Promise<void> {
-  const forget_at = now + longestMs;
-  await insertSpent(tx, { agent_id: agentId, jti, kind: "revoked", forget_at });
+  const forget_at = now + MAX_TOKEN_AGE_MS;
+  await insertSpentToken(tx, { agent_id: agentId, jti, kind: "revoked", forget_at });
 }
 
-const batch = 1_000;
+const BATCH_SIZE = 1_000;
 
 /**
  * Forgets the ids of tokens that ended so long ago that no small step of the clock makes them good again.
  * After a jump it waits until none of the time before is good, should the clock go back there.
  */
-export async function forgetSpentTokens({
+export async function purgeSpentTokens({
   storage,
   runtime,
   clock,
-}: Parts & Pick<Services, "clock">): Promise<void> {
-  if (clock.elapsed() - clock.movedAt() < longestMs) return;
-  const old = { now: runtime.now() - longestMs, limit: batch };
-  while ((await storage.transaction((tx) => forgetSpent(tx, old))) === batch);
+}: SpendDependencies & Pick<Services, "clock">): Promise<void> {
+  if (clock.elapsed() - clock.lastMovedAt() < MAX_TOKEN_AGE_MS) return;
+  const old = { now: runtime.now() - MAX_TOKEN_AGE_MS, limit: BATCH_SIZE };
+  while ((await storage.transaction((tx) => deleteExpiredSpentTokens(tx, old))) === BATCH_SIZE);
 }

@@ -1,45 +1,49 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { RelayIdentityRow, RelaySuccessionRow } from "../storage/tables/identity.ts";
 
-const identity = prepare()(db.selectFrom("relay_identity").selectAll());
+const identityRow = compile()(queryBuilder.selectFrom("relay_identity").selectAll());
 
 export function findIdentity(read: Reader): Promise<RelayIdentityRow | undefined> {
-  return read.get(identity, {});
+  return read.get(identityRow, {});
 }
 
-const addIdentity = prepare<RelayIdentityRow>()(
-  db.insertInto("relay_identity").values({
-    one: p("one"),
-    relay_id: p("relay_id"),
-    secret_key: p("secret_key"),
-    created_at: p("created_at"),
+const insertIdentityQuery = compile<RelayIdentityRow>()(
+  queryBuilder.insertInto("relay_identity").values({
+    one: param("one"),
+    relay_id: param("relay_id"),
+    secret_key: param("secret_key"),
+    created_at: param("created_at"),
   }),
 );
 
 export async function insertIdentity(tx: Tx, row: RelayIdentityRow): Promise<void> {
-  await tx.run(addIdentity, row);
+  await tx.run(insertIdentityQuery, row);
 }
 
-const changeSecretKey = prepare<{ secret_key: string }>()(
-  db.updateTable("relay_identity").set({ secret_key: p("secret_key") }),
+const updateSecretKeyQuery = compile<{ secret_key: string }>()(
+  queryBuilder.updateTable("relay_identity").set({ secret_key: param("secret_key") }),
 );
 
-export async function replaceSecretKey(tx: Tx, secret_key: string): Promise<void> {
-  await tx.run(changeSecretKey, { secret_key });
+export async function updateSecretKey(tx: Tx, secret_key: string): Promise<void> {
+  await tx.run(updateSecretKeyQuery, { secret_key });
 }
 
-const successions = prepare()(db.selectFrom("relay_successions").selectAll().orderBy("position"));
+const successionsInOrder = compile()(
+  queryBuilder.selectFrom("relay_successions").selectAll().orderBy("position"),
+);
 
 /** The steps of the relay's key, oldest first. */
 export function listSuccessions(read: Reader): Promise<RelaySuccessionRow[]> {
-  return read.all(successions, {});
+  return read.all(successionsInOrder, {});
 }
 
-const addSuccession = prepare<RelaySuccessionRow>()(
-  db.insertInto("relay_successions").values({ position: p("position"), record: p("record") }),
+const insertSuccessionQuery = compile<RelaySuccessionRow>()(
+  queryBuilder
+    .insertInto("relay_successions")
+    .values({ position: param("position"), record: param("record") }),
 );
 
 export async function insertSuccession(tx: Tx, row: RelaySuccessionRow): Promise<void> {
-  await tx.run(addSuccession, row);
+  await tx.run(insertSuccessionQuery, row);
 }

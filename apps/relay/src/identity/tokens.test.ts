@@ -1,23 +1,29 @@
-import { seededRandom, manualClock, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import {
+  createSeededRandom,
+  createManualClock,
+  createTestAgent,
+  createToken,
+  type TestAgent,
+} from "@agent/testkit";
 import { scopes, type Scope } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { newAgent } from "../agents/bootstrap.ts";
+import { createAgentRow } from "../agents/bootstrap.ts";
 import { insertDevice } from "../agents/device-store.ts";
-import { insertKey, replaceKey } from "../agents/key-store.ts";
-import { putAgent } from "../agents/store.ts";
+import { insertAgentKey, replaceAgentKey } from "../agents/key-store.ts";
+import { saveAgent } from "../agents/store.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Reader, Storage } from "../storage/storage.ts";
-import { createTokenChecker, type TokenChecker } from "./tokens.ts";
+import { createTokenVerifier, type TokenVerifier } from "./tokens.ts";
 
 let world: ReturnType<typeof worldOf>;
 let storage: Storage;
-let checker: TokenChecker;
+let checker: TokenVerifier;
 let relay: TestAgent;
 let agent: TestAgent;
 let reads = 0;
 
-const worldOf = () => ({ ...manualClock(), ...seededRandom(1) });
+const worldOf = () => ({ ...createManualClock(), ...createSeededRandom(1) });
 
 /** What the checker reads of the database is counted. */
 const counting = (read: Reader): Reader => ({
@@ -33,9 +39,9 @@ beforeEach(async () => {
   const opened = await openStorage({ path: ":memory:", migrations });
   if (!opened.ok) throw new Error(opened.detail);
   ({ storage } = opened);
-  [relay, agent] = [testAgent(world), testAgent(world)];
+  [relay, agent] = [createTestAgent(world), createTestAgent(world)];
   const read = counting(storage.read);
-  checker = createTokenChecker({ read, audience: relay.did, now: world.now });
+  checker = createTokenVerifier({ read, audience: relay.did, now: world.now });
   await know(agent, {});
   reads = 0;
 });
@@ -48,8 +54,8 @@ async function know(
   const now = world.now();
   await storage.transaction(async (tx) => {
     const revoked_at = agentRevoked ? now : null;
-    await putAgent(tx, { ...newAgent(agentId, now), public_key: publicKey, revoked_at });
-    await insertKey(tx, {
+    await saveAgent(tx, { ...createAgentRow(agentId, now), public_key: publicKey, revoked_at });
+    await insertAgentKey(tx, {
       agent_id: agentId,
       public_key: publicKey,
       valid_from: now,
@@ -67,13 +73,13 @@ async function know(
   });
 }
 
-const token = (of = agent, scope?: readonly Scope[]) => tokenOf(of, relay.did, world, scope);
+const token = (of = agent, scope?: readonly Scope[]) => createToken(of, relay.did, world, scope);
 
 /** The agent's key gives way to another one, as a rotation writes it. */
 async function rotate(): Promise<TestAgent> {
-  const { secretKey, publicKey } = testAgent(world);
+  const { secretKey, publicKey } = createTestAgent(world);
   await storage.transaction((tx) =>
-    replaceKey(tx, {
+    replaceAgentKey(tx, {
       agent_id: agent.agentId,
       old_key: agent.publicKey,
       new_key: publicKey,
@@ -86,7 +92,7 @@ async function rotate(): Promise<TestAgent> {
 
 describe("a good token", () => {
   test("says which device of which agent calls, until when", async () => {
-    expect(await checker.check(await token())).toMatchObject({
+    expect(await checker.verify(await token())).toMatchObject({
       ok: true,
       caller: {
         kind: "agent",
@@ -99,51 +105,51 @@ describe("a good token", () => {
   });
 
   test("gives the scopes that both it and its device have", async () => {
-    const paired = testAgent(world);
+    const paired = createTestAgent(world);
     await know(paired, { granted: ["task:read", "task:submit"] });
-    const checked = await checker.check(await token(paired, ["task:read", "account:write"]));
+    const checked = await checker.verify(await token(paired, ["task:read", "account:write"]));
     expect(checked).toMatchObject({ caller: { scopes: new Set(["task:read"]) } });
   });
 
   test("is verified once, and ends on time all the same", async () => {
     const kept = await token();
-    expect(await checker.check(kept)).toMatchObject({ ok: true });
+    expect(await checker.verify(kept)).toMatchObject({ ok: true });
     const asked = reads;
     await world.advance(299_999);
-    expect(await checker.check(kept)).toMatchObject({ ok: true });
+    expect(await checker.verify(kept)).toMatchObject({ ok: true });
     expect(reads).toBe(asked);
     await world.advance(1);
-    expect(await checker.check(kept)).toEqual({ ok: false, code: "auth.expired_token" });
+    expect(await checker.verify(kept)).toEqual({ ok: false, code: "auth.expired_token" });
   });
 });
 
 describe("KY6 after a succession", () => {
   test("a token of the old key is refused, though it was verified before", async () => {
     const old = await token();
-    expect(await checker.check(old)).toMatchObject({ ok: true });
+    expect(await checker.verify(old)).toMatchObject({ ok: true });
     const renewed = await rotate();
-    checker.forget(agent.agentId);
-    expect(await checker.check(old)).toEqual({ ok: false, code: "auth.verification_failed" });
-    expect(await checker.check(await token(renewed))).toMatchObject({ ok: true });
+    checker.evictAgent(agent.agentId);
+    expect(await checker.verify(old)).toEqual({ ok: false, code: "auth.verification_failed" });
+    expect(await checker.verify(await token(renewed))).toMatchObject({ ok: true });
   });
 
   test("a token that was being checked meanwhile is not remembered", async () => {
     const old = await token();
-    const checking = checker.check(old);
-    checker.forget(agent.agentId);
+    const checking = checker.verify(old);
+    checker.evictAgent(agent.agentId);
     await checking;
     await rotate();
-    expect(await checker.check(old)).toEqual({ ok: false, code: "auth.verification_failed" });
+    expect(await checker.verify(old)).toEqual({ ok: false, code: "auth.verification_failed" });
   });
 
   test("tokens of other agents stay remembered", async () => {
-    const other = testAgent(world);
+    const other = createTestAgent(world);
     await know(other, {});
     const kept = await token(other);
-    await checker.check(kept);
-    checker.forget(agent.agentId);
+    await checker.verify(kept);
+    checker.evictAgent(agent.agentId);
     const asked = reads;
-    expect(await checker.check(kept)).toMatchObject({ ok: true });
+    expect(await checker.verify(kept)).toMatchObject({ ok: true });
     expect(reads).toBe(asked);
   });
 });
@@ -153,13 +159,13 @@ describe("a token is refused", () => {
     ["of a revoked device", { deviceRevoked: true }, "auth.device_not_authorized"],
     ["of a revoked agent", { agentRevoked: true }, "agent.revoked"],
   ])("%s", async (_, state, code) => {
-    const gone = testAgent(world);
+    const gone = createTestAgent(world);
     await know(gone, state);
-    expect(await checker.check(await token(gone))).toEqual({ ok: false, code });
+    expect(await checker.verify(await token(gone))).toEqual({ ok: false, code });
   });
 
   test("by its form before anything is looked up", async () => {
-    expect(await checker.check("e30.e30.AAAA")).toMatchObject({ code: "auth.malformed_token" });
+    expect(await checker.verify("e30.e30.AAAA")).toMatchObject({ code: "auth.malformed_token" });
     expect(reads).toBe(0);
   });
 });

@@ -1,4 +1,4 @@
-import { checkToken, peekToken } from "@agent/client";
+import { verifyToken, peekToken } from "@agent/client";
 import { refuse, type Refusal } from "@agent/wire";
 import { findDevice } from "../agents/device-store.ts";
 import { findAgent } from "../agents/store.ts";
@@ -6,10 +6,10 @@ import type { Reader } from "../storage/storage.ts";
 import type { AgentCaller } from "./caller.ts";
 import { isRevokedToken } from "./spent-token-store.ts";
 
-export interface TokenChecker {
-  check(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
+export interface TokenVerifier {
+  verify(token: string): Promise<{ readonly ok: true; readonly caller: AgentCaller } | Refusal>;
   /** Forgets an agent's tokens: its key changed, or some of them were revoked. */
-  forget(agentId: string): void;
+  evictAgent(agentId: string): void;
 }
 
 /** A key that has just verified a token of an agent. */
@@ -18,43 +18,43 @@ export interface TokenKey {
   readonly public_key: string;
 }
 
-const remembered = 10_000;
+const CACHE_SIZE = 10_000;
 
 /**
  * Checks signed device tokens. A verified one is remembered until it expires, because two
  * verifications per delegation would cost more than the rest of it.
  */
-export function createTokenChecker(options: {
+export function createTokenVerifier(options: {
   read: Reader;
   audience: string;
   now: () => number;
   /** Notes that an agent's key is proven by a token; without it nothing is noted. */
-  prove?: (
+  recordProof?: (
     key: TokenKey,
     caller: AgentCaller,
   ) => Promise<Refusal<"agent.key_displaced"> | undefined>;
-}): TokenChecker {
-  const known = new Map<string, AgentCaller>();
-  let forgotten = 0;
+}): TokenVerifier {
+  const cache = new Map<string, AgentCaller>();
+  let evictions = 0;
 
-  function remember(token: string, caller: AgentCaller): void {
-    if (known.size >= remembered) {
-      const oldest = known.keys().next();
-      if (!oldest.done) known.delete(oldest.value);
+  function cacheToken(token: string, caller: AgentCaller): void {
+    if (cache.size >= CACHE_SIZE) {
+      const oldest = cache.keys().next();
+      if (!oldest.done) cache.delete(oldest.value);
     }
-    known.set(token, caller);
+    cache.set(token, caller);
   }
 
   return {
-    async check(token) {
+    async verify(token) {
       const now = options.now();
-      const caller = known.get(token);
+      const caller = cache.get(token);
       if (caller !== undefined) {
         if (now < caller.expiresAt) return { ok: true, caller };
-        known.delete(token);
+        cache.delete(token);
         return refuse("auth.expired_token");
       }
-      const before = forgotten;
+      const before = evictions;
       const peeked = peekToken(token);
       if (!peeked.ok) return refuse(peeked.code);
       const device = await findDevice(options.read, peeked.deviceId);
@@ -68,7 +68,7 @@ export function createTokenChecker(options: {
         return refuse(isDisplaced ? "agent.key_displaced" : "auth.device_not_authorized");
       }
       const { public_key: publicKey, agent_id: agentId } = device;
-      const checked = await checkToken(token, { publicKey, audience: options.audience, now });
+      const checked = await verifyToken(token, { publicKey, audience: options.audience, now });
       if (!checked.ok) return refuse(checked.code);
       const agent = await findAgent(options.read, agentId);
       if (agent === undefined || agent.revoked_at !== null) return refuse("agent.revoked");
@@ -77,7 +77,7 @@ export function createTokenChecker(options: {
         return refuse("auth.token_revoked");
       }
       const granted = new Set(device.scopes.split(" "));
-      const fresh: AgentCaller = {
+      const verifiedCaller: AgentCaller = {
         kind: "agent",
         agentId,
         deviceId: device.device_id,
@@ -85,16 +85,19 @@ export function createTokenChecker(options: {
         scopes: new Set(checked.claims.scopes.filter((scope) => granted.has(scope))),
         expiresAt: checked.claims.expiresAt,
       };
-      const refused = await options.prove?.({ agent_id: agentId, public_key: publicKey }, fresh);
+      const refused = await options.recordProof?.(
+        { agent_id: agentId, public_key: publicKey },
+        verifiedCaller,
+      );
       if (refused !== undefined) return refused;
       // A key that changed while this token was checked must not be remembered.
-      if (before === forgotten) remember(token, fresh);
-      return { ok: true, caller: fresh };
+      if (before === evictions) cacheToken(token, verifiedCaller);
+      return { ok: true, caller: verifiedCaller };
     },
 
-    forget(agentId) {
-      forgotten += 1;
-      for (const [token, caller] of known) if (caller.agentId === agentId) known.delete(token);
+    evictAgent(agentId) {
+      evictions += 1;
+      for (const [token, caller] of cache) if (caller.agentId === agentId) cache.delete(token);
     },
   };
 }

@@ -1,47 +1,48 @@
 import type { DelegatedTask, GoalRecord, GoalRecords, Ledger } from "@agent/ledger";
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { TaskStatus } from "@agent/wire";
-import { recordsOfGoal } from "../records/of-goal.ts";
+import { loadRecordsOfGoal } from "../records/of-goal.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ReceiptRow } from "../storage/tables/tasks.ts";
 import { findReceipt } from "../tasks/receipt-store.ts";
 import { findTask } from "../tasks/store.ts";
-import { executorOf, isGone } from "../tasks/view.ts";
+import { executorOf, isExpired } from "../tasks/view.ts";
 
 /**
  * What the relay has stored about a goal of an agent: the task whose id it is, as long as it is
  * kept, its receipt, the tasks of this relay whose receipts that one carries, and what the agent
  * recorded of it: plans, the tasks of their steps, events.
  */
-export async function goalRecords(
+export async function loadGoalRecords(
   read: Reader,
   { agentId, goalId }: Pick<GoalRecords, "agentId" | "goalId">,
   now: number,
 ): Promise<GoalRecords> {
   const archived = await findReceipt(read, goalId);
   const row = archived?.agent_id === agentId ? archived : undefined;
-  const receipt = row && receiptIn(row);
+  const receipt = row && parseReceiptRow(row);
   const task = await findTask(read, goalId);
-  const isIts = task !== undefined && executorOf(task) === agentId && !isGone(task, now);
-  const goal: GoalRecord = isIts
+  const isExecutedByAgent =
+    task !== undefined && executorOf(task) === agentId && !isExpired(task, now);
+  const goal: GoalRecord = isExecutedByAgent
     ? {
         started_at: task.submitted_at,
         completed_at: task.finished_at,
-        status: ledgerStatusOf[task.status],
+        status: ledgerStatusByTaskStatus[task.status],
       }
     : {
         started_at: receipt?.submitted_at,
         completed_at: row?.received_at,
-        status: receipt && ledgerStatusOf[receipt.status],
+        status: receipt && ledgerStatusByTaskStatus[receipt.status],
       };
-  const recorded = await recordsOfGoal(read, { agent_id: agentId, goal_id: goalId });
-  const carried = receipt === undefined ? [] : carriedTasks(receipt);
-  const tasks = await delegatedTasks(read, agentId, [...carried, ...recorded.taskIds]);
+  const recorded = await loadRecordsOfGoal(read, { agent_id: agentId, goal_id: goalId });
+  const carried = receipt === undefined ? [] : listNestedTasks(receipt);
+  const tasks = await loadDelegatedTasks(read, agentId, [...carried, ...recorded.taskIds]);
   return { agentId, goalId, goal, plans: recorded.plans, tasks, events: recorded.events };
 }
 
 /** What a task's state means for the goal that it is. */
-export const ledgerStatusOf: { readonly [S in TaskStatus]: Ledger["status"] } = {
+export const ledgerStatusByTaskStatus: { readonly [S in TaskStatus]: Ledger["status"] } = {
   pending: "active",
   claimed: "active",
   completed: "completed",
@@ -51,13 +52,13 @@ export const ledgerStatusOf: { readonly [S in TaskStatus]: Ledger["status"] } = 
 };
 
 /** The tasks of this relay whose receipts a receipt carries. */
-function carriedTasks(receipt: ExecutionReceipt): string[] {
+function listNestedTasks(receipt: ExecutionReceipt): string[] {
   const direct = flattenChain(receipt).links.filter(({ parent }) => parent === receipt);
   return direct.flatMap(({ receipt: { relay_task_id } }) => relay_task_id ?? []);
 }
 
 /** Only what the relay knows of itself: tasks that the agent submitted here, with their receipts. */
-async function delegatedTasks(
+async function loadDelegatedTasks(
   read: Reader,
   agentId: string,
   ids: readonly string[],
@@ -68,13 +69,15 @@ async function delegatedTasks(
       if (task?.submitted_by !== agentId) return [];
       const { task_id, step_id, submitted_at } = task;
       const receipt_hash = row?.receipt_hash;
-      return [{ task_id, step_id, submitted_at, receipt: row && receiptIn(row), receipt_hash }];
+      return [
+        { task_id, step_id, submitted_at, receipt: row && parseReceiptRow(row), receipt_hash },
+      ];
     }),
   );
   return found.flat();
 }
 
 /** Only verified receipts are archived. */
-function receiptIn({ body }: ReceiptRow): ExecutionReceipt {
+function parseReceiptRow({ body }: ReceiptRow): ExecutionReceipt {
   return JSON.parse(body) as ExecutionReceipt;
 }

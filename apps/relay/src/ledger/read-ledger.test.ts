@@ -1,9 +1,20 @@
 import { verifyLedger, type Ledger } from "@agent/ledger";
-import { receiptHash } from "@agent/receipts";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { hashReceipt } from "@agent/receipts";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ledgerOf, ledgerPath, ledgersOf, manifestPath, storeLedger } from "../../test/ledgers.ts";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import {
+  createLedger,
+  ledgerPath,
+  ledgersPath,
+  manifestPath,
+  storeLedger,
+} from "../../test/ledgers.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -12,48 +23,48 @@ let worker: TestAgent;
 let task: Delegation;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
-  boss = await buyer(t, 10);
-  worker = await seller(t, 2);
-  task = await delegate(t, boss, worker);
+  boss = await createBuyer(t, 10);
+  worker = await createSeller(t, 2);
+  task = await submitAcceptedTask(t, boss, worker);
 });
 afterEach(() => t.close());
 
 const paths = { ledger: ledgerPath, manifest: manifestPath } as const;
 const doors = Object.entries(paths);
 const read = async (path = ledgerPath, of = worker) =>
-  (await t.asMaster("GET", path(of, task.task_id))).body as unknown as Ledger;
-const deliver = (change: Parameters<typeof receiptOf>[2] = {}) =>
-  t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, change));
+  (await t.asOperator("GET", path(of, task.task_id))).body as unknown as Ledger;
+const deliver = (change: Parameters<typeof createReceipt>[2] = {}) =>
+  t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
 
 describe.each(doors)("the %s of a goal is shown", (_, path) => {
   const who: readonly [string, () => Promise<TestAgent>, status: number][] = [
     ["to the agent", async () => worker, 200],
     ["to the submitter of the task whose id is the goal's", async () => boss, 200],
-    ["to no other agent", () => t.agent(), 403],
+    ["to no other agent", () => t.createAgent(), 403],
   ];
 
   test.each(who)("%s", async (__, asking, status) => {
     const by = await asking();
     expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
-    await storeLedger(t, worker, ledgerOf(worker, task.task_id));
+    await storeLedger(t, worker, createLedger(worker, task.task_id));
     expect(await t.as(by, "GET", path(worker, task.task_id))).toMatchObject({ status });
   });
 
   test("to the operator, and to nobody without a token", async () => {
     const at = path(worker, task.task_id);
-    expect(await t.asMaster("GET", at)).toMatchObject({ status: 200 });
+    expect(await t.asOperator("GET", at)).toMatchObject({ status: 200 });
     expect(await t.request("GET", at)).toMatchObject({ status: 401 });
   });
 
   test("to a submitter for the one who has its task only", async () => {
-    const other = await t.agent();
-    await storeLedger(t, other, ledgerOf(other, task.task_id));
+    const other = await t.createAgent();
+    await storeLedger(t, other, createLedger(other, task.task_id));
     expect(await t.as(boss, "GET", path(other, task.task_id))).toMatchObject({ status: 403 });
   });
 
   test("404 when the relay knows of none", async () => {
-    for (const of of [boss, t.stranger()]) {
-      expect(await t.asMaster("GET", path(of, task.task_id))).toMatchObject({
+    for (const of of [boss, t.createUnknownAgent()]) {
+      expect(await t.asOperator("GET", path(of, task.task_id))).toMatchObject({
         status: 404,
         body: { code: "ledger.not_found" },
       });
@@ -63,8 +74,8 @@ describe.each(doors)("the %s of a goal is shown", (_, path) => {
 });
 
 test("a signed ledger is what is shown, and the manifest is still the relay's own", async () => {
-  const raw = `${JSON.stringify(ledgerOf(worker, task.task_id), null, 1)}\n`;
-  await t.request("POST", ledgersOf(worker), { token: await t.token(worker), raw });
+  const raw = `${JSON.stringify(createLedger(worker, task.task_id), null, 1)}\n`;
+  await t.request("POST", ledgersPath(worker), { token: await t.token(worker), raw });
   const headers = { authorization: `Bearer ${await t.token(worker)}` };
   const url = `http://relay.test${ledgerPath(worker, task.task_id)}`;
   const answer = await t.relay.fetch(new Request(url, { headers }));
@@ -119,19 +130,19 @@ describe.each(doors)(
 
     test("an expired task is none", async () => {
       await t.clock.advance(900_000);
-      expect(await t.asMaster("GET", path(worker, task.task_id))).toMatchObject({ status: 404 });
+      expect(await t.asOperator("GET", path(worker, task.task_id))).toMatchObject({ status: 404 });
     });
 
     test("the tasks that the agent delegated for it are its steps, with their receipts", async () => {
-      const helper = await t.agent();
-      const part = await delegate(t, worker, helper, { step_id: "step-7" });
-      const foreign = await delegate(t, boss, helper);
-      const [inner, strange] = [receiptOf(helper, part), receiptOf(helper, foreign)];
+      const helper = await t.createAgent();
+      const part = await submitAcceptedTask(t, worker, helper, { step_id: "step-7" });
+      const foreign = await submitAcceptedTask(t, boss, helper);
+      const [inner, strange] = [createReceipt(helper, part), createReceipt(helper, foreign)];
       await t.as(helper, "POST", `${part.path}/result`, inner);
       await deliver({ delegation_receipts: [inner, strange] });
       const ledger = await read(path);
       expect(ledger.steps).toMatchObject([
-        { step_id: "step-7", delegation: { receipt_hash: receiptHash(inner) } },
+        { step_id: "step-7", delegation: { receipt_hash: hashReceipt(inner) } },
       ]);
       expect(ledger.delegation_receipts).toEqual([
         {
@@ -154,7 +165,7 @@ describe.each(doors)(
       await deliver();
       await t.clock.advance(2 * 86_400_000);
       await t.relay.tick();
-      expect((await t.asMaster("GET", task.path)).status).toBe(404);
+      expect((await t.asOperator("GET", task.path)).status).toBe(404);
       expect(await read(path)).toMatchObject({
         started_at: task.submitted_at,
         status: "completed",

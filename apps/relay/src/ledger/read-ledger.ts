@@ -1,30 +1,30 @@
 import { reconstructLedger } from "@agent/ledger";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { findTask } from "../tasks/store.ts";
 import { executorOf } from "../tasks/view.ts";
-import { goalRecords } from "./goal-records.ts";
+import { loadGoalRecords } from "./goal-records.ts";
 import { findLedger } from "./store.ts";
 
-interface Asked {
+interface LedgerRequest {
   readonly agentId: string;
   readonly goalId: string;
   readonly caller: Caller;
 }
 
-type Reading = Pick<Services, "storage" | "runtime">;
+type LedgerDependencies = Pick<Services, "storage" | "runtime">;
 
 /** The signed ledger as its text arrived, else what the relay's records tell, without a signature. */
 export async function getLedger(
-  services: Reading,
-  asked: Asked,
+  services: LedgerDependencies,
+  asked: LedgerRequest,
 ): Promise<Answer<Operations["getLedger"]>> {
   if (!(await mayRead(services, asked))) return refuse("ledger.not_participant");
   const { agentId, goalId } = asked;
   const signed = await findLedger(services.storage.read, { agent_id: agentId, goal_id: goalId });
   if (signed !== undefined) return { status: 200, body: signed.body };
-  const ledger = await reconstruct(services, asked);
+  const ledger = await reconstructFromRecords(services, asked);
   return ledger === null
     ? refuse("ledger.not_found")
     : { status: 200, body: JSON.stringify(ledger) };
@@ -32,25 +32,31 @@ export async function getLedger(
 
 /** What the relay's own records tell, whatever the agent has signed. */
 export async function getManifest(
-  services: Reading,
-  asked: Asked,
+  services: LedgerDependencies,
+  asked: LedgerRequest,
 ): Promise<Answer<Operations["getManifest"]>> {
   if (!(await mayRead(services, asked))) return refuse("ledger.not_participant");
-  const ledger = await reconstruct(services, asked);
+  const ledger = await reconstructFromRecords(services, asked);
   return ledger === null ? refuse("ledger.not_found") : { status: 200, body: ledger };
 }
 
-async function reconstruct({ storage, runtime }: Reading, { agentId, goalId }: Asked) {
-  return reconstructLedger(await goalRecords(storage.read, { agentId, goalId }, runtime.now()));
+async function reconstructFromRecords(
+  { storage, runtime }: LedgerDependencies,
+  { agentId, goalId }: LedgerRequest,
+) {
+  return reconstructLedger(await loadGoalRecords(storage.read, { agentId, goalId }, runtime.now()));
 }
 
 /** The agent itself, and who gave it the task whose id is the goal's (docs/decisions.md, 11). */
-async function mayRead({ storage }: Reading, { agentId, goalId, caller }: Asked): Promise<boolean> {
-  if (actsFor(caller, [agentId])) return true;
+async function mayRead(
+  { storage }: LedgerDependencies,
+  { agentId, goalId, caller }: LedgerRequest,
+): Promise<boolean> {
+  if (mayActFor(caller, [agentId])) return true;
   const task = await findTask(storage.read, goalId);
   return (
     task !== undefined &&
-    actsFor(caller, [task.submitted_by]) &&
+    mayActFor(caller, [task.submitted_by]) &&
     [task.agent_id, executorOf(task)].includes(agentId)
   );
 }

@@ -3,10 +3,16 @@ import type { LedgerBody, LedgerStep } from "@agent/ledger";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ledgerOf, ledgerPath, ledgersOf, storeLedger, timelineOf } from "../../test/ledgers.ts";
-import { delegate, tally } from "../../test/market.ts";
-import { rotationOf } from "../../test/rotation.ts";
-import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  createLedger,
+  ledgerPath,
+  ledgersPath,
+  storeLedger,
+  createTimeline,
+} from "../../test/ledgers.ts";
+import { submitAcceptedTask, countStatuses } from "../../test/market.ts";
+import { createRotation } from "../../test/rotation.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const goal = "goal-1";
 
@@ -14,7 +20,7 @@ let t: TestRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
@@ -23,12 +29,12 @@ const kept = (goalId = goal, by = agent) => t.as(by, "GET", ledgerPath(by, goalI
 const refusal = (status: number, code: string) => ({ status, body: { code, status } });
 
 async function storeText(raw: string) {
-  return t.request("POST", ledgersOf(agent), { token: await t.token(agent), raw });
+  return t.request("POST", ledgersPath(agent), { token: await t.token(agent), raw });
 }
 
 describe("a signed ledger", () => {
   test("is stored, and read back as it was sent", async () => {
-    const ledger = ledgerOf(agent, goal);
+    const ledger = createLedger(agent, goal);
     expect(await store(ledger)).toMatchObject({
       status: 201,
       body: { goal_id: goal, content_hash: ledger.content_hash, stored_at: t.clock.now() },
@@ -37,7 +43,7 @@ describe("a signed ledger", () => {
   });
 
   test("sent again is answered as it was the first time, however it is written", async () => {
-    const ledger = ledgerOf(agent, goal);
+    const ledger = createLedger(agent, goal);
     const { body } = await store(ledger);
     await t.clock.advance(1_000);
     const turned = Object.fromEntries(Object.entries(ledger).toReversed());
@@ -47,13 +53,13 @@ describe("a signed ledger", () => {
   });
 
   test("sent 20 times at once is stored once", async () => {
-    const ledger = ledgerOf(agent, goal);
+    const ledger = createLedger(agent, goal);
     const replies = await Promise.all(Array.from({ length: 20 }, () => store(ledger)));
-    expect(tally(replies)).toEqual({ 200: 19, 201: 1 });
+    expect(countStatuses(replies)).toEqual({ 200: 19, 201: 1 });
   });
 
   test("keeps the members that this relay does not know", async () => {
-    const ledger = JSON.stringify(ledgerOf(agent, goal));
+    const ledger = JSON.stringify(createLedger(agent, goal));
     const raw = ledger.replace("{", '{"__proto__":{"a":1},"later":1,');
     expect(await storeText(raw)).toMatchObject({ status: 201 });
     expect((await kept()).body).toEqual(JSON.parse(raw));
@@ -61,18 +67,20 @@ describe("a signed ledger", () => {
 
   test("may be of a goal with any name", async () => {
     for (const name of ["a/b ?#%", "__proto__", "\u{1f600}", "'; DROP TABLE ledgers; --"]) {
-      expect(await store(ledgerOf(agent, name))).toMatchObject({ status: 201 });
+      expect(await store(createLedger(agent, name))).toMatchObject({ status: 201 });
       expect((await kept(name)).body).toMatchObject({ goal_id: name });
     }
     const tooLong = "x".repeat(limits.idLength + 1);
-    expect(await store(ledgerOf(agent, tooLong))).toMatchObject(refusal(400, "ledger.malformed"));
+    expect(await store(createLedger(agent, tooLong))).toMatchObject(
+      refusal(400, "ledger.malformed"),
+    );
   });
 });
 
 describe("CR5 a stored ledger is only added to:", () => {
   test("one that extends its timeline takes its place", async () => {
-    await store(ledgerOf(agent, goal, ["completed"]));
-    const longer = ledgerOf(agent, goal, ["completed", "failed"]);
+    await store(createLedger(agent, goal, ["completed"]));
+    const longer = createLedger(agent, goal, ["completed", "failed"]);
     expect(await store(longer)).toMatchObject({
       status: 201,
       body: { content_hash: longer.content_hash },
@@ -82,18 +90,18 @@ describe("CR5 a stored ledger is only added to:", () => {
 
   const first = ["completed", "failed"] as const;
   const others: Readonly<Record<string, () => object>> = {
-    "with an event less": () => ledgerOf(agent, goal, ["completed"]),
-    "with another event": () => ledgerOf(agent, goal, ["completed", "completed", "completed"]),
+    "with an event less": () => createLedger(agent, goal, ["completed"]),
+    "with another event": () => createLedger(agent, goal, ["completed", "completed", "completed"]),
     "with the same timeline and another plan": () =>
-      ledgerOf(agent, goal, first, { plan_id: "another" }),
+      createLedger(agent, goal, first, { plan_id: "another" }),
     "with the same timeline and a step that is described otherwise": () =>
-      ledgerOf(agent, goal, first, {
-        steps: ledgerOf(agent, goal, first).steps.map((step) => ({ ...step, description: "" })),
+      createLedger(agent, goal, first, {
+        steps: createLedger(agent, goal, first).steps.map((step) => ({ ...step, description: "" })),
       }),
   };
 
   test.each(Object.entries(others))("one %s is refused", async (_, other) => {
-    await store(ledgerOf(agent, goal, first));
+    await store(createLedger(agent, goal, first));
     const before = (await kept()).body;
     expect(await store(other())).toMatchObject(refusal(409, "ledger.not_extended"));
     expect((await kept()).body).toEqual(before);
@@ -101,38 +109,38 @@ describe("CR5 a stored ledger is only added to:", () => {
 
   test("of two that differ, sent at once, one is stored", async () => {
     const replies = await Promise.all([
-      store(ledgerOf(agent, goal, ["failed"])),
-      store(ledgerOf(agent, goal, ["completed"])),
+      store(createLedger(agent, goal, ["failed"])),
+      store(createLedger(agent, goal, ["completed"])),
     ]);
-    expect(tally(replies)).toEqual({ 201: 1, 409: 1 });
+    expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
   test("of two that extend it differently, sent at once, one takes its place", async () => {
-    await store(ledgerOf(agent, goal, ["completed"]));
+    await store(createLedger(agent, goal, ["completed"]));
     const replies = await Promise.all([
-      store(ledgerOf(agent, goal, ["completed", "failed"])),
-      store(ledgerOf(agent, goal, ["completed", "completed"])),
+      store(createLedger(agent, goal, ["completed", "failed"])),
+      store(createLedger(agent, goal, ["completed", "completed"])),
     ]);
-    expect(tally(replies)).toEqual({ 201: 1, 409: 1 });
+    expect(countStatuses(replies)).toEqual({ 201: 1, 409: 1 });
   });
 
   test("another agent neither stores it, nor under its own name, nor overwrites it", async () => {
-    const other = await t.agent();
-    const ledger = ledgerOf(agent, goal);
+    const other = await t.createAgent();
+    const ledger = createLedger(agent, goal);
     await store(ledger);
-    expect(await t.as(other, "POST", ledgersOf(agent), ledger)).toMatchObject(
+    expect(await t.as(other, "POST", ledgersPath(agent), ledger)).toMatchObject(
       refusal(403, "auth.not_owner"),
     );
     expect(await storeLedger(t, other, ledger)).toMatchObject(refusal(403, "ledger.wrong_agent"));
-    const own = ledgerOf(other, goal, ["completed"]);
+    const own = createLedger(other, goal, ["completed"]);
     expect(await storeLedger(t, other, own)).toMatchObject({ status: 201 });
     expect((await kept()).body).toMatchObject({ content_hash: ledger.content_hash });
   });
 
   test("a token without the scope does not store", async () => {
     const token = await t.token(agent, ["task:read", "task:result"]);
-    const body = ledgerOf(agent, goal);
-    expect(await t.request("POST", ledgersOf(agent), { token, body })).toMatchObject(
+    const body = createLedger(agent, goal);
+    expect(await t.request("POST", ledgersPath(agent), { token, body })).toMatchObject(
       refusal(403, "auth.scope_missing"),
     );
   });
@@ -172,24 +180,24 @@ describe("CR4 of the vectors", () => {
     await t.request("POST", "/api/v1/agents/bootstrap", { body: { agent_id, public_key: key } });
     const path = `/agent/${agent_id}/ledger`;
     const [status, code] = answers[cls]!;
-    const reply = await t.request("POST", path, { token: masterToken, raw: ledger });
+    const reply = await t.request("POST", path, { token: OPERATOR_TOKEN, raw: ledger });
     expect([reply.status, reply.body["code"]]).toEqual([status, code]);
-    const found = await t.asMaster("GET", `${path}/${goal_id}`);
+    const found = await t.asOperator("GET", `${path}/${goal_id}`);
     expect(found.status).toBe(status === 201 ? 200 : 404);
   });
 });
 
 test("a key that was left signs for tasks from before its rotation, and for nothing else", async () => {
-  const boss = await t.agent();
-  const before = await delegate(t, boss, agent);
+  const boss = await t.createAgent();
+  const before = await submitAcceptedTask(t, boss, agent);
   await t.clock.advance(1_000);
-  const { succession } = rotationOf(t, agent);
+  const { succession } = createRotation(t, agent);
   const path = `/api/v1/agents/${agent.agentId}/rotate-key`;
-  expect(await t.asMaster("POST", path, { succession })).toMatchObject({ status: 200 });
+  expect(await t.asOperator("POST", path, { succession })).toMatchObject({ status: 200 });
   await t.clock.advance(1_000);
-  const after = await delegate(t, boss, agent);
+  const after = await submitAcceptedTask(t, boss, agent);
   const store = async (goalId: string) =>
-    (await t.asMaster("POST", ledgersOf(agent), ledgerOf(agent, goalId))).status;
+    (await t.asOperator("POST", ledgersPath(agent), createLedger(agent, goalId))).status;
   expect([
     await store(before.task_id),
     await store(after.task_id),
@@ -198,13 +206,16 @@ test("a key that was left signs for tasks from before its rotation, and for noth
 });
 
 describe("CR4, CR13 a ledger is refused and not stored", () => {
-  const [step] = ledgerOf({ agentId: "", secretKey: new Uint8Array(32) } as TestAgent, goal).steps;
+  const [step] = createLedger(
+    { agentId: "", secretKey: new Uint8Array(32) } as TestAgent,
+    goal,
+  ).steps;
   const changed = (change: Partial<LedgerStep>) => [{ ...step!, ...change }];
   const outcome = ["completed"] as const;
 
   const contradictions: Readonly<Record<string, Partial<LedgerBody>>> = {
     "a failed step that is listed as completed": {
-      timeline: timelineOf(goal, ["failed"]),
+      timeline: createTimeline(goal, ["failed"]),
     },
     "a step that is listed twice": { steps: [step!, step!] },
     "a step that is left out": { steps: [] },
@@ -214,23 +225,23 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
     "a delegation that was none": {
       steps: changed({ delegation: { receipt_hash: "00".repeat(32) } }),
     },
-    "another goal": { timeline: timelineOf("another", outcome) },
+    "another goal": { timeline: createTimeline("another", outcome) },
     "another end": {
       timeline: [
-        ...timelineOf(goal, outcome),
+        ...createTimeline(goal, outcome),
         { timestamp: 2e12, type: "goal_completed", payload: { status: "failed" } },
       ],
     },
   };
 
   test.each(Object.entries(contradictions))("that tells of %s", async (_, change) => {
-    const answer = await store(ledgerOf(agent, goal, outcome, change));
+    const answer = await store(createLedger(agent, goal, outcome, change));
     expect(answer).toMatchObject(refusal(400, "ledger.contradicted"));
     expect((await kept()).status).toBe(404);
   });
 
   test("in which a member is repeated, for readers would disagree on it", async () => {
-    const raw = JSON.stringify(ledgerOf(agent, goal));
+    const raw = JSON.stringify(createLedger(agent, goal));
     const twice = raw.replace('{"agent_id"', '{"status":"failed","agent_id"');
     expect(await storeText(twice)).toMatchObject(refusal(400, "ledger.malformed"));
     expect(await storeText("")).toMatchObject(refusal(400, "ledger.malformed"));
@@ -238,14 +249,14 @@ describe("CR4, CR13 a ledger is refused and not stored", () => {
   });
 
   test("that another agent signed", async () => {
-    const other = await t.agent();
-    const forged = ledgerOf({ ...agent, secretKey: other.secretKey }, goal);
+    const other = await t.createAgent();
+    const forged = createLedger({ ...agent, secretKey: other.secretKey }, goal);
     expect(await store(forged)).toMatchObject(refusal(403, "ledger.signature_invalid"));
     expect((await kept()).status).toBe(404);
   });
 
   test("that is larger than any request", async () => {
-    const large = ledgerOf(agent, goal, ["completed"], {
+    const large = createLedger(agent, goal, ["completed"], {
       plan_id: "x".repeat(limits.requestBytes),
     });
     expect(await store(large)).toMatchObject(refusal(413, "request.too_large"));

@@ -1,9 +1,9 @@
 import {
   crossCheckGoal,
   crossCheckSteps,
-  extendsTimeline,
+  isTimelineExtension,
   parseLedger,
-  stepCount,
+  countSteps,
   verifyLedger,
   type Ledger,
 } from "@agent/ledger";
@@ -11,26 +11,26 @@ import { canonicalize } from "@agent/crypto";
 import { limits, refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { LedgerRow } from "../storage/tables/ledger.ts";
-import { signerKeys } from "../tasks/signer-keys.ts";
+import { listSignerKeys } from "../tasks/signer-keys.ts";
 import { findTask } from "../tasks/store.ts";
 import { findLedger, insertLedger, replaceLedger } from "./store.ts";
 
 type StoreLedger = Operations["storeLedger"];
-type LedgerServices = Pick<Services, "storage" | "runtime">;
+type LedgerDependencies = Pick<Services, "storage" | "runtime">;
 
 /**
  * Keeps an agent's signed ledger of a goal. Once signed, its timeline is only added to: another
  * ledger of the goal has to extend the stored one (docs/decisions.md, 6).
  */
 export async function storeLedger(
-  services: LedgerServices,
+  services: LedgerDependencies,
   agentId: string,
   text: string,
 ): Promise<Answer<StoreLedger>> {
-  const verified = await verify(services, agentId, text);
+  const verified = await verifySubmittedLedger(services, agentId, text);
   if (!verified.ok) return verified;
   const { ledger } = verified;
-  const { completed, total } = stepCount(ledger);
+  const { completed, total } = countSteps(ledger);
   const row: LedgerRow = {
     agent_id: agentId,
     goal_id: ledger.goal_id,
@@ -40,12 +40,12 @@ export async function storeLedger(
     steps_total: total,
     stored_at: services.runtime.now(),
   };
-  return keep(services, row, ledger);
+  return saveLedger(services, row, ledger);
 }
 
 /** Long timelines are compared outside the transaction, which others wait for. */
-async function keep(
-  services: LedgerServices,
+async function saveLedger(
+  services: LedgerDependencies,
   row: LedgerRow,
   ledger: Ledger,
 ): Promise<Answer<StoreLedger>> {
@@ -53,31 +53,31 @@ async function keep(
   const older = await findLedger(storage.read, row);
   if (older !== undefined) {
     const before = JSON.parse(older.body) as Ledger;
-    if (isSame(before, ledger)) return stored(200, older);
-    if (!addsTo(before, ledger)) return refuse("ledger.not_extended");
+    if (isSameLedger(before, ledger)) return toStoredAnswer(200, older);
+    if (!extendsLedger(before, ledger)) return refuse("ledger.not_extended");
   }
   const isKept = await storage.transaction((tx) =>
     older === undefined ? insertLedger(tx, row) : replaceLedger(tx, row, older.content_hash),
   );
   // Another one came in between: this one is judged by that.
-  return isKept ? stored(201, row) : keep(services, row, ledger);
+  return isKept ? toStoredAnswer(201, row) : saveLedger(services, row, ledger);
 }
 
 /** The hash stands for the timeline. */
-function isSame(before: Ledger, ledger: Ledger): boolean {
+function isSameLedger(before: Ledger, ledger: Ledger): boolean {
   const rest = (whole: Ledger) => canonicalize({ ...whole, timeline: [] });
   return before.content_hash === ledger.content_hash && rest(before) === rest(ledger);
 }
 
 /** With the same timeline only what nobody signed is another: that is no addition. */
-function addsTo(before: Ledger, ledger: Ledger): boolean {
+function extendsLedger(before: Ledger, ledger: Ledger): boolean {
   return (
     ledger.timeline.length > before.timeline.length &&
-    extendsTimeline(ledger.timeline, before.timeline)
+    isTimelineExtension(ledger.timeline, before.timeline)
   );
 }
 
-function stored<Status extends 200 | 201>(status: Status, row: LedgerRow) {
+function toStoredAnswer<Status extends 200 | 201>(status: Status, row: LedgerRow) {
   const { goal_id, content_hash, stored_at } = row;
   return { status, body: { goal_id, content_hash, stored_at } };
 }
@@ -85,8 +85,8 @@ function stored<Status extends 200 | 201>(status: Status, row: LedgerRow) {
 type LedgerRefusal = Refusal<StoreLedger["refusals"][number]>;
 
 /** From the text, so that a repeated member, of which readers would disagree, is refused. */
-async function verify(
-  { storage, runtime }: LedgerServices,
+async function verifySubmittedLedger(
+  { storage, runtime }: LedgerDependencies,
   agentId: string,
   text: string,
 ): Promise<{ readonly ok: true; readonly ledger: Ledger } | LedgerRefusal> {
@@ -99,7 +99,7 @@ async function verify(
   if (ledger.signature === undefined) return refuse("ledger.unsigned");
   const task = await findTask(storage.read, ledger.goal_id);
   const now = runtime.now();
-  const keys = await signerKeys(
+  const keys = await listSignerKeys(
     storage.read,
     { agent_id: agentId, device_id: "" },
     {

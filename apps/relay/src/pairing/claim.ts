@@ -1,24 +1,24 @@
 import { hexToBytes, isAcceptablePublicKey } from "@agent/crypto";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { devicesOf } from "../agents/device-store.ts";
-import { refuseKeyInUse } from "../agents/refuse-key.ts";
-import { keysOf } from "../agents/key-store.ts";
+import { listAgentDevices } from "../agents/device-store.ts";
+import { checkKeyNotInUse } from "../agents/refuse-key.ts";
+import { listAgentKeys } from "../agents/key-store.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PairingRow } from "../storage/tables/pairing.ts";
-import { findPairingByCode, markClaimed } from "./store.ts";
-import type { WrongCodes } from "./wrong-codes.ts";
+import { findPairingByCode, markPairingClaimed } from "./store.ts";
+import type { FailedCodeTracker } from "./wrong-codes.ts";
 
 type Claim = Operations["claimPairing"];
 
 /** Offers a key under a code, once; who offered it learns from the same request what became of it. */
-export async function claim(
+export async function claimPairing(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
-  wrongCodes: WrongCodes,
+  wrongCodes: FailedCodeTracker,
   { pairing_code, device_name, public_key }: BodyOf<Claim>,
   address: string,
 ): Promise<Answer<Claim>> {
-  const waitMs = wrongCodes.waitMs(address);
+  const waitMs = wrongCodes.getWaitMs(address);
   if (waitMs > 0) {
     const retryAfterSeconds = Math.ceil(waitMs / 1_000);
     return { ...refuse("pairing.too_many_tries"), retryAfterSeconds };
@@ -29,28 +29,33 @@ export async function claim(
     if (session === undefined) return refuse("pairing.not_found");
     if (runtime.now() >= session.expires_at) return refuse("pairing.expired");
     if (session.status !== "pending") {
-      return session.public_key === public_key ? standing(session) : refuse("pairing.code_used");
+      return session.public_key === public_key
+        ? toClaimAnswer(session)
+        : refuse("pairing.code_used");
     }
-    if (await isKnown(tx, session.agent_id, public_key)) {
+    if (await isKnownKey(tx, session.agent_id, public_key)) {
       return refuse("agent.key_unacceptable", "the agent has it, or had it");
     }
     const { pairing_id, agent_id } = session;
-    const inUse = await refuseKeyInUse(tx, { agent_id, public_key });
+    const inUse = await checkKeyNotInUse(tx, { agent_id, public_key });
     if (inUse !== undefined) return inUse;
-    await markClaimed(tx, { pairing_id, device_name, public_key });
-    return standing({ ...session, status: "claimed" });
+    await markPairingClaimed(tx, { pairing_id, device_name, public_key });
+    return toClaimAnswer({ ...session, status: "claimed" });
   });
-  if ("code" in answer && answer.code === "pairing.not_found") wrongCodes.add(address);
+  if ("code" in answer && answer.code === "pairing.not_found") wrongCodes.recordFailure(address);
   return answer;
 }
 
 /** A key that was left, or whose device was revoked, must not come back as a device. */
-async function isKnown(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
-  const known = [...(await keysOf(read, agent_id)), ...(await devicesOf(read, agent_id))];
+async function isKnownKey(read: Reader, agent_id: string, public_key: string): Promise<boolean> {
+  const known = [
+    ...(await listAgentKeys(read, agent_id)),
+    ...(await listAgentDevices(read, agent_id)),
+  ];
   return known.some((key) => key.public_key === public_key);
 }
 
-function standing({ pairing_id, agent_id, status, device_id }: PairingRow) {
+function toClaimAnswer({ pairing_id, agent_id, status, device_id }: PairingRow) {
   return {
     status: 200 as const,
     body: { pairing_id, agent_id, status, ...(device_id !== null && { device_id }) },

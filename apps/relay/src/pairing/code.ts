@@ -1,14 +1,14 @@
 /** Without 0, O, 1, I and L, which are mistaken for each other. */
-const alphabet = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
-const length = 6;
+const ALPHABET = "23456789ABCDEFGHJKMNPQRSTUVWXYZ";
+const CODE_LENGTH = 6;
 
 /** A pairing code, each of its characters equally likely. */
-export function newCode(randomBytes: (length: number) => Uint8Array): string {
+export function createPairingCode(randomBytes: (length: number) => Uint8Array): string {
   let code = "";
-  while (code.length < length) {
-    for (const byte of randomBytes(length)) {
+  while (code.length < CODE_LENGTH) {
+    for (const byte of randomBytes(CODE_LENGTH)) {
       // The largest multiple of 31 in a byte: beyond it the first letters would come more often.
-      if (byte < 248 && code.length < length) code += alphabet[byte % alphabet.length];
+      if (byte < 248 && code.length < CODE_LENGTH) code += ALPHABET[byte % ALPHABET.length];
     }
   }
   return code;

@@ -1,14 +1,14 @@
 import { limits } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { forgetPairings } from "./store.ts";
+import { deleteExpiredPairings } from "./store.ts";
 
-const batch = 1_000;
+const BATCH_SIZE = 1_000;
 
 /** Forgets sessions a day after their end; until then their codes are told apart from unknown ones. */
-export async function forgetOldPairings({
+export async function purgePairings({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  const old = { until: runtime.now() - limits.pairingKeptMs, limit: batch };
-  while ((await storage.transaction((tx) => forgetPairings(tx, old))) === batch);
+  const old = { until: runtime.now() - limits.pairingRetentionMs, limit: BATCH_SIZE };
+  while ((await storage.transaction((tx) => deleteExpiredPairings(tx, old))) === BATCH_SIZE);
 }

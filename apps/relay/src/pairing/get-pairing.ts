@@ -1,6 +1,6 @@
 import { hexToBytes, sha256Hex } from "@agent/crypto";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import { findPairing } from "./store.ts";
 
@@ -12,15 +12,15 @@ export async function getPairing(
 ): Promise<Answer<Operations["getPairing"]>> {
   const session = await findPairing(storage.read, pairingId);
   if (session === undefined) return refuse("pairing.not_found");
-  if (!actsFor(caller, [session.agent_id])) return refuse("pairing.not_owner");
+  if (!mayActFor(caller, [session.agent_id])) return refuse("pairing.not_owner");
   const isOpen = session.status === "pending" || session.status === "claimed";
   if (isOpen && runtime.now() >= session.expires_at) return refuse("pairing.expired");
   const { public_key } = session;
-  const fingerprint = public_key === null ? null : fingerprintOf(public_key);
+  const fingerprint = public_key === null ? null : getFingerprint(public_key);
   return { status: 200, body: { ...session, fingerprint } };
 }
 
 /** Short enough to compare by eye on two screens. */
-function fingerprintOf(publicKey: string): string {
+function getFingerprint(publicKey: string): string {
   return sha256Hex(hexToBytes(publicKey)).slice(0, 16);
 }

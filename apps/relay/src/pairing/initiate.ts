@@ -2,11 +2,11 @@ import { refuse, type Answer, type Operations } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
-import { newCode } from "./code.ts";
+import { createPairingCode } from "./code.ts";
 import { insertPairing } from "./store.ts";
 
 /** Opens a session for one new device of an agent. */
-export async function initiate(
+export async function initiatePairing(
   { storage, runtime, config }: Pick<Services, "storage" | "runtime" | "config">,
   agent_id: string,
 ): Promise<Answer<Operations["initiatePairing"]>> {
@@ -19,7 +19,7 @@ export async function initiate(
     const session = { pairing_id, agent_id, status: "pending" as const, expires_at };
     const unclaimed = { device_name: null, public_key: null, device_id: null };
     for (;;) {
-      const code = newCode(runtime.randomBytes);
+      const code = createPairingCode(runtime.randomBytes);
       if (!(await insertPairing(tx, { ...session, ...unclaimed, code }))) continue;
       return { status: 201 as const, body: { pairing_id, pairing_code: code, expires_at } };
     }

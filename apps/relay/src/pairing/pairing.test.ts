@@ -2,33 +2,43 @@ import { sha256Hex, hexToBytes } from "@agent/crypto";
 import type { TestAgent } from "@agent/testkit";
 import { limits, scopes } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { claimSession, openSession, pairedDevice, type Session } from "../../test/pairing.ts";
-import { delegate, seller } from "../../test/market.ts";
-import { rotationOf } from "../../test/rotation.ts";
-import { receiptOf, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
-import { newCode } from "./code.ts";
+import {
+  claimPairing,
+  openPairing,
+  createPairedDevice,
+  type PairingSession,
+} from "../../test/pairing.ts";
+import { submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createRotation } from "../../test/rotation.ts";
+import {
+  createReceipt,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
+import { createPairingCode } from "./code.ts";
 
 let t: TestRelay;
 let owner: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  owner = await t.agent();
+  owner = await t.createAgent();
 });
 afterEach(() => t.close());
 
-const resolve = (session: Session, verdict: "approve" | "deny", body?: unknown) =>
+const resolve = (session: PairingSession, verdict: "approve" | "deny", body?: unknown) =>
   t.as(owner, "POST", `/pairing/${session.pairing_id}/${verdict}`, body);
-const read = (session: Session) => t.as(owner, "GET", `/pairing/${session.pairing_id}`);
+const read = (session: PairingSession) => t.as(owner, "GET", `/pairing/${session.pairing_id}`);
 const refusal = (status: number, code: string) => ({ status, body: { code } });
 
 describe("a pairing", () => {
   test("makes the key that claimed its code a device, which its owner saw before", async () => {
-    const session = await openSession(t, owner);
+    const session = await openPairing(t, owner);
     expect(session.expires_at).toBe(t.clock.now() + limits.pairingTtlMs);
     expect((await read(session)).body).toMatchObject({ status: "pending", fingerprint: null });
 
-    const device = t.stranger();
-    const claimed = await claimSession(t, session, device);
+    const device = t.createUnknownAgent();
+    const claimed = await claimPairing(t, session, device);
     const { agentId: agent_id } = owner;
     const claim = { pairing_id: session.pairing_id, agent_id, status: "claimed" };
     expect(claimed).toMatchObject({ status: 200, body: claim });
@@ -42,7 +52,7 @@ describe("a pairing", () => {
     const { body } = await resolve(session, "approve");
     const { device_id } = body;
     expect(body).toEqual({ device_id, agent_id });
-    expect((await claimSession(t, session, device)).body).toMatchObject({
+    expect((await claimPairing(t, session, device)).body).toMatchObject({
       status: "approved",
       device_id,
     });
@@ -50,7 +60,7 @@ describe("a pairing", () => {
   });
 
   test("gives a device all but money, pairing and the agent itself", async () => {
-    const phone = await pairedDevice(t, owner);
+    const phone = await createPairedDevice(t, owner);
     const may = async (method: string, path: string) =>
       (await t.as(phone, method, path)).status !== 403;
     expect(await may("GET", `/agent/${owner.agentId}/tasks`)).toBe(true);
@@ -64,26 +74,26 @@ describe("a pairing", () => {
   });
 
   test("gives what the owner grants instead, and nothing else", async () => {
-    const phone = await pairedDevice(t, owner, ["pair", "pair"]);
+    const phone = await createPairedDevice(t, owner, ["pair", "pair"]);
     expect(await t.as(phone, "POST", "/pairing/initiate")).toMatchObject({ status: 201 });
     const tasks = await t.as(phone, "GET", `/agent/${owner.agentId}/tasks`);
     expect(tasks).toMatchObject(refusal(403, "auth.scope_missing"));
   });
 
   test("makes a device whose receipts count", async () => {
-    const worker = await seller(t, 0);
-    const phone = await pairedDevice(t, worker);
-    const task = await delegate(t, owner, worker);
-    const posted = await t.as(phone, "POST", `${task.path}/result`, receiptOf(phone, task));
+    const worker = await createSeller(t, 0);
+    const phone = await createPairedDevice(t, worker);
+    const task = await submitAcceptedTask(t, owner, worker);
+    const posted = await t.as(phone, "POST", `${task.path}/result`, createReceipt(phone, task));
     expect(posted).toMatchObject({ status: 200, body: { status: "completed" } });
   });
 
   test("that is denied makes no device, and its claimant learns of it", async () => {
-    const session = await openSession(t, owner);
-    const device = t.stranger();
-    await claimSession(t, session, device);
+    const session = await openPairing(t, owner);
+    const device = t.createUnknownAgent();
+    await claimPairing(t, session, device);
     expect(await resolve(session, "deny")).toMatchObject({ body: { status: "denied" } });
-    const { body } = await claimSession(t, session, device);
+    const { body } = await claimPairing(t, session, device);
     expect(body).toMatchObject({ status: "denied" });
     expect(body).not.toHaveProperty("device_id");
     expect(await resolve(session, "approve")).toMatchObject(refusal(409, "pairing.resolved"));
@@ -92,45 +102,45 @@ describe("a pairing", () => {
   });
 
   test("that is approved twice at once makes one device", async () => {
-    const session = await openSession(t, owner);
-    await claimSession(t, session, t.stranger());
+    const session = await openPairing(t, owner);
+    await claimPairing(t, session, t.createUnknownAgent());
     const both = await Promise.all([resolve(session, "approve"), resolve(session, "approve")]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
 
   test("that was not resolved in time is over for all", async () => {
-    const session = await openSession(t, owner);
-    const device = t.stranger();
-    await claimSession(t, session, device);
+    const session = await openPairing(t, owner);
+    const device = t.createUnknownAgent();
+    await claimPairing(t, session, device);
     await t.clock.advance(limits.pairingTtlMs - 1);
     expect(await read(session)).toMatchObject({ status: 200 });
     await t.clock.advance(1);
     const gone = refusal(410, "pairing.expired");
     expect(await read(session)).toMatchObject(gone);
     expect(await resolve(session, "approve")).toMatchObject(gone);
-    expect(await claimSession(t, session, device)).toMatchObject(gone);
+    expect(await claimPairing(t, session, device)).toMatchObject(gone);
   });
 
   test("is forgotten a day later, and its code is unknown again", async () => {
-    const session = await openSession(t, owner);
-    await t.clock.advance(limits.pairingTtlMs + limits.pairingKeptMs);
+    const session = await openPairing(t, owner);
+    await t.clock.advance(limits.pairingTtlMs + limits.pairingRetentionMs);
     await t.relay.tick();
-    const claimed = await claimSession(t, session, t.stranger());
+    const claimed = await claimPairing(t, session, t.createUnknownAgent());
     expect(claimed).toMatchObject(refusal(404, "pairing.not_found"));
     expect(await read(session)).toMatchObject(refusal(404, "pairing.not_found"));
   });
 
   test("is the operator's to resolve as well", async () => {
     const { agentId: agent_id } = owner;
-    const { body } = await t.asMaster("POST", "/pairing/initiate", { agent_id });
-    await claimSession(t, body as unknown as Session, t.stranger());
+    const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
+    await claimPairing(t, body as unknown as PairingSession, t.createUnknownAgent());
     const path = `/pairing/${String(body["pairing_id"])}/approve`;
-    expect(await t.asMaster("POST", path)).toMatchObject({ status: 200, body: { agent_id } });
+    expect(await t.asOperator("POST", path)).toMatchObject({ status: 200, body: { agent_id } });
   });
 
   test("may have another life", async () => {
     const short = await startTestRelay({ AGENT_PAIRING_TTL_MS: "1000" });
-    const { expires_at } = await openSession(short, await short.agent());
+    const { expires_at } = await openPairing(short, await short.createAgent());
     expect(expires_at).toBe(short.clock.now() + 1_000);
     await short.close();
   });
@@ -138,11 +148,11 @@ describe("a pairing", () => {
 
 describe("a code", () => {
   test("is six characters that nobody mistakes for each other, taken in any case and spacing", async () => {
-    const session = await openSession(t, owner);
+    const session = await openPairing(t, owner);
     const { pairing_code } = session;
     expect(pairing_code).toMatch(/^[2-9A-HJKMNP-Z]{6}$/);
     const spoken = `${pairing_code.slice(0, 3).toLowerCase()}-${pairing_code.slice(3)} `;
-    const claimed = await claimSession(t, { pairing_code: spoken }, t.stranger());
+    const claimed = await claimPairing(t, { pairing_code: spoken }, t.createUnknownAgent());
     expect(claimed).toMatchObject({ status: 200 });
   });
 
@@ -150,7 +160,7 @@ describe("a code", () => {
     const counts = new Map<string, number>();
     for (let byte = 0; byte < 256; byte += 1) {
       let batches = 0;
-      const code = newCode((length) => {
+      const code = createPairingCode((length) => {
         batches += 1;
         return new Uint8Array(length).fill(batches === 1 ? byte : 0);
       });
@@ -162,10 +172,10 @@ describe("a code", () => {
   });
 
   test("is claimed by one key, of two at once as well", async () => {
-    const session = await openSession(t, owner);
+    const session = await openPairing(t, owner);
     const both = await Promise.all([
-      claimSession(t, session, t.stranger()),
-      claimSession(t, session, t.stranger()),
+      claimPairing(t, session, t.createUnknownAgent()),
+      claimPairing(t, session, t.createUnknownAgent()),
     ]);
     expect(both.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
   });
@@ -175,16 +185,16 @@ describe("a code", () => {
     [
       "one that the agent left",
       async () => {
-        const { succession } = rotationOf(t, owner);
+        const { succession } = createRotation(t, owner);
         const path = `/api/v1/agents/${owner.agentId}/rotate-key`;
-        await t.asMaster("POST", path, { succession });
+        await t.asOperator("POST", path, { succession });
         return owner;
       },
     ],
     [
       "that of a device that was revoked",
       async () => {
-        const phone = await pairedDevice(t, owner);
+        const phone = await createPairedDevice(t, owner);
         const path = `/api/v1/agents/${owner.agentId}/devices/${phone.deviceId}`;
         await t.as(owner, "DELETE", path);
         return phone;
@@ -194,14 +204,14 @@ describe("a code", () => {
   ])("is not claimed with a key that is %s", async (_, keyOf) => {
     const { agent_id } = { agent_id: owner.agentId };
     const key = await keyOf();
-    const { body } = await t.asMaster("POST", "/pairing/initiate", { agent_id });
-    const claimed = await claimSession(t, body as unknown as Session, key);
+    const { body } = await t.asOperator("POST", "/pairing/initiate", { agent_id });
+    const claimed = await claimPairing(t, body as unknown as PairingSession, key);
     expect(claimed).toMatchObject(refusal(400, "agent.key_unacceptable"));
   });
 });
 
 describe("an address that guesses", () => {
-  const guess = () => claimSession(t, { pairing_code: "AAAAAA" }, t.stranger());
+  const guess = () => claimPairing(t, { pairing_code: "AAAAAA" }, t.createUnknownAgent());
   const guessOften = async (times: number): Promise<Reply[]> => {
     const replies = [];
     for (let i = 0; i < times; i += 1) replies.push(await guess());
@@ -211,23 +221,29 @@ describe("an address that guesses", () => {
   test("is refused after five wrong codes, with a right one too, for a code's life", async () => {
     const replies = await guessOften(6);
     expect(replies.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
-    const session = await openSession(t, owner);
+    const session = await openPairing(t, owner);
     await t.clock.advance(limits.pairingTtlMs - 1);
-    const refused = await claimSession(t, session, t.stranger());
+    const refused = await claimPairing(t, session, t.createUnknownAgent());
     expect(refused).toMatchObject(refusal(429, "pairing.too_many_tries"));
     expect(refused.headers.get("retry-after")).toBe("1");
     await t.clock.advance(1);
-    expect(await claimSession(t, await openSession(t, owner), t.stranger())).toMatchObject({
+    expect(
+      await claimPairing(t, await openPairing(t, owner), t.createUnknownAgent()),
+    ).toMatchObject({
       status: 200,
     });
   });
 
   test("is not refused for four, nor for others' wrong codes", async () => {
     await guessOften(4);
-    const session = await openSession(t, owner);
-    expect(await claimSession(t, session, t.stranger())).toMatchObject({ status: 200 });
+    const session = await openPairing(t, owner);
+    expect(await claimPairing(t, session, t.createUnknownAgent())).toMatchObject({ status: 200 });
     await guess();
-    const body = { pairing_code: "AAAAAA", device_name: "x", public_key: t.stranger().publicKey };
+    const body = {
+      pairing_code: "AAAAAA",
+      device_name: "x",
+      public_key: t.createUnknownAgent().publicKey,
+    };
     const elsewhere = await t.relay.fetch(
       new Request("http://relay.test/pairing/claim", {
         method: "POST",

@@ -1,38 +1,38 @@
 import { limits } from "@agent/wire";
 
 /** Who guesses at pairing codes; an address with five wrong ones is refused for a code's life. */
-export interface WrongCodes {
+export interface FailedCodeTracker {
   /** How long an address still has to wait; 0 when it may try. */
-  waitMs(address: string): number;
-  add(address: string): void;
+  getWaitMs(address: string): number;
+  recordFailure(address: string): void;
 }
 
-interface Tries {
+interface FailedTries {
   count: number;
   last: number;
 }
 
-const addresses = 100_000;
+const MAX_ADDRESSES = 100_000;
 
-export function createWrongCodes(now: () => number, ttlMs: number): WrongCodes {
+export function createFailedCodeTracker(now: () => number, ttlMs: number): FailedCodeTracker {
   // In the order of the last wrong try, so that the oldest are forgotten first.
-  const byAddress = new Map<string, Tries>();
+  const byAddress = new Map<string, FailedTries>();
   const current = (address: string) => {
     const tries = byAddress.get(address);
     return tries !== undefined && now() < tries.last + ttlMs ? tries : undefined;
   };
 
   return {
-    waitMs(address) {
+    getWaitMs(address) {
       const tries = current(address);
-      if (tries === undefined || tries.count < limits.pairingTries) return 0;
+      if (tries === undefined || tries.count < limits.pairingAttempts) return 0;
       return tries.last + ttlMs - now();
     },
-    add(address) {
+    recordFailure(address) {
       const count = (current(address)?.count ?? 0) + 1;
       byAddress.delete(address);
       byAddress.set(address, { count, last: now() });
-      if (byAddress.size <= addresses) return;
+      if (byAddress.size <= MAX_ADDRESSES) return;
       const oldest = byAddress.keys().next();
       if (!oldest.done) byAddress.delete(oldest.value);
     },

@@ -2,9 +2,9 @@ import type { TestAgent } from "@agent/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import {
   cardEnv,
-  eventOf,
+  createPaidEvent,
   sendEvent,
-  startProcessor,
+  startFakeProcessor,
   type FakeProcessor,
 } from "../../test/card-processor.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
@@ -14,18 +14,18 @@ let processor: FakeProcessor;
 let t: TestRelay;
 let agent: TestAgent;
 beforeAll(async () => {
-  processor = await startProcessor();
+  processor = await startFakeProcessor();
 });
 afterAll(() => processor.close());
 beforeEach(async () => {
   t = await startTestRelay(cardEnv(processor.url));
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
 const checkout = (body: object) =>
   t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/checkout`, body);
-const event = (session: Record<string, unknown> = {}) => eventOf(t, agent.agentId, session);
+const event = (session: Record<string, unknown> = {}) => createPaidEvent(t, agent.agentId, session);
 const received = { status: 200, body: { received: true } };
 
 describe("a checkout", () => {
@@ -43,7 +43,7 @@ describe("a checkout", () => {
       "metadata[relay_id]": t.relay.relayId,
       success_url: "https://shop.example/x",
     });
-    expect(await t.balance(agent)).toBe(0);
+    expect(await t.getBalance(agent)).toBe(0);
   });
 
   test.each([
@@ -58,17 +58,19 @@ describe("a checkout", () => {
   });
 
   test("that the processor refuses is 502, and its words stay in the log", async () => {
-    processor.answer(402);
+    processor.setStatus(402);
     const reply = await checkout({ amount: 1 });
-    processor.answer(200);
+    processor.setStatus(200);
     expect(reply).toMatchObject({ status: 502, body: { code: "card.processor_failed" } });
-    expect(t.logged("card.checkout_failed")).toHaveLength(1);
+    expect(t.listLogged("card.checkout_failed")).toHaveLength(1);
     expect(t.lines.join("")).not.toContain("sk_test");
   });
 
   test("is its owner's alone", async () => {
     const path = `/api/v1/agents/${agent.agentId}/checkout`;
-    expect(await t.as(await t.agent(), "POST", path, { amount: 1 })).toMatchObject({ status: 403 });
+    expect(await t.as(await t.createAgent(), "POST", path, { amount: 1 })).toMatchObject({
+      status: 403,
+    });
   });
 });
 
@@ -77,7 +79,7 @@ describe("a payment that the processor tells of", () => {
     await checkout({ amount: 20 });
     const id = `cs_test_${processor.sessions.length}`;
     expect(await sendEvent(t, event({ id, amount_total: 1_250 }))).toMatchObject(received);
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
     await expectConsistentBooks(t, { deposits: 12.5, balances: 12.5 });
   });
 
@@ -89,7 +91,7 @@ describe("a payment that the processor tells of", () => {
     ];
     for (const type of types) expect(await sendEvent(t, event({ type }))).toMatchObject(received);
     await Promise.all(types.map((type) => sendEvent(t, event({ type, id: "cs_test_x" }))));
-    expect(await t.balance(agent)).toBe(25);
+    expect(await t.getBalance(agent)).toBe(25);
     await expectConsistentBooks(t, { deposits: 25 });
   });
 
@@ -98,18 +100,18 @@ describe("a payment that the processor tells of", () => {
     await sendEvent(t, event({ id }));
     expect(await checkout({ amount: 12.5 })).toMatchObject({ body: { session_id: id } });
     await sendEvent(t, event({ id }));
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
   });
 
   test("is not credited before it is paid, and then it is", async () => {
     expect(await sendEvent(t, event({ payment_status: "unpaid" }))).toMatchObject(received);
-    expect(await t.balance(agent)).toBe(0);
+    expect(await t.getBalance(agent)).toBe(0);
     const type = "checkout.session.async_payment_succeeded";
     await sendEvent(t, event({ type }));
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
     // The event of before, delivered late.
     await sendEvent(t, event({ payment_status: "unpaid" }));
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
   });
 
   test.each<[string, Record<string, unknown>]>([
@@ -124,16 +126,16 @@ describe("a payment that the processor tells of", () => {
     ["of half a cent", { amount_total: 0.5 }],
   ])("%s is let pass", async (_, session) => {
     expect(await sendEvent(t, event(session))).toMatchObject(received);
-    expect(await t.balance(agent)).toBe(0);
+    expect(await t.getBalance(agent)).toBe(0);
     await expectConsistentBooks(t, { deposits: 0 });
   });
 
   test("waits while the relay is frozen: the processor sends it again", async () => {
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await sendEvent(t, event())).toMatchObject({ status: 503 });
-    await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(await sendEvent(t, event())).toMatchObject(received);
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
   });
 });
 
@@ -148,29 +150,33 @@ describe("an event that the processor did not sign as it stands is refused:", ()
   ])("%s", async (_, options) => {
     const reply = await sendEvent(t, event(), options());
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
-    expect(await t.balance(agent)).toBe(0);
+    expect(await t.getBalance(agent)).toBe(0);
   });
 
   test("without a signature", async () => {
     const reply = await t.request("POST", "/api/v1/webhooks/stripe", { raw: event() });
     expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
-    expect(await t.balance(agent)).toBe(0);
+    expect(await t.getBalance(agent)).toBe(0);
   });
 
   test("while 5 minutes of age are taken", async () => {
     expect(await sendEvent(t, event(), at(-300))).toMatchObject(received);
-    expect(await t.balance(agent)).toBe(12.5);
+    expect(await t.getBalance(agent)).toBe(12.5);
   });
 });
 
 test("without the secret of its events the webhook is 501, and so is everything without a key", async () => {
   const { PAYMENT_SECRET_KEY } = cardEnv(processor.url);
   const half = await startTestRelay({ PAYMENT_SECRET_KEY });
-  expect(await sendEvent(half, eventOf(half, agent.agentId))).toMatchObject({ status: 501 });
+  expect(await sendEvent(half, createPaidEvent(half, agent.agentId))).toMatchObject({
+    status: 501,
+  });
   await half.close();
   const none = await startTestRelay();
-  expect(await sendEvent(none, eventOf(none, agent.agentId))).toMatchObject({ status: 501 });
+  expect(await sendEvent(none, createPaidEvent(none, agent.agentId))).toMatchObject({
+    status: 501,
+  });
   const path = `/api/v1/agents/${agent.agentId}/checkout`;
-  expect(await none.asMaster("POST", path, { amount: 1 })).toMatchObject({ status: 501 });
+  expect(await none.asOperator("POST", path, { amount: 1 })).toMatchObject({ status: 501 });
   await none.close();
 });

@@ -1,6 +1,6 @@
 import { asMicro, type CardDispute, type Micro } from "@agent/budget";
 import type Stripe from "stripe";
-import { CENT } from "./create-checkout.ts";
+import { CENT_IN_MICRO } from "./create-checkout.ts";
 
 /** What an event of the card processor says about a payment to this relay. */
 export type CardEvent =
@@ -27,70 +27,70 @@ export type CardEvent =
   /** Money whose amount cannot be booked here. */
   | { readonly kind: "unusable"; readonly about: string; readonly currency: string | null };
 
-const paying: readonly string[] = [
+const paymentEventTypes: readonly string[] = [
   "checkout.session.completed",
   "checkout.session.async_payment_succeeded",
 ];
 
 /** Undefined for an event that is about no payment to this relay. */
-export function readCardEvent(event: Stripe.Event, relayId: string): CardEvent | undefined {
-  if (paying.includes(event.type)) {
-    return readSession(event.data.object as Stripe.Checkout.Session, relayId);
+export function parseCardEvent(event: Stripe.Event, relayId: string): CardEvent | undefined {
+  if (paymentEventTypes.includes(event.type)) {
+    return parseSession(event.data.object as Stripe.Checkout.Session, relayId);
   }
-  if (event.type === "charge.refunded") return readRefund(event.data.object, relayId);
+  if (event.type === "charge.refunded") return parseRefund(event.data.object, relayId);
   if (event.type.startsWith("charge.dispute.")) {
-    return readDispute(event.data.object as Stripe.Dispute, event.created);
+    return parseDispute(event.data.object as Stripe.Dispute, event.created);
   }
   return undefined;
 }
 
-function readSession(session: Stripe.Checkout.Session, relayId: string): CardEvent | undefined {
+function parseSession(session: Stripe.Checkout.Session, relayId: string): CardEvent | undefined {
   const { id: sessionId, metadata, currency, amount_total: cents } = session;
   const agentId = metadata?.["agent_id"];
   // An account of the processor can serve more than this relay.
   if (agentId === undefined || metadata?.["relay_id"] !== relayId) return undefined;
   if (session.payment_status !== "paid") return undefined;
-  const paid = microOf(currency, cents);
+  const paid = centsToMicro(currency, cents);
   if (paid === undefined) return { kind: "unusable", about: sessionId, currency };
-  return { kind: "paid", sessionId, agentId, paymentId: idOf(session.payment_intent), paid };
+  return { kind: "paid", sessionId, agentId, paymentId: getObjectId(session.payment_intent), paid };
 }
 
-function readRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefined {
-  const paymentId = idOf(charge.payment_intent);
+function parseRefund(charge: Stripe.Charge, relayId: string): CardEvent | undefined {
+  const paymentId = getObjectId(charge.payment_intent);
   const isOthers = (charge.metadata?.["relay_id"] ?? relayId) !== relayId;
   if (paymentId === null || isOthers) return undefined;
-  const refunded = microOf(charge.currency, charge.amount_refunded);
-  if (refunded === undefined) return unusable(paymentId, charge.currency);
+  const refunded = centsToMicro(charge.currency, charge.amount_refunded);
+  if (refunded === undefined) return createUnusableEvent(paymentId, charge.currency);
   return { kind: "refunded", paymentId, refunded };
 }
 
 /** In these states of a dispute the processor has taken nothing, or given it back. */
-const untaken: readonly string[] = ["won", "prevented"];
+const untakenStatuses: readonly string[] = ["won", "prevented"];
 
-function readDispute(dispute: Stripe.Dispute, saidAt: number | undefined): CardEvent | undefined {
+function parseDispute(dispute: Stripe.Dispute, saidAt: number | undefined): CardEvent | undefined {
   const { id: disputeId, status, currency } = dispute;
-  const paymentId = idOf(dispute.payment_intent);
+  const paymentId = getObjectId(dispute.payment_intent);
   if (paymentId === null) return undefined;
-  const amount = microOf(currency, dispute.amount);
-  if (amount === undefined) return unusable(paymentId, currency);
+  const amount = centsToMicro(currency, dispute.amount);
+  if (amount === undefined) return createUnusableEvent(paymentId, currency);
   // A warning is a question of the cardholder's bank, before anything is taken.
-  const isTaken = !untaken.includes(status) && !status.startsWith("warning_");
+  const isTaken = !untakenStatuses.includes(status) && !status.startsWith("warning_");
   const isFinal = ["won", "lost", "warning_closed", "prevented"].includes(status);
-  const state = { amount, isTaken, isFinal, saidAt: saidAt ?? 0 };
+  const state = { amount, isTaken, isFinal, reportedAt: saidAt ?? 0 };
   return { kind: "disputed", paymentId, disputeId, dispute: state };
 }
 
-function unusable(about: string, currency: string): CardEvent {
+function createUnusableEvent(about: string, currency: string): CardEvent {
   return { kind: "unusable", about, currency };
 }
 
 /** Whole cents above 0 of a US dollar amount. */
-function microOf(currency: string | null, cents: number | null): Micro | undefined {
+function centsToMicro(currency: string | null, cents: number | null): Micro | undefined {
   if (currency !== "usd" || cents === null) return undefined;
-  return Number.isSafeInteger(cents) && cents > 0 ? asMicro(cents * CENT) : undefined;
+  return Number.isSafeInteger(cents) && cents > 0 ? asMicro(cents * CENT_IN_MICRO) : undefined;
 }
 
 /** The processor names another of its objects by its id, or puts it in whole. */
-function idOf(value: string | { readonly id: string } | null | undefined): string | null {
+function getObjectId(value: string | { readonly id: string } | null | undefined): string | null {
   return typeof value === "string" ? value : (value?.id ?? null);
 }

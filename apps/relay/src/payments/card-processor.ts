@@ -15,7 +15,7 @@ export interface CardProcessor {
    * The event in a request's exact text. Undefined when its signature is missing, wrong, or made more
    * than 5 minutes before `now` (ms).
    */
-  readEvent(
+  verifyEvent(
     text: string,
     signature: string,
     secret: string,
@@ -23,7 +23,7 @@ export interface CardProcessor {
   ): Promise<Stripe.Event | undefined>;
 }
 
-const toleranceSeconds = 300;
+const SIGNATURE_TOLERANCE_SECONDS = 300;
 
 /** Undefined while no key is configured. The library is loaded when it is first needed. */
 export function createCardProcessor({
@@ -34,21 +34,21 @@ export function createCardProcessor({
   const key = cardSecretKey;
   let loading: Promise<{ library: typeof Stripe; client: Stripe }> | undefined;
 
-  async function load() {
+  async function loadLibrary() {
     const { default: library } = await import("stripe");
     const client = new library(key, {
-      ...(cardApiBase !== undefined && addressOf(cardApiBase)),
+      ...(cardApiBase !== undefined && parseApiBase(cardApiBase)),
       timeout: 20_000,
       maxNetworkRetries: 2,
       telemetry: false,
     });
     return { library, client };
   }
-  const processor = () => (loading ??= load());
+  const getProcessor = () => (loading ??= loadLibrary());
 
   return {
     async createSession({ agentId, relayId, cents, returnUrl }) {
-      const { client } = await processor();
+      const { client } = await getProcessor();
       const metadata = { agent_id: agentId, relay_id: relayId };
       const session = await client.checkout.sessions.create({
         mode: "payment",
@@ -72,14 +72,14 @@ export function createCardProcessor({
       if (session.url === null) throw new Error("the session has no page");
       return { id: session.id, url: session.url };
     },
-    async readEvent(text, signature, secret, now) {
-      const { library, client } = await processor();
+    async verifyEvent(text, signature, secret, now) {
+      const { library, client } = await getProcessor();
       try {
         return client.webhooks.constructEvent(
           text,
           signature,
           secret,
-          toleranceSeconds,
+          SIGNATURE_TOLERANCE_SECONDS,
           undefined,
           now,
         );
@@ -91,7 +91,7 @@ export function createCardProcessor({
   };
 }
 
-function addressOf(base: string) {
+function parseApiBase(base: string) {
   const { protocol, hostname, port } = new URL(base);
   return {
     protocol: protocol === "http:" ? ("http" as const) : ("https" as const),

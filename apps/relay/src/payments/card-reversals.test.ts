@@ -1,21 +1,21 @@
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Transaction } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   cardEnv,
-  disputeOf,
-  eventOf,
-  overdraw,
+  createDisputeEvent,
+  createPaidEvent,
+  overdrawAccount,
   payByCard,
-  refundOf,
+  createRefundEvent,
   sendEvent,
 } from "../../test/card-processor.ts";
 import {
-  delegate,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  submit,
+  getAgentStates,
+  createSeller,
+  submitTask,
   type Delegation,
 } from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
@@ -27,24 +27,24 @@ let agent: TestAgent;
 beforeEach(async () => {
   // Nothing listens there: no test of this file opens a page of the processor.
   t = await startTestRelay(cardEnv("http://127.0.0.1:1"));
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
 const received = { status: 200, body: { received: true } };
 const say = async (event: string) => expect(await sendEvent(t, event)).toMatchObject(received);
-const balance = (of = agent) => t.balance(of);
+const balance = (of = agent) => t.getBalance(of);
 const withdraw = (amount: number, of = agent): Promise<Reply> =>
   t.as(of, "POST", `/api/v1/agents/${of.agentId}/withdrawals`, { amount, destination: "IBAN 1" });
 const cardHeld = async (of = agent) =>
   (await t.as(of, "GET", `/api/v1/agents/${of.agentId}/balance`)).body["card_held"];
 const deliver = (task: Delegation, by: TestAgent) =>
-  t.as(by, "POST", `${task.path}/result`, receiptOf(by, task));
+  t.as(by, "POST", `${task.path}/result`, createReceipt(by, task));
 
 /** A task at a price that the worker does and is paid for. */
 async function buy(price: number, by = agent, worker?: TestAgent): Promise<TestAgent> {
-  const seen = worker ?? (await seller(t, price));
-  expect(await deliver(await delegate(t, by, seen), seen)).toMatchObject({ status: 200 });
+  const seen = worker ?? (await createSeller(t, price));
+  expect(await deliver(await submitAcceptedTask(t, by, seen), seen)).toMatchObject({ status: 200 });
   return seen;
 }
 
@@ -55,7 +55,7 @@ describe("A13: a refund takes a card payment back", () => {
   beforeEach(() => payByCard(t, agent));
 
   test("A13: in full, as a deposit with a negative amount", async () => {
-    await say(refundOf("pi_1", 1_250));
+    await say(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
     const { body } = await t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/transactions`);
     expect((body["transactions"] as Transaction[])[0]).toMatchObject({
@@ -69,25 +69,25 @@ describe("A13: a refund takes a card payment back", () => {
   });
 
   test("A13: in parts, whose events tell the sum of all refunds and may come twice or late", async () => {
-    await say(refundOf("pi_1", 250));
+    await say(createRefundEvent("pi_1", 250));
     expect(await balance()).toBe(10);
-    await say(refundOf("pi_1", 750));
+    await say(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
-    await say(refundOf("pi_1", 250));
-    await say(refundOf("pi_1", 750));
+    await say(createRefundEvent("pi_1", 250));
+    await say(createRefundEvent("pi_1", 750));
     expect(await balance()).toBe(5);
     await books({ deposits: 5, card_reversals: 7.5 });
   });
 
   test("A13: once, when eight copies of its event come together", async () => {
-    await Promise.all(Array.from({ length: 8 }, () => say(refundOf("pi_1", 1_250))));
+    await Promise.all(Array.from({ length: 8 }, () => say(createRefundEvent("pi_1", 1_250))));
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
   test("A13: while the payment is not booked yet it waits for it", async () => {
-    const late = await t.agent();
-    await say(refundOf("pi_2", 500));
+    const late = await t.createAgent();
+    await say(createRefundEvent("pi_2", 500));
     await books({ deposits: 12.5, card_reversals: 0 });
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(7.5);
@@ -104,27 +104,27 @@ describe("A13: a refund takes a card payment back", () => {
     ["of half a cent", { amount_refunded: 0.5 }],
     ["of nothing", { amount_refunded: 0 }],
   ])("A13: %s changes nothing", async (_, change) => {
-    const before = await holdingsOf(t, [agent]);
-    await say(refundOf("pi_1", 1_250, change));
-    expect(await holdingsOf(t, [agent])).toEqual(before);
+    const before = await getAgentStates(t, [agent]);
+    await say(createRefundEvent("pi_1", 1_250, change));
+    expect(await getAgentStates(t, [agent])).toEqual(before);
     await books({ deposits: 12.5, card_reversals: 0 });
   });
 
   test("A13: whose event is not signed by the processor is refused and changes nothing", async () => {
-    const before = await holdingsOf(t, [agent]);
-    for (const event of [refundOf("pi_1", 1_250), disputeOf("pi_1", 1_250)]) {
+    const before = await getAgentStates(t, [agent]);
+    for (const event of [createRefundEvent("pi_1", 1_250), createDisputeEvent("pi_1", 1_250)]) {
       const reply = await sendEvent(t, event, { secret: "whsec_another" });
       expect(reply).toMatchObject({ status: 400, body: { code: "card.signature_invalid" } });
     }
-    expect(await holdingsOf(t, [agent])).toEqual(before);
+    expect(await getAgentStates(t, [agent])).toEqual(before);
   });
 
   test("A13: waits while the relay is frozen, and is taken when its event is sent again", async () => {
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
-    expect(await sendEvent(t, refundOf("pi_1", 1_250))).toMatchObject({ status: 503 });
-    await t.asMaster("POST", "/api/v1/admin/unfreeze");
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    expect(await sendEvent(t, createRefundEvent("pi_1", 1_250))).toMatchObject({ status: 503 });
+    await t.asOperator("POST", "/api/v1/admin/unfreeze");
     expect(await balance()).toBe(12.5);
-    await say(refundOf("pi_1", 1_250));
+    await say(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
   });
 });
@@ -137,45 +137,47 @@ describe("A13: a dispute takes a card payment back", () => {
     ["won gives it back", "won", 12.5],
     ["lost keeps it", "lost", 0],
   ])("A13: and when it is closed, %s", async (_, status, left) => {
-    await say(disputeOf("pi_1", 1_250));
+    await say(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(disputeOf("pi_1", 1_250, closed(status)));
-    await say(disputeOf("pi_1", 1_250, closed(status)));
+    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
+    await say(createDisputeEvent("pi_1", 1_250, closed(status)));
     expect(await balance()).toBe(left);
     await books({ deposits: left, card_reversals: 12.5 - left });
   });
 
   test("A13: whose end is told before its beginning ends the same", async () => {
-    await say(disputeOf("pi_1", 1_250, closed("won")));
-    await say(disputeOf("pi_1", 1_250));
+    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
+    await say(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(12.5);
-    await say(disputeOf("pi_1", 500, { id: "dp_2", ...closed("lost") }));
-    await say(disputeOf("pi_1", 500, { id: "dp_2" }));
+    await say(createDisputeEvent("pi_1", 500, { id: "dp_2", ...closed("lost") }));
+    await say(createDisputeEvent("pi_1", 500, { id: "dp_2" }));
     expect(await balance()).toBe(7.5);
   });
 
   test("A13: that was refunded as well is not taken twice", async () => {
-    await say(disputeOf("pi_1", 1_250));
-    await say(refundOf("pi_1", 1_250));
+    await say(createDisputeEvent("pi_1", 1_250));
+    await say(createRefundEvent("pi_1", 1_250));
     expect(await balance()).toBe(0);
-    await say(disputeOf("pi_1", 1_250, closed("won")));
+    await say(createDisputeEvent("pi_1", 1_250, closed("won")));
     expect(await balance()).toBe(0);
     await books({ deposits: 0, card_reversals: 12.5 });
   });
 
   test("A13: once it is disputed in earnest, not by a question of the cardholder's bank", async () => {
-    await say(disputeOf("pi_1", 1_250, { status: "warning_needs_response" }));
+    await say(createDisputeEvent("pi_1", 1_250, { status: "warning_needs_response" }));
     expect(await balance()).toBe(12.5);
-    await say(disputeOf("pi_1", 1_250, { type: "updated", status: "needs_response", created: 2 }));
+    await say(
+      createDisputeEvent("pi_1", 1_250, { type: "updated", status: "needs_response", created: 2 }),
+    );
     expect(await balance()).toBe(0);
   });
 
   test("A13: before the payment is booked, and is given back when it is won", async () => {
-    const late = await t.agent();
-    await say(disputeOf("pi_2", 1_250));
+    const late = await t.createAgent();
+    await say(createDisputeEvent("pi_2", 1_250));
     await payByCard(t, late, { payment: "pi_2" });
     expect(await balance(late)).toBe(0);
-    await say(disputeOf("pi_2", 1_250, closed("won")));
+    await say(createDisputeEvent("pi_2", 1_250, closed("won")));
     expect(await balance(late)).toBe(12.5);
     expect(await withdraw(1, late)).toMatchObject({ status: 402 });
     await t.clock.advance(weekMs);
@@ -183,12 +185,12 @@ describe("A13: a dispute takes a card payment back", () => {
   });
 
   test("A13: of a session that an older relay credited, when its event is sent again", async () => {
-    const old = await t.agent();
+    const old = await t.createAgent();
     const session = { id: "cs_old", payment_status: "paid" };
-    await say(eventOf(t, old.agentId, session));
-    await say(disputeOf("pi_old", 1_250));
+    await say(createPaidEvent(t, old.agentId, session));
+    await say(createDisputeEvent("pi_old", 1_250));
     expect(await balance(old)).toBe(12.5);
-    await say(eventOf(t, old.agentId, { ...session, payment_intent: "pi_old" }));
+    await say(createPaidEvent(t, old.agentId, { ...session, payment_intent: "pi_old" }));
     expect(await balance(old)).toBe(0);
   });
 });
@@ -197,35 +199,35 @@ describe("A13: an account whose card payment was taken back after it was spent",
   const refused = { status: 402, body: { code: "account.overdrawn" } };
 
   test("A13: owes what was spent, and the books show it as card_reversal", async () => {
-    await overdraw(t, agent);
+    await overdrawAccount(t, agent);
     expect(await balance()).toBe(-10);
     await books({ balances: -0.5, deposits: 0, fees: 0.5, card_reversals: 10 });
-    expect(t.logged("account.overdrawn")).toMatchObject([{ agent_id: agent.agentId }]);
+    expect(t.listLogged("account.overdrawn")).toMatchObject([{ agent_id: agent.agentId }]);
   });
 
   test("A13: places no new holds and withdraws nothing, and a refusal changes nothing", async () => {
-    await overdraw(t, agent);
-    const before = await holdingsOf(t, [agent]);
-    expect(await submit(t, agent, await seller(t, 2))).toMatchObject(refused);
+    await overdrawAccount(t, agent);
+    const before = await getAgentStates(t, [agent]);
+    expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject(refused);
     expect(await withdraw(1)).toMatchObject(refused);
-    expect(await holdingsOf(t, [agent])).toEqual(before);
+    expect(await getAgentStates(t, [agent])).toEqual(before);
   });
 
   test("A13: may still submit free tasks, and spends again once it is paid", async () => {
-    await overdraw(t, agent);
-    expect(await submit(t, agent, await t.agent())).toMatchObject({ status: 201 });
+    await overdrawAccount(t, agent);
+    expect(await submitTask(t, agent, await t.createAgent())).toMatchObject({ status: 201 });
     await t.deposit(agent, 9);
-    expect(await submit(t, agent, await seller(t, 2))).toMatchObject(refused);
+    expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject(refused);
     await t.deposit(agent, 3);
     expect(await balance()).toBe(2);
-    expect(await submit(t, agent, await seller(t, 2))).toMatchObject({ status: 201 });
+    expect(await submitTask(t, agent, await createSeller(t, 2))).toMatchObject({ status: 201 });
   });
 
   test("A13: settles what it held before: the worker is paid out of the hold", async () => {
     await payByCard(t, agent);
-    const worker = await seller(t, 10);
-    const task = await delegate(t, agent, worker);
-    await say(disputeOf("pi_1", 1_250));
+    const worker = await createSeller(t, 10);
+    const task = await submitAcceptedTask(t, agent, worker);
+    await say(createDisputeEvent("pi_1", 1_250));
     expect(await balance()).toBe(-12);
     expect(await deliver(task, worker)).toMatchObject({ status: 200 });
     expect([await balance(), await balance(worker)]).toEqual([-10, 9.5]);
@@ -235,17 +237,17 @@ describe("A13: an account whose card payment was taken back after it was spent",
 
   test("A13: takes back a hold that is cancelled", async () => {
     await payByCard(t, agent);
-    const task = await delegate(t, agent, await seller(t, 10));
-    await say(disputeOf("pi_1", 1_250));
+    const task = await submitAcceptedTask(t, agent, await createSeller(t, 10));
+    await say(createDisputeEvent("pi_1", 1_250));
     expect(await t.as(agent, "POST", `${task.path}/cancel`)).toMatchObject({ status: 200 });
     expect(await balance()).toBe(0);
     await books({ holds: 0, balances: 0 });
   });
 
   test("A13: owes nothing once its dispute is won, and the sum of card_reversal is 0 again", async () => {
-    await overdraw(t, agent);
+    await overdrawAccount(t, agent);
     await books({ card_reversals: 10 });
-    await say(disputeOf("pi_1", 1_000, { type: "closed", status: "won", created: 2 }));
+    await say(createDisputeEvent("pi_1", 1_000, { type: "closed", status: "won", created: 2 }));
     expect(await balance()).toBe(0);
     await books({ card_reversals: 0 });
   });
@@ -257,9 +259,9 @@ describe("A13: money from a card can be withdrawn after a week", () => {
   test("A13: and not a millisecond before, while all of it can be spent at once", async () => {
     await payByCard(t, agent);
     expect(await cardHeld()).toBe(12.5);
-    const before = await holdingsOf(t, [agent]);
+    const before = await getAgentStates(t, [agent]);
     expect(await withdraw(0.01)).toMatchObject(held);
-    expect(await holdingsOf(t, [agent])).toEqual(before);
+    expect(await getAgentStates(t, [agent])).toEqual(before);
     await buy(10);
     expect(await balance()).toBe(2.5);
     await t.clock.advance(weekMs - 1);
@@ -302,11 +304,11 @@ describe("A13: money from a card can be withdrawn after a week", () => {
   test("A13: it is not freed by a cancelled task or a withdrawal that fails", async () => {
     await payByCard(t, agent);
     await t.deposit(agent, 5);
-    const task = await delegate(t, agent, await seller(t, 10));
+    const task = await submitAcceptedTask(t, agent, await createSeller(t, 10));
     await t.as(agent, "POST", `${task.path}/cancel`);
     const { body } = await withdraw(5);
     const path = `/api/v1/admin/withdrawals/${String(body["withdrawal_id"])}/fail`;
-    await t.asMaster("POST", path, { reason: "no such account" });
+    await t.asOperator("POST", path, { reason: "no such account" });
     expect([await balance(), await cardHeld()]).toEqual([17.5, 12.5]);
     expect(await withdraw(5.01)).toMatchObject(held);
   });
@@ -315,7 +317,7 @@ describe("A13: money from a card can be withdrawn after a week", () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.clock.advance(weekMs);
     await payByCard(t, agent, { payment: "pi_2", cents: 1_000 });
-    await say(refundOf("pi_1", 1_000));
+    await say(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([10, 10]);
     expect(await withdraw(0.01)).toMatchObject(held);
     await books({ deposits: 10, balances: 10, card_reversals: 10 });
@@ -324,9 +326,9 @@ describe("A13: money from a card can be withdrawn after a week", () => {
   test("A13: it leaves with its own refund, so that other money stays free", async () => {
     await payByCard(t, agent, { payment: "pi_1", cents: 1_000 });
     await t.deposit(agent, 5);
-    await say(refundOf("pi_1", 400));
+    await say(createRefundEvent("pi_1", 400));
     expect([await balance(), await cardHeld()]).toEqual([11, 6]);
-    await say(refundOf("pi_1", 1_000));
+    await say(createRefundEvent("pi_1", 1_000));
     expect([await balance(), await cardHeld()]).toEqual([5, 0]);
     expect(await withdraw(5)).toMatchObject({ status: 201 });
   });
@@ -334,7 +336,7 @@ describe("A13: money from a card can be withdrawn after a week", () => {
   test("A13: AGENT_CARD_HOLD_MS=0 lets it be withdrawn at once", async () => {
     await t.close();
     t = await startTestRelay({ ...cardEnv("http://127.0.0.1:1"), AGENT_CARD_HOLD_MS: "0" });
-    agent = await t.agent();
+    agent = await t.createAgent();
     await payByCard(t, agent);
     expect(await cardHeld()).toBe(0);
     expect(await withdraw(12.5)).toMatchObject({ status: 201 });

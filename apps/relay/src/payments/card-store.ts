@@ -1,15 +1,17 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CardCheckoutRow } from "../storage/tables/payments.ts";
 
-const add = prepare<Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">>()(
-  db
+const insertCheckoutQuery = compile<
+  Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">
+>()(
+  queryBuilder
     .insertInto("card_checkouts")
     .values({
-      session_id: p("session_id"),
-      agent_id: p("agent_id"),
-      asked: p("asked"),
-      created_at: p("created_at"),
+      session_id: param("session_id"),
+      agent_id: param("agent_id"),
+      asked: param("asked"),
+      created_at: param("created_at"),
       paid: null,
       credited_at: null,
       payment_id: null,
@@ -22,46 +24,46 @@ export async function insertCheckout(
   tx: Tx,
   checkout: Pick<CardCheckoutRow, "session_id" | "agent_id" | "asked" | "created_at">,
 ): Promise<void> {
-  await tx.run(add, checkout);
+  await tx.run(insertCheckoutQuery, checkout);
 }
 
-interface Paid {
+interface CheckoutPayment {
   readonly session_id: string;
   readonly agent_id: string;
   readonly paid: number;
   readonly now: number;
 }
 
-const pay = prepare<Paid>()(
-  db
+const recordPaymentQuery = compile<CheckoutPayment>()(
+  queryBuilder
     .insertInto("card_checkouts")
     .values({
-      session_id: p("session_id"),
-      agent_id: p("agent_id"),
+      session_id: param("session_id"),
+      agent_id: param("agent_id"),
       asked: null,
-      paid: p("paid"),
-      created_at: p("now"),
-      credited_at: p("now"),
+      paid: param("paid"),
+      created_at: param("now"),
+      credited_at: param("now"),
       payment_id: null,
     })
     .onConflict((conflict) =>
       conflict
         .column("session_id")
-        .doUpdateSet({ paid: p("paid"), credited_at: p("now") })
+        .doUpdateSet({ paid: param("paid"), credited_at: param("now") })
         .where("card_checkouts.credited_at", "is", null),
     ),
 );
 
 /** Takes a session's payment; false when it was credited before. */
-export async function takePayment(tx: Tx, payment: Paid): Promise<boolean> {
-  return (await tx.run(pay, payment)) === 1;
+export async function recordCheckoutPayment(tx: Tx, payment: CheckoutPayment): Promise<boolean> {
+  return (await tx.run(recordPaymentQuery, payment)) === 1;
 }
 
-const nameWith = prepare<{ session_id: string; payment_id: string }>()(
-  db
+const setPaymentIdQuery = compile<{ session_id: string; payment_id: string }>()(
+  queryBuilder
     .updateTable("card_checkouts")
-    .set({ payment_id: p("payment_id") })
-    .where("session_id", "=", p("session_id"))
+    .set({ payment_id: param("payment_id") })
+    .where("session_id", "=", param("session_id"))
     .where("payment_id", "is", null),
 );
 
@@ -69,25 +71,28 @@ const nameWith = prepare<{ session_id: string; payment_id: string }>()(
  * Notes by which payment a session was paid. Of one that an older relay credited it is learned when
  * the processor sends its event again.
  */
-export async function learnPayment(
+export async function setCheckoutPaymentId(
   tx: Tx,
   named: { session_id: string; payment_id: string },
 ): Promise<void> {
-  await tx.run(nameWith, named);
+  await tx.run(setPaymentIdQuery, named);
 }
 
 /** A session whose payment was credited. */
-type Credited = Pick<CardCheckoutRow, "session_id" | "agent_id"> & {
+type CreditedCheckout = Pick<CardCheckoutRow, "session_id" | "agent_id"> & {
   readonly paid: number;
   readonly credited_at: number;
 };
 
-const creditedBy = prepare<{ payment_id: string }>()(
-  sql<Credited>`
+const creditedByPayment = compile<{ payment_id: string }>()(
+  sql<CreditedCheckout>`
     select session_id, agent_id, paid, credited_at from card_checkouts
-    where payment_id = ${p("payment_id")} and credited_at is not null`,
+    where payment_id = ${param("payment_id")} and credited_at is not null`,
 );
 
-export function findCredited(reader: Reader, payment_id: string): Promise<Credited | undefined> {
-  return reader.get(creditedBy, { payment_id });
+export function findCreditedCheckout(
+  reader: Reader,
+  payment_id: string,
+): Promise<CreditedCheckout | undefined> {
+  return reader.get(creditedByPayment, { payment_id });
 }

@@ -1,31 +1,31 @@
 import { toMicro } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import type { KeepAnswer } from "../http/idempotency.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
 import type { Services } from "../services.ts";
 import type { CardProcessor } from "./card-processor.ts";
 import { insertCheckout } from "./card-store.ts";
 
 type Create = Operations["createCheckout"];
-type Parts = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
+type CheckoutDependencies = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
 
 /** One cent in micro-units. */
-export const CENT = 10_000;
-const leastCents = 50;
-const mostCents = 99_999_999;
+export const CENT_IN_MICRO = 10_000;
+const MIN_CENTS = 50;
+const MAX_CENTS = 99_999_999;
 
 /** Opens the page on which a deposit is paid by card; nothing is credited before its event comes. */
 export async function createCheckout(
-  { storage, runtime, identity, config, log }: Parts,
+  { storage, runtime, identity, config, log }: CheckoutDependencies,
   processor: CardProcessor | undefined,
   agentId: string,
   { amount, return_url = config.server.baseUrl }: BodyOf<Create>,
-  keep?: KeepAnswer,
+  saveResponse?: SaveResponse,
 ): Promise<Answer<Create>> {
   if (processor === undefined) return refuse("card.not_configured");
   if (agentId === identity.relayId) return refuse("agent.id_reserved");
-  const asked = toMicro(amount);
-  const cents = asked / CENT;
-  if (!Number.isInteger(cents) || cents < leastCents || cents > mostCents) {
+  const requestedAmount = toMicro(amount);
+  const cents = requestedAmount / CENT_IN_MICRO;
+  if (!Number.isInteger(cents) || cents < MIN_CENTS || cents > MAX_CENTS) {
     return refuse("card.amount_unsupported");
   }
   if (return_url === undefined) return refuse("card.return_url_missing");
@@ -41,8 +41,8 @@ export async function createCheckout(
   const answer = { status: 201 as const, body: { checkout_url, session_id } };
   return storage.transaction(async (tx) => {
     const created_at = runtime.now();
-    await insertCheckout(tx, { session_id, agent_id: agentId, asked, created_at });
-    await keep?.(tx, answer);
+    await insertCheckout(tx, { session_id, agent_id: agentId, asked: requestedAmount, created_at });
+    await saveResponse?.(tx, answer);
     return answer;
   });
 }

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openEdited, type Edited } from "../../test/edited-relay.ts";
+import { openEditedRelay, type EditedRelay } from "../../test/edited-relay.ts";
 import { expectConsistentBooks } from "../../test/market.ts";
 
-let scene: Edited;
+let scene: EditedRelay;
 beforeEach(async () => {
-  scene = await openEdited(
+  scene = await openEditedRelay(
     ({ agentId }) => `
       INSERT INTO x402_payments (proof_hash, payer_id, wallet, amount, payload, requirements, state,
           reason, created_at)
@@ -17,7 +17,7 @@ afterEach(() => scene.close());
 async function openSettling(ms: number): Promise<void> {
   await scene.close();
   const created_at = scene.t.clock.now() - ms;
-  scene = await openEdited(
+  scene = await openEditedRelay(
     ({ agentId }) => `
       INSERT INTO x402_payments (proof_hash, payer_id, wallet, amount, payload, requirements, state,
           created_at)
@@ -26,10 +26,10 @@ async function openSettling(ms: number): Promise<void> {
 }
 
 const resolve = (outcome: string, reason = "seen on the chain") =>
-  scene.t.asMaster("POST", "/api/v1/admin/payments/proof-1/resolve", { outcome, reason });
+  scene.t.asOperator("POST", "/api/v1/admin/payments/proof-1/resolve", { outcome, reason });
 
 const isUndecided = async () => {
-  const { body } = await scene.t.asMaster("GET", "/api/v1/admin/reconciliation");
+  const { body } = await scene.t.asOperator("GET", "/api/v1/admin/reconciliation");
   return body["consistent"] === false;
 };
 
@@ -44,13 +44,13 @@ test("A7: an undecided payment that the operator found on the chain is credited 
     status: "settled",
     reason: "seen on the chain",
   });
-  expect(await scene.t.balance(scene.agent)).toBe(2);
+  expect(await scene.t.getBalance(scene.agent)).toBe(2);
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
 test("A7: an undecided payment that never came is closed and credits nothing", async () => {
   expect(await resolve("failed")).toMatchObject({ status: 200, body: { status: "failed" } });
-  expect(await scene.t.balance(scene.agent)).toBe(0);
+  expect(await scene.t.getBalance(scene.agent)).toBe(0);
   await expectConsistentBooks(scene.t, { deposits: 0 });
 });
 
@@ -59,7 +59,7 @@ test("A7: a payment for which the facilitator has no answer for an hour is found
   expect(await isUndecided()).toBe(true);
   const answers = await Promise.all([resolve("settled"), resolve("settled")]);
   expect(answers.map(({ status }) => status)).toEqual([200, 409]);
-  expect(await scene.t.balance(scene.agent)).toBe(2);
+  expect(await scene.t.getBalance(scene.agent)).toBe(2);
   await expectConsistentBooks(scene.t, { deposits: 2 });
 });
 
@@ -67,7 +67,7 @@ test("A7: a payment for which the facilitator is asked for less than an hour is 
   await openSettling(3_599_999);
   expect(await isUndecided()).toBe(false);
   expect(await resolve("settled")).toMatchObject({ status: 409 });
-  expect(await scene.t.balance(scene.agent)).toBe(0);
+  expect(await scene.t.getBalance(scene.agent)).toBe(0);
 });
 
 test.each([
@@ -78,7 +78,7 @@ test.each([
   const { status, body } = await resolve(outcome, reason);
   expect([status, body["issues"]]).toMatchObject([400, [{ path: field }]]);
   expect(await isUndecided()).toBe(true);
-  expect(await scene.t.balance(scene.agent)).toBe(0);
+  expect(await scene.t.getBalance(scene.agent)).toBe(0);
 });
 
 test("A7: an agent does not resolve its own payment", async () => {

@@ -1,9 +1,9 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import { refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { credit } from "../budget/credit.ts";
-import type { KeepAnswer } from "../http/idempotency.ts";
+import { creditAccount } from "../budget/credit.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
 import type { Services } from "../services.ts";
-import { findPayment, resolveUndecided } from "./x402-store.ts";
+import { findPayment, resolveUndecidedPayment } from "./x402-store.ts";
 
 type Resolve = Operations["resolvePayment"];
 
@@ -12,13 +12,13 @@ export async function resolvePayment(
   { storage, runtime, log }: Pick<Services, "storage" | "runtime" | "log">,
   paymentId: string,
   { outcome, reason }: BodyOf<Resolve>,
-  keep?: KeepAnswer,
+  saveResponse?: SaveResponse,
 ): Promise<Answer<Resolve>> {
-  const done = await storage.transaction(async (tx) => {
+  const result = await storage.transaction(async (tx) => {
     const now = runtime.now();
     const settled_at = outcome === "settled" ? now : null;
     const resolution = { proof_hash: paymentId, state: outcome, reason, settled_at };
-    const row = await resolveUndecided(tx, resolution, now);
+    const row = await resolveUndecidedPayment(tx, resolution, now);
     if (row === undefined) {
       const known = await findPayment(tx, paymentId);
       return refuse(known === undefined ? "payment.not_found" : "payment.resolved");
@@ -26,7 +26,7 @@ export async function resolvePayment(
     const { payer_id } = row;
     const amount = asMicro(row.amount);
     if (outcome === "settled") {
-      const credited = await credit(tx, runtime, {
+      const credited = await creditAccount(tx, runtime, {
         agentId: payer_id,
         amount,
         reference: `x402:${paymentId}`,
@@ -42,12 +42,12 @@ export async function resolvePayment(
       reason,
     };
     const answer = { status: 200 as const, body };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return answer;
   });
-  if (!("ok" in done)) {
-    const { payer_id, amount, status } = done.body;
+  if (!("ok" in result)) {
+    const { payer_id, amount, status } = result.body;
     log.info("x402.payment.resolved", { correlationId: paymentId, payer_id, amount, status });
   }
-  return done;
+  return result;
 }

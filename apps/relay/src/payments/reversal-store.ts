@@ -1,17 +1,17 @@
-import { asMicro, newerDispute, type CardDispute, type Micro } from "@agent/budget";
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { asMicro, selectNewerDispute, type CardDispute, type Micro } from "@agent/budget";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { CardDisputeRow, CardReversalRow } from "../storage/tables/payments.ts";
 
-const refund = prepare<{ payment_id: string; refunded: number; now: number }>()(
-  db
+const upsertRefundQuery = compile<{ payment_id: string; refunded: number; now: number }>()(
+  queryBuilder
     .insertInto("card_reversals")
     .values({
-      payment_id: p("payment_id"),
+      payment_id: param("payment_id"),
       agent_id: null,
-      refunded: p("refunded"),
+      refunded: param("refunded"),
       booked: 0,
-      created_at: p("now"),
+      created_at: param("now"),
     })
     // Refunds are told of as their sum, so one that was delayed tells of less.
     .onConflict((conflict) =>
@@ -21,82 +21,91 @@ const refund = prepare<{ payment_id: string; refunded: number; now: number }>()(
     ),
 );
 
-interface Said {
+interface PaymentEventTime {
   readonly paymentId: string;
   readonly now: number;
 }
 
 /** Notes how much of a payment has been refunded in all. */
-export async function noteRefund(
+export async function recordRefund(
   tx: Tx,
-  { paymentId, refunded, now }: Said & { readonly refunded: Micro },
+  { paymentId, refunded, now }: PaymentEventTime & { readonly refunded: Micro },
 ): Promise<void> {
-  await tx.run(refund, { payment_id: paymentId, refunded, now });
+  await tx.run(upsertRefundQuery, { payment_id: paymentId, refunded, now });
 }
 
-const disputeById = prepare<{ dispute_id: string }>()(
-  db.selectFrom("card_disputes").selectAll().where("dispute_id", "=", p("dispute_id")),
+const disputeById = compile<{ dispute_id: string }>()(
+  queryBuilder
+    .selectFrom("card_disputes")
+    .selectAll()
+    .where("dispute_id", "=", param("dispute_id")),
 );
 
-const putDispute = prepare<CardDisputeRow>()(
-  db
+const upsertDisputeQuery = compile<CardDisputeRow>()(
+  queryBuilder
     .insertInto("card_disputes")
     .values({
-      dispute_id: p("dispute_id"),
-      payment_id: p("payment_id"),
-      amount: p("amount"),
-      is_taken: p("is_taken"),
-      is_final: p("is_final"),
-      said_at: p("said_at"),
+      dispute_id: param("dispute_id"),
+      payment_id: param("payment_id"),
+      amount: param("amount"),
+      is_taken: param("is_taken"),
+      is_final: param("is_final"),
+      said_at: param("said_at"),
     })
     .onConflict((conflict) =>
       conflict.column("dispute_id").doUpdateSet({
-        amount: p("amount"),
-        is_taken: p("is_taken"),
-        is_final: p("is_final"),
-        said_at: p("said_at"),
+        amount: param("amount"),
+        is_taken: param("is_taken"),
+        is_final: param("is_final"),
+        said_at: param("said_at"),
       }),
     ),
 );
 
 /** Notes where a dispute stands, unless something newer is known of it. */
-export async function noteDispute(
+export async function recordDispute(
   tx: Tx,
   {
     paymentId,
     disputeId,
     dispute,
     now,
-  }: Said & { readonly disputeId: string; readonly dispute: CardDispute },
+  }: PaymentEventTime & { readonly disputeId: string; readonly dispute: CardDispute },
 ): Promise<void> {
   const stored = await tx.get(disputeById, { dispute_id: disputeId });
-  const newer = stored === undefined ? dispute : newerDispute(read(stored), dispute);
-  await tx.run(putDispute, {
+  const newer = stored === undefined ? dispute : selectNewerDispute(toCardDispute(stored), dispute);
+  await tx.run(upsertDisputeQuery, {
     dispute_id: disputeId,
     payment_id: paymentId,
     amount: newer.amount,
     is_taken: newer.isTaken ? 1 : 0,
     is_final: newer.isFinal ? 1 : 0,
-    said_at: newer.saidAt,
+    said_at: newer.reportedAt,
   });
-  await noteRefund(tx, { paymentId, refunded: asMicro(0), now });
+  await recordRefund(tx, { paymentId, refunded: asMicro(0), now });
 }
 
-const disputesByPayment = prepare<{ payment_id: string }>()(
-  db.selectFrom("card_disputes").selectAll().where("payment_id", "=", p("payment_id")),
+const disputesByPayment = compile<{ payment_id: string }>()(
+  queryBuilder
+    .selectFrom("card_disputes")
+    .selectAll()
+    .where("payment_id", "=", param("payment_id")),
 );
 
-export async function disputesOf(reader: Reader, payment_id: string): Promise<CardDispute[]> {
-  return (await reader.all(disputesByPayment, { payment_id })).map(read);
+export async function listDisputes(reader: Reader, payment_id: string): Promise<CardDispute[]> {
+  return (await reader.all(disputesByPayment, { payment_id })).map(toCardDispute);
 }
 
-function read({ amount, is_taken, is_final, said_at }: CardDisputeRow): CardDispute {
+function toCardDispute({ amount, is_taken, is_final, said_at }: CardDisputeRow): CardDispute {
   const [isTaken, isFinal] = [is_taken === 1, is_final === 1];
-  return { amount: asMicro(amount), isTaken, isFinal, saidAt: said_at };
+  return { amount: asMicro(amount), isTaken, isFinal, reportedAt: said_at };
 }
 
-const reversalByPayment = prepare<{ payment_id: string }>()(
-  db.selectFrom("card_reversals").selectAll().where("payment_id", "=", p("payment_id")),
+const reversalByPayment = compile<{ payment_id: string }>()(
+  queryBuilder
+    .selectFrom("card_reversals")
+    .selectAll()
+    .where("payment_id", "=", param("payment_id")),
 );
 
 export function findReversal(
@@ -106,23 +115,23 @@ export function findReversal(
   return reader.get(reversalByPayment, { payment_id });
 }
 
-interface Booked {
+interface BookedAmount {
   readonly payment_id: string;
   readonly agent_id: string;
   readonly owed: number;
   readonly before: number;
 }
 
-const setBooked = prepare<Booked>()(
-  db
+const updateBookedQuery = compile<BookedAmount>()(
+  queryBuilder
     .updateTable("card_reversals")
-    .set({ booked: p("owed"), agent_id: p("agent_id") })
-    .where("payment_id", "=", p("payment_id"))
-    .where("booked", "=", p("before")),
+    .set({ booked: param("owed"), agent_id: param("agent_id") })
+    .where("payment_id", "=", param("payment_id"))
+    .where("booked", "=", param("before")),
 );
 
 /** Notes what is booked for a payment from now on; it was `before` until now. */
-export async function putBooked(tx: Tx, booked: Booked): Promise<void> {
-  if ((await tx.run(setBooked, booked)) === 1) return;
+export async function updateBookedAmount(tx: Tx, booked: BookedAmount): Promise<void> {
+  if ((await tx.run(updateBookedQuery, booked)) === 1) return;
   throw new Error(`payment ${booked.payment_id} was booked by another transaction`);
 }

@@ -3,18 +3,18 @@ import type { Services } from "../services.ts";
 import { createCardProcessor } from "./card-processor.ts";
 import { createCheckout } from "./create-checkout.ts";
 import { resolvePayment } from "./resolve-payment.ts";
-import { takeCardEvent } from "./take-card-event.ts";
+import { receiveCardEvent } from "./take-card-event.ts";
 
 type PaymentHandlers = Pick<Handlers, "createCheckout" | "stripeWebhook" | "resolvePayment">;
 
 export function paymentHandlers(services: Services): PaymentHandlers {
   const processor = createCardProcessor(services.config.payments);
   return {
-    createCheckout: ({ params, body }, { keep }) =>
+    createCheckout: ({ params, body }, { saveResponse: keep }) =>
       createCheckout(services, processor, params.agentId, body, keep),
-    resolvePayment: ({ params, body }, { keep }) =>
+    resolvePayment: ({ params, body }, { saveResponse: keep }) =>
       resolvePayment(services, params.paymentId, body, keep),
     stripeWebhook: (_, { text, headers }) =>
-      takeCardEvent(services, processor, { text, signature: headers.get("stripe-signature") }),
+      receiveCardEvent(services, processor, { text, signature: headers.get("stripe-signature") }),
   };
 }

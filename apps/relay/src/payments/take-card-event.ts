@@ -1,34 +1,34 @@
 import { fromMicro } from "@agent/budget";
 import { refuse, type Answer, type Operations, type Refusal } from "@agent/wire";
-import { credit } from "../budget/credit.ts";
+import { creditAccount } from "../budget/credit.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { bookReversal, logReversal, type Reversed } from "./book-reversal.ts";
-import { readCardEvent, type CardEvent } from "./card-event.ts";
+import { applyReversal, logReversal, type AppliedReversal } from "./book-reversal.ts";
+import { parseCardEvent, type CardEvent } from "./card-event.ts";
 import type { CardProcessor } from "./card-processor.ts";
-import { learnPayment, takePayment } from "./card-store.ts";
-import { noteDispute, noteRefund } from "./reversal-store.ts";
+import { setCheckoutPaymentId, recordCheckoutPayment } from "./card-store.ts";
+import { recordDispute, recordRefund } from "./reversal-store.ts";
 
-type Parts = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
-type Usable = Exclude<CardEvent, { readonly kind: "unusable" }>;
-interface Taken {
+type CardEventDependencies = Pick<Services, "storage" | "runtime" | "identity" | "config" | "log">;
+type UsableCardEvent = Exclude<CardEvent, { readonly kind: "unusable" }>;
+interface AppliedCardEvent {
   readonly ok: true;
   /** Whether a payment was credited. */
   readonly isNew: boolean;
-  readonly reversed?: Reversed;
+  readonly reversed?: AppliedReversal;
   /** What is taken back belongs to a payment that is not known, or to another relay. */
   readonly isWaiting?: boolean;
 }
 
-const received = { status: 200, body: { received: true } } as const;
+const receivedAnswer = { status: 200, body: { received: true } } as const;
 
 /**
  * Takes an event of the card processor. Credited is what was paid, once per session, and taken back is
  * what was refunded or disputed of it, whichever of the events comes first and however often; an event
  * that is about no payment to this relay is let pass.
  */
-export async function takeCardEvent(
-  services: Parts,
+export async function receiveCardEvent(
+  services: CardEventDependencies,
   processor: CardProcessor | undefined,
   { text, signature }: { readonly text: string; readonly signature: string | null },
 ): Promise<Answer<Operations["stripeWebhook"]>> {
@@ -36,26 +36,31 @@ export async function takeCardEvent(
   const { cardWebhookSecret: secret } = config.payments;
   if (processor === undefined || secret === undefined) return refuse("card.not_configured");
   if (signature === null) return refuse("card.signature_invalid");
-  const signed = await processor.readEvent(text, signature, secret, runtime.now());
+  const signed = await processor.verifyEvent(text, signature, secret, runtime.now());
   if (signed === undefined) {
     log.warn("card.signature_invalid", {});
     return refuse("card.signature_invalid");
   }
-  const event = readCardEvent(signed, identity.relayId);
-  if (event === undefined) return received;
+  const event = parseCardEvent(signed, identity.relayId);
+  if (event === undefined) return receivedAnswer;
   if (event.kind === "unusable") {
     const { about: correlationId, currency } = event;
     log.error("card.payment_unusable", { correlationId, currency, type: signed.type });
-    return received;
+    return receivedAnswer;
   }
-  return book(services, event);
+  return applyCardEvent(services, event);
 }
 
-async function book(services: Parts, event: Usable): Promise<Answer<Operations["stripeWebhook"]>> {
+async function applyCardEvent(
+  services: CardEventDependencies,
+  event: UsableCardEvent,
+): Promise<Answer<Operations["stripeWebhook"]>> {
   const { storage, log } = services;
   const correlationId = event.kind === "paid" ? event.sessionId : event.paymentId;
   const done = await storage.transaction((tx) =>
-    event.kind === "paid" ? takePaid(tx, services, event) : takeBack(tx, services, event),
+    event.kind === "paid"
+      ? applyPayment(tx, services, event)
+      : applyRefundOrDispute(tx, services, event),
   );
   if (!done.ok) {
     log.error("card.credit_refused", { correlationId, code: done.code });
@@ -67,21 +72,21 @@ async function book(services: Parts, event: Usable): Promise<Answer<Operations["
   }
   if (done.reversed !== undefined) logReversal(log, done.reversed);
   if (done.isWaiting) log.warn("card.reversal_waiting", { correlationId });
-  return received;
+  return receivedAnswer;
 }
 
 /** Credits a payment once, less what was taken back of it before. */
-async function takePaid(
+async function applyPayment(
   tx: Tx,
-  { runtime, config }: Parts,
-  { sessionId, agentId, paymentId, paid }: Extract<Usable, { readonly kind: "paid" }>,
-): Promise<Taken | Refusal<"money.balance_limit">> {
+  { runtime, config }: CardEventDependencies,
+  { sessionId, agentId, paymentId, paid }: Extract<UsableCardEvent, { readonly kind: "paid" }>,
+): Promise<AppliedCardEvent | Refusal<"money.balance_limit">> {
   const now = runtime.now();
   const { cardHoldMs } = config.payments;
   const payment = { session_id: sessionId, agent_id: agentId, paid, now };
-  const isNew = await takePayment(tx, payment);
+  const isNew = await recordCheckoutPayment(tx, payment);
   if (isNew) {
-    const credited = await credit(tx, runtime, {
+    const credited = await creditAccount(tx, runtime, {
       agentId,
       amount: paid,
       reference: `stripe:${sessionId}`,
@@ -91,22 +96,22 @@ async function takePaid(
     if (!credited.ok) return credited;
   }
   if (paymentId === null) return { ok: true, isNew };
-  await learnPayment(tx, { session_id: sessionId, payment_id: paymentId });
-  const booked = await bookReversal(tx, runtime, { paymentId, cardHoldMs });
+  await setCheckoutPaymentId(tx, { session_id: sessionId, payment_id: paymentId });
+  const booked = await applyReversal(tx, runtime, { paymentId, cardHoldMs });
   return booked.ok ? { ...booked, isNew } : booked;
 }
 
 /** Takes a refund or a dispute; one whose payment is not known yet is booked when that comes. */
-async function takeBack(
+async function applyRefundOrDispute(
   tx: Tx,
-  { runtime, config }: Parts,
-  event: Exclude<Usable, { readonly kind: "paid" }>,
-): Promise<Taken | Refusal<"money.balance_limit">> {
+  { runtime, config }: CardEventDependencies,
+  event: Exclude<UsableCardEvent, { readonly kind: "paid" }>,
+): Promise<AppliedCardEvent | Refusal<"money.balance_limit">> {
   const { paymentId } = event;
   const now = runtime.now();
-  if (event.kind === "refunded") await noteRefund(tx, { ...event, now });
-  else await noteDispute(tx, { ...event, now });
+  if (event.kind === "refunded") await recordRefund(tx, { ...event, now });
+  else await recordDispute(tx, { ...event, now });
   const { cardHoldMs } = config.payments;
-  const booked = await bookReversal(tx, runtime, { paymentId, cardHoldMs });
+  const booked = await applyReversal(tx, runtime, { paymentId, cardHoldMs });
   return booked.ok ? { ...booked, isNew: false } : booked;
 }

@@ -17,7 +17,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../http/log.ts";
 
 /** How the facilitator's word on a settlement ended. */
-export type Settling =
+export type SettleOutcome =
   | { readonly outcome: "settled"; readonly response: SettleResponse }
   | { readonly outcome: "refused"; readonly reason: string }
   /** Nobody knows yet: it may have been settled. */
@@ -28,24 +28,24 @@ export interface Facilitator {
   /** Learns what it supports, unless that is known; one that is down is logged and asked again later. */
   connect(): Promise<void>;
   /** What a payment of the amount has to be; undefined while the facilitator is unknown. */
-  require(amount: Micro): Promise<PaymentRequirements | undefined>;
+  buildRequirements(amount: Micro): Promise<PaymentRequirements | undefined>;
   /** Undefined where it cannot say. */
   verify(
     payload: PaymentPayload,
     requirements: PaymentRequirements,
   ): Promise<{ readonly valid: boolean; readonly reason: string } | undefined>;
-  settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<Settling>;
+  settle(payload: PaymentPayload, requirements: PaymentRequirements): Promise<SettleOutcome>;
   /** Whether the payment is one of what was asked for. */
   matches(payload: PaymentPayload, requirements: PaymentRequirements): boolean;
 }
 
-const timeoutMs = 15_000;
-const scheme = "exact";
+const TIMEOUT_MS = 15_000;
+const SCHEME = "exact";
 /** The library's own name for a settlement that was sent to the chain and not seen there yet. */
-const pending = "settlement_pending";
+const SETTLEMENT_PENDING = "settlement_pending";
 
-const exact = {
-  scheme,
+const exactScheme = {
+  scheme: SCHEME,
   defaultAssetTransferMethod: "eip3009",
   paymentFlows: {
     eip3009: { supported: ["authorization", "upfront"], default: "authorization" },
@@ -62,18 +62,18 @@ export function createFacilitator(
 ): Facilitator | undefined {
   if (!realPayments) return undefined;
   const network = x402.network as Network;
-  const client = new HTTPFacilitatorClient({ url: x402.facilitatorUrl, timeoutMs });
+  const client = new HTTPFacilitatorClient({ url: x402.facilitatorUrl, timeoutMs: TIMEOUT_MS });
   let supported: Awaited<ReturnType<typeof client.getSupported>> | undefined;
   const server = new x402ResourceServer({
     verify: (...of) => client.verify(...of),
     settle: (...of) => client.settle(...of),
     // Asked by `connect` already: the library would write its failures to the console.
     getSupported: async () => supported ?? client.getSupported(),
-  }).register(network, exact as never);
+  }).register(network, exactScheme as never);
   let connecting: Promise<void> | undefined;
   let ready = false;
 
-  async function learn(): Promise<void> {
+  async function loadSupported(): Promise<void> {
     try {
       supported = await client.getSupported();
       await server.initialize();
@@ -87,11 +87,11 @@ export function createFacilitator(
   }
 
   return {
-    connect: async () => (ready ? undefined : (connecting ??= learn())),
-    async require(amount) {
+    connect: async () => (ready ? undefined : (connecting ??= loadSupported())),
+    async buildRequirements(amount) {
       if (!ready) return undefined;
       const [requirements] = await server.buildPaymentRequirements({
-        scheme,
+        scheme: SCHEME,
         network,
         payTo: payToAddress,
         // Micro-units are the least units of an asset with 6 decimals.
@@ -109,7 +109,7 @@ export function createFacilitator(
     async verify(payload, requirements) {
       try {
         const { isValid, invalidReason } = await server.verifyPayment(payload, requirements);
-        return { valid: isValid, reason: word(invalidReason) };
+        return { valid: isValid, reason: sanitizeReason(invalidReason) };
       } catch (error) {
         log.warn("x402.facilitator.verify_failed", { error: String(error) });
         return undefined;
@@ -126,12 +126,12 @@ export function createFacilitator(
           "before-handler",
         );
         if (response.success) return { outcome: "settled", response };
-        const reason = word(response.errorReason);
-        return { outcome: reason === pending ? "unknown" : "refused", reason };
+        const reason = sanitizeReason(response.errorReason);
+        return { outcome: reason === SETTLEMENT_PENDING ? "unknown" : "refused", reason };
       } catch (error) {
         const said = error instanceof SettleError && error.statusCode < 500;
-        if (said && error.errorReason !== pending) {
-          return { outcome: "refused", reason: word(error.errorReason) };
+        if (said && error.errorReason !== SETTLEMENT_PENDING) {
+          return { outcome: "refused", reason: sanitizeReason(error.errorReason) };
         }
         return { outcome: "unknown", reason: error instanceof Error ? error.name : "unknown" };
       }
@@ -140,7 +140,7 @@ export function createFacilitator(
 }
 
 /** The payment in a header; undefined when it is none. */
-export function readPayment(header: string): PaymentPayload | undefined {
+export function parsePayment(header: string): PaymentPayload | undefined {
   try {
     return decodePaymentSignatureHeader(header);
   } catch {
@@ -148,10 +148,12 @@ export function readPayment(header: string): PaymentPayload | undefined {
   }
 }
 
-export const requiredHeader = (required: PaymentRequired) => encodePaymentRequiredHeader(required);
-export const settledHeader = (response: SettleResponse) => encodePaymentResponseHeader(response);
+export const formatRequiredHeader = (required: PaymentRequired) =>
+  encodePaymentRequiredHeader(required);
+export const formatSettledHeader = (response: SettleResponse) =>
+  encodePaymentResponseHeader(response);
 
 /** The facilitator's reason, if it is a code: its free text is not for our callers. */
-function word(reason: string | undefined): string {
+function sanitizeReason(reason: string | undefined): string {
   return reason !== undefined && /^\w{1,80}$/.test(reason) ? reason : "refused";
 }

@@ -1,7 +1,7 @@
 import { canonicalize, sha256Hex, utf8ToBytes } from "@agent/crypto";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
 import * as v from "valibot";
-import { readPayment } from "./x402-facilitator.ts";
+import { parsePayment } from "./x402-facilitator.ts";
 
 /** What of an EIP-3009 payment says who pays, and which of its payments this is. */
 const Authorization = v.object({
@@ -21,12 +21,12 @@ export interface PaymentProof {
   readonly nonce: string;
 }
 
-const longest = 16_384;
+const MAX_HEADER_LENGTH = 16_384;
 
 /** The payment in a PAYMENT-SIGNATURE header; undefined when it is none. */
-export function parseProof(header: string): PaymentProof | undefined {
-  if (header.length > longest) return undefined;
-  const payload = readPayment(header);
+export function parsePaymentProof(header: string): PaymentProof | undefined {
+  if (header.length > MAX_HEADER_LENGTH) return undefined;
+  const payload = parsePayment(header);
   const parsed = v.safeParse(Proof, payload);
   if (payload === undefined || !parsed.success) return undefined;
   const { from, nonce } = parsed.output.payload.authorization;
@@ -37,10 +37,10 @@ export function parseProof(header: string): PaymentProof | undefined {
  * Names what a chain takes once: the rest of a payment can be written in many ways, and two that settle
  * as one must not be credited as two.
  */
-export function proofHash(
+export function hashPaymentProof(
   { wallet, nonce }: PaymentProof,
   { network, asset }: PaymentRequirements,
 ): string {
-  const once = { network, asset: asset.toLowerCase(), wallet, nonce };
-  return sha256Hex(utf8ToBytes(canonicalize(once)));
+  const identity = { network, asset: asset.toLowerCase(), wallet, nonce };
+  return sha256Hex(utf8ToBytes(canonicalize(identity)));
 }

@@ -1,26 +1,26 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { PaymentPayload, PaymentRequirements } from "@x402/core/types";
-import { credit } from "../budget/credit.ts";
+import { creditAccount } from "../budget/credit.ts";
 import type { Services } from "../services.ts";
 import type { X402PaymentRow } from "../storage/tables/payments.ts";
-import type { Facilitator, Settling } from "./x402-facilitator.ts";
-import { endPayment, unfinishedPayments } from "./x402-store.ts";
+import type { Facilitator, SettleOutcome } from "./x402-facilitator.ts";
+import { endPayment, listUnfinishedPayments } from "./x402-store.ts";
 
-type Parts = Pick<Services, "storage" | "runtime" | "log">;
+type SettleDependencies = Pick<Services, "storage" | "runtime" | "log">;
 type Payment = Pick<X402PaymentRow, "proof_hash" | "payer_id" | "amount">;
 
 /** Credits a payment that the facilitator has settled; once, whoever comes first. */
 export async function creditPayment(
-  { storage, runtime, log }: Parts,
+  { storage, runtime, log }: SettleDependencies,
   { proof_hash, payer_id, amount }: Payment,
-  { response }: Extract<Settling, { outcome: "settled" }>,
+  { response }: Extract<SettleOutcome, { outcome: "settled" }>,
 ): Promise<void> {
   const tx_hash = response.transaction;
   const done = await storage.transaction(async (tx) => {
     const settled_at = runtime.now();
-    const end = { proof_hash, state: "settled" as const, tx_hash, reason: null, settled_at };
-    if (!(await endPayment(tx, end))) return { ok: true as const, isNew: false };
-    const credited = await credit(tx, runtime, {
+    const paymentEnd = { proof_hash, state: "settled" as const, tx_hash, reason: null, settled_at };
+    if (!(await endPayment(tx, paymentEnd))) return { ok: true as const, isNew: false };
+    const credited = await creditAccount(tx, runtime, {
       agentId: payer_id,
       amount: asMicro(amount),
       reference: `x402:${tx_hash}`,
@@ -39,19 +39,19 @@ export async function creditPayment(
 }
 
 /** Notes that a payment did not come. */
-export async function closePayment(
+export async function recordPaymentEnd(
   { storage }: Pick<Services, "storage">,
   proof_hash: string,
   state: "failed" | "undecided",
   reason: string,
 ): Promise<void> {
-  const end = { proof_hash, state, tx_hash: null, reason, settled_at: null };
-  await storage.transaction((tx) => endPayment(tx, end));
+  const paymentEnd = { proof_hash, state, tx_hash: null, reason, settled_at: null };
+  await storage.transaction((tx) => endPayment(tx, paymentEnd));
 }
 
 /** Long after the facilitator's own time is over, so that no payment is settled twice at once. */
-const patienceMs = 60_000;
-const batch = 50;
+const RETRY_AFTER_MS = 60_000;
+const BATCH_SIZE = 50;
 
 /**
  * Finishes payments whose settlement was asked for and never heard of, also of a relay that ended
@@ -59,23 +59,26 @@ const batch = 50;
  * When the facilitator then refuses, it may be for that very reason: the operator looks at the chain.
  */
 export async function finishPayments(
-  services: Parts & Pick<Services, "facilitator">,
+  services: SettleDependencies & Pick<Services, "facilitator">,
 ): Promise<void> {
   const { storage, runtime, log, facilitator } = services;
   if (facilitator === undefined) return;
-  const until = runtime.now() - patienceMs;
-  for (const payment of await unfinishedPayments(storage.read, { until, limit: batch })) {
-    const settling = await settleAgain(facilitator, payment);
-    if (settling.outcome === "settled") await creditPayment(services, payment, settling);
-    if (settling.outcome !== "refused") continue;
+  const until = runtime.now() - RETRY_AFTER_MS;
+  for (const payment of await listUnfinishedPayments(storage.read, { until, limit: BATCH_SIZE })) {
+    const outcome = await retrySettlement(facilitator, payment);
+    if (outcome.outcome === "settled") await creditPayment(services, payment, outcome);
+    if (outcome.outcome !== "refused") continue;
     const { proof_hash, payer_id, wallet } = payment;
-    const { reason } = settling;
-    await closePayment(services, proof_hash, "undecided", reason);
+    const { reason } = outcome;
+    await recordPaymentEnd(services, proof_hash, "undecided", reason);
     log.error("x402.payment.undecided", { correlationId: proof_hash, payer_id, wallet, reason });
   }
 }
 
-function settleAgain(facilitator: Facilitator, payment: X402PaymentRow): Promise<Settling> {
+function retrySettlement(
+  facilitator: Facilitator,
+  payment: X402PaymentRow,
+): Promise<SettleOutcome> {
   return facilitator.settle(
     JSON.parse(payment.payload) as PaymentPayload,
     JSON.parse(payment.requirements) as PaymentRequirements,

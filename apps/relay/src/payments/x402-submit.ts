@@ -2,64 +2,64 @@ import { toMicro } from "@agent/budget";
 import { refuse, type Answer, type Code, type Operations, type Refusal } from "@agent/wire";
 import type { PaymentRequirements, SettleResponse } from "@x402/core/types";
 import type { Services } from "../services.ts";
-import { submit, type Submission } from "../tasks/submit.ts";
-import { parseProof, proofHash, type PaymentProof } from "./x402-proof.ts";
-import { requiredHeader, settledHeader, type Facilitator } from "./x402-facilitator.ts";
-import { closePayment, creditPayment } from "./x402-settle.ts";
-import { beginPayment, findPayment, linkTask } from "./x402-store.ts";
+import { submitTask, type Submission } from "../tasks/submit.ts";
+import { parsePaymentProof, hashPaymentProof, type PaymentProof } from "./x402-proof.ts";
+import { formatRequiredHeader, formatSettledHeader, type Facilitator } from "./x402-facilitator.ts";
+import { recordPaymentEnd, creditPayment } from "./x402-settle.ts";
+import { beginPayment, findPayment, linkPaymentToTask } from "./x402-store.ts";
 
 type Submitted = Answer<Operations["submitTask"]>;
-type Paying = Services & { readonly facilitator: Facilitator };
+type PaymentDependencies = Services & { readonly facilitator: Facilitator };
 
 /**
  * Takes a task that may be paid on the spot (docs/decisions.md, 5). Money in the account is used first;
  * only when it is all that is missing is a payment asked for, verified, settled and credited.
  */
-export async function submitPaid(
+export async function submitWithPayment(
   services: Services,
   submission: Submission,
   header: string | null,
 ): Promise<Submitted> {
   const { facilitator } = services;
-  const first = await submit(services, services.router.route, submission);
+  const first = await submitTask(services, services.router.route, submission);
   if (facilitator === undefined || !lacksMoney(first)) return first;
   const price = toMicro(first.members?.["estimated_cost"] as number);
-  const requirements = await facilitator.require(price);
+  const requirements = await facilitator.buildRequirements(price);
   // Nobody can be asked for a payment that nobody could settle.
   if (requirements === undefined) return first;
   const paying = { ...services, facilitator };
-  const ask = (refusal: Refusal) => asking(paying, submission, requirements, refusal);
+  const ask = (refusal: Refusal) => toPaymentRequired(paying, submission, requirements, refusal);
   if (header === null) return ask(first);
-  const proof = parseProof(header);
+  const proof = parsePaymentProof(header);
   if (proof === undefined) return refuse("payment.malformed");
-  return submitWith(paying, submission, { proof, requirements, ask });
+  return submitWithProof(paying, submission, { proof, requirements, requestPayment: ask });
 }
 
-interface Payment {
+interface OfferedPayment {
   readonly proof: PaymentProof;
   readonly requirements: PaymentRequirements;
   /** The refusal, with what is asked for. */
-  readonly ask: (refusal: Refusal) => Submitted;
+  readonly requestPayment: (refusal: Refusal) => Submitted;
 }
 
-async function submitWith(
-  services: Paying,
+async function submitWithProof(
+  services: PaymentDependencies,
   submission: Submission,
-  { proof, requirements, ask }: Payment,
+  { proof, requirements, requestPayment: ask }: OfferedPayment,
 ): Promise<Submitted> {
   const { facilitator, storage, runtime, router } = services;
-  const proof_hash = proofHash(proof, requirements);
-  const known = await refusalOfKnown(services, proof_hash);
+  const proof_hash = hashPaymentProof(proof, requirements);
+  const known = await checkKnownPayment(services, proof_hash);
   if (known !== undefined) return known;
   if (!facilitator.matches(proof.payload, requirements)) return ask(refuse("payment.mismatch"));
   const verified = await facilitator.verify(proof.payload, requirements);
-  if (verified === undefined) return later("payment.unavailable");
+  if (verified === undefined) return refuseForNow("payment.unavailable");
   if (!verified.valid) return ask(refuse("payment.invalid", verified.reason));
 
-  const payer = payerOf(submission, proof);
+  const payer = resolvePayer(submission, proof);
   if (payer.isWallet) {
     // Only now is it known that the wallet is the caller's, and what lies in its account.
-    const again = await submit(services, router.route, payer.submission);
+    const again = await submitTask(services, router.route, payer.submission);
     if (!lacksMoney(again)) return again;
   }
   const payment = {
@@ -72,43 +72,43 @@ async function submitWith(
     created_at: runtime.now(),
   };
   if (!(await storage.transaction((tx) => beginPayment(tx, payment)))) {
-    return (await refusalOfKnown(services, proof_hash)) ?? later("payment.undecided");
+    return (await checkKnownPayment(services, proof_hash)) ?? refuseForNow("payment.undecided");
   }
   const settling = await facilitator.settle(proof.payload, requirements);
-  if (settling.outcome === "unknown") return later("payment.undecided");
+  if (settling.outcome === "unknown") return refuseForNow("payment.undecided");
   if (settling.outcome === "refused") {
-    await closePayment(services, proof_hash, "failed", settling.reason);
+    await recordPaymentEnd(services, proof_hash, "failed", settling.reason);
     return ask(refuse("payment.not_settled", settling.reason));
   }
   await creditPayment(services, payment, settling);
-  const linked = linkedTo(proof_hash, payer.submission);
-  return receipted(await submit(services, router.route, linked), settling.response);
+  const linked = linkSubmission(proof_hash, payer.submission);
+  return withPaymentResponse(await submitTask(services, router.route, linked), settling.response);
 }
 
 /** The submission, whose task is noted with the payment in the transaction that takes it. */
-function linkedTo(proof_hash: string, submission: Submission): Submission {
+function linkSubmission(proof_hash: string, submission: Submission): Submission {
   return {
     ...submission,
-    async keep(tx, answer) {
+    async saveResponse(tx, answer) {
       const { task_id } = answer.body as { readonly task_id: string };
-      await linkTask(tx, { proof_hash, task_id });
-      await submission.keep?.(tx, answer);
+      await linkPaymentToTask(tx, { proof_hash, task_id });
+      await submission.saveResponse?.(tx, answer);
     },
   };
 }
 
 /** What a payment that was seen before is refused with. */
-async function refusalOfKnown(
+async function checkKnownPayment(
   { storage }: Services,
   proof_hash: string,
 ): Promise<Refusal<"payment.reused" | "payment.undecided"> | undefined> {
   const known = await findPayment(storage.read, proof_hash);
   if (known === undefined || known.state === "failed") return undefined;
-  return known.state === "settled" ? refuse("payment.reused") : later("payment.undecided");
+  return known.state === "settled" ? refuse("payment.reused") : refuseForNow("payment.undecided");
 }
 
 /** Without a payer it is the wallet that pays, from an account of its own. */
-function payerOf(submission: Submission, { wallet }: PaymentProof) {
+function resolvePayer(submission: Submission, { wallet }: PaymentProof) {
   const { caller, body } = submission;
   const id = caller.kind === "agent" ? caller.agentId : body.submitted_by;
   if (id !== undefined) return { id, submission, isWallet: false };
@@ -126,11 +126,14 @@ function lacksMoney(answer: Submitted): answer is MoneyRefusal {
   return "ok" in answer && ["budget.insufficient", "budget.no_payer"].includes(answer.code);
 }
 
-const later = <C extends Code>(code: C): Refusal<C> => ({ ...refuse(code), retryAfterSeconds: 30 });
+const refuseForNow = <C extends Code>(code: C): Refusal<C> => ({
+  ...refuse(code),
+  retryAfterSeconds: 30,
+});
 
 /** A 402 with what is asked for, in its header and its body. */
-function asking(
-  { config }: Paying,
+function toPaymentRequired(
+  { config }: PaymentDependencies,
   { targetId }: Submission,
   requirements: PaymentRequirements,
   refusal: Refusal,
@@ -145,7 +148,7 @@ function asking(
     },
     accepts: [requirements],
   };
-  const header = requiredHeader({ ...required, error: refusal.code });
+  const header = formatRequiredHeader({ ...required, error: refusal.code });
   return {
     ...refusal,
     headers: { ...refusal.headers, "payment-required": header },
@@ -154,7 +157,7 @@ function asking(
 }
 
 /** The answer with the facilitator's receipt: paid is paid, also when the task was refused after all. */
-function receipted(answer: Submitted, response: SettleResponse): Submitted {
-  const headers = { "payment-response": settledHeader(response) };
+function withPaymentResponse(answer: Submitted, response: SettleResponse): Submitted {
+  const headers = { "payment-response": formatSettledHeader(response) };
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }

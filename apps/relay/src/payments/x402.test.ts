@@ -1,19 +1,24 @@
 import { canonicalize } from "@agent/crypto";
 import { verifySettlementRecord } from "@agent/receipts";
-import { receiptOf } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import type { Settlement } from "@agent/wire";
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from "@x402/core/http";
 import { wrapFetchWithPayment } from "@x402/fetch";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { expectConsistentBooks, list, seller, tally } from "../../test/market.ts";
-import { masterToken, startTestRelay } from "../../test/test-relay.ts";
-import { payTo, startFacilitator, x402Env } from "../../test/x402-facilitator.ts";
-import { openX402, untilAsked, type X402Scene } from "../../test/x402-scene.ts";
+import {
+  expectConsistentBooks,
+  putListing,
+  createSeller,
+  countStatuses,
+} from "../../test/market.ts";
+import { OPERATOR_TOKEN, startTestRelay } from "../../test/test-relay.ts";
+import { PAY_TO, startLocalFacilitator, x402Env } from "../../test/x402-facilitator.ts";
+import { openX402Fixture, waitForPaymentRequest, type X402Fixture } from "../../test/x402-scene.ts";
 
-let s: X402Scene;
+let s: X402Fixture;
 beforeEach(async () => {
-  s = await openX402();
+  s = await openX402Fixture();
 });
 afterEach(() => s.close());
 
@@ -30,7 +35,7 @@ describe("a 402 for a task", () => {
         network: "eip155:84532",
         asset: "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
         amount: "2000000",
-        payTo,
+        payTo: PAY_TO,
         maxTimeoutSeconds: 300,
         extra: { name: "USDC", version: "2" },
       },
@@ -57,9 +62,9 @@ describe("a 402 for a task", () => {
 
   test("of a relay without a wallet asks for none either", async () => {
     const t = await startTestRelay();
-    const worker = await seller(t, 1);
+    const worker = await createSeller(t, 1);
     const body = { prompt: "work", submitted_by: s.boss.agentId };
-    const reply = await t.asMaster("POST", `/agent/${worker.agentId}/task`, body);
+    const reply = await t.asOperator("POST", `/agent/${worker.agentId}/task`, body);
     expect(reply.status).toBe(402);
     expect(reply.headers.has("payment-required")).toBe(false);
     await t.close();
@@ -73,7 +78,7 @@ describe("a paid submission", () => {
     const receipt = decodePaymentResponseHeader(reply.headers.get("payment-response") ?? "");
     expect(receipt).toMatchObject({ success: true, payer: s.wallet.address });
     expect(settledCount()).toBe(1);
-    expect(await s.t.balance(s.boss)).toBe(0.1);
+    expect(await s.t.getBalance(s.boss)).toBe(0.1);
     await expectConsistentBooks(s.t, { deposits: 2.5, balances: 0.1, holds: 2.4 });
   });
 
@@ -115,7 +120,7 @@ describe("a paid submission", () => {
   test("counts once when it is sent many times at once", async () => {
     const headers = await pay();
     const replies = await Promise.all(Array.from({ length: 6 }, () => s.submit({ headers })));
-    expect(tally(replies)[201]).toBe(1);
+    expect(countStatuses(replies)[201]).toBe(1);
     expect([...s.facilitator.settled.values()]).toEqual([1]);
     await expectConsistentBooks(s.t, { deposits: 2.5, holds: 2.4 });
   });
@@ -135,13 +140,13 @@ describe("a paid submission", () => {
   });
 
   test("under the operator's token without a payer is the wallet's own", async () => {
-    const asMaster = { token: masterToken };
+    const asMaster = { token: OPERATOR_TOKEN };
     const asked = await s.submit(asMaster);
     expect(asked).toMatchObject(code(402, "budget.no_payer"));
     const headers = await s.wallet.pay(asked.headers);
     expect(await s.submit({ ...asMaster, headers })).toMatchObject({ status: 201 });
     const account = `x402:${s.wallet.address}`;
-    const { body } = await s.t.asMaster("GET", `/api/v1/agents/${account}/balance`);
+    const { body } = await s.t.asOperator("GET", `/api/v1/agents/${account}/balance`);
     expect(body).toMatchObject({ balance: 0, pending_allocations: 2 });
   });
 
@@ -158,7 +163,7 @@ describe("B11: the settlement of a task that a payment came with", () => {
     const { t, boss, worker } = s;
     const task_id = String(body["task_id"]);
     const path = `/agent/${worker.agentId}/task/${task_id}`;
-    const receipt = receiptOf(worker, { task_id, prompt: "work", submitted_at: t.clock.now() });
+    const receipt = createReceipt(worker, { task_id, prompt: "work", submitted_at: t.clock.now() });
     expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({ status: 200 });
     const list = await t.as(boss, "GET", `/api/v1/agents/${boss.agentId}/settlements`);
     const settlements = list.body["settlements"] as Settlement[];
@@ -230,13 +235,13 @@ describe("a payment is refused, and nothing is credited:", () => {
 
   test("for another price than the one that is asked now", async () => {
     const headers = await pay();
-    await list(s.t, s.worker, 3);
+    await putListing(s.t, s.worker, 3);
     expect(await s.submit({ headers })).toMatchObject(code(402, "payment.mismatch"));
   });
 
   test("that the facilitator does not settle", async () => {
     const headers = await pay();
-    s.facilitator.mood = "refusing";
+    s.facilitator.mode = "refusing";
     const refused = await s.submit({ headers });
     expect(refused).toMatchObject(code(402, "payment.not_settled"));
     expect(refused.body["message"]).toContain("insufficient_funds");
@@ -244,7 +249,7 @@ describe("a payment is refused, and nothing is credited:", () => {
 
   test("that the facilitator cannot verify", async () => {
     const headers = await pay();
-    s.facilitator.mood = "broken";
+    s.facilitator.mode = "broken";
     const reply = await s.submit({ headers });
     expect(reply).toMatchObject(code(503, "payment.unavailable"));
     expect(reply.headers.get("retry-after")).toBe("30");
@@ -253,9 +258,9 @@ describe("a payment is refused, and nothing is credited:", () => {
 
 test("a proof that the facilitator did not settle can be tried again", async () => {
   const headers = await pay();
-  s.facilitator.mood = "refusing";
+  s.facilitator.mode = "refusing";
   await s.submit({ headers });
-  s.facilitator.mood = "well";
+  s.facilitator.mode = "well";
   expect(await s.submit({ headers })).toMatchObject({ status: 201 });
   await expectConsistentBooks(s.t, { deposits: 2.5 });
 });
@@ -263,15 +268,15 @@ test("a proof that the facilitator did not settle can be tried again", async () 
 describe("a settlement that nobody heard of", () => {
   test("is not charged again, and credited when the facilitator says so", async () => {
     const headers = await pay();
-    s.facilitator.mood = "silent after settling";
+    s.facilitator.mode = "silent after settling";
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
     await expectConsistentBooks(s.t, { deposits: 0.5 });
-    s.facilitator.mood = "well";
+    s.facilitator.mode = "well";
     await s.t.clock.advance(60_000);
     await s.t.relay.tick();
     await s.t.relay.idle();
-    expect(await s.t.balance(s.boss)).toBe(2.5);
+    expect(await s.t.getBalance(s.boss)).toBe(2.5);
     expect(settledCount()).toBe(1);
     expect(await s.submit()).toMatchObject({ status: 201 });
     await s.t.clock.advance(60_000);
@@ -282,13 +287,13 @@ describe("a settlement that nobody heard of", () => {
 
   test("and that is refused then is left to the operator", async () => {
     const headers = await pay();
-    s.facilitator.mood = "silent after settling";
+    s.facilitator.mode = "silent after settling";
     await s.submit({ headers });
-    s.facilitator.mood = "refusing";
+    s.facilitator.mode = "refusing";
     await s.t.clock.advance(60_000);
     await s.t.relay.tick();
     await s.t.relay.idle();
-    expect(s.t.logged("x402.payment.undecided")).toMatchObject([{ wallet: s.wallet.address }]);
+    expect(s.t.listLogged("x402.payment.undecided")).toMatchObject([{ wallet: s.wallet.address }]);
     expect(await s.submit({ headers })).toMatchObject(code(503, "payment.undecided"));
     await expectConsistentBooks(s.t, { deposits: 0.5 });
   });
@@ -299,11 +304,11 @@ describe("a facilitator that is down", () => {
     const { port } = new URL(s.facilitator.url);
     await s.facilitator.close();
     const t = await startTestRelay({ ...x402Env(s.facilitator.url) });
-    const worker = await t.worker(2);
-    const boss = await t.agent();
+    const worker = await t.createWorker(2);
+    const boss = await t.createAgent();
     const submit = () => t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
     await t.relay.tick();
-    while (t.logged("x402.facilitator.init_failed").length === 0) {
+    while (t.listLogged("x402.facilitator.init_failed").length === 0) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const plain = await submit();
@@ -312,14 +317,14 @@ describe("a facilitator that is down", () => {
     await t.deposit(boss, 10);
     expect(await submit()).toMatchObject({ status: 201 });
 
-    const facilitator = await startFacilitator(t.clock.now, Number(port));
+    const facilitator = await startLocalFacilitator(t.clock.now, Number(port));
     await t.as(boss, "POST", `/api/v1/agents/${boss.agentId}/withdrawals`, {
       amount: 7,
       destination: "out",
     });
     await t.clock.advance(30_000);
     await t.relay.tick();
-    expect((await untilAsked({ submit })).has("payment-required")).toBe(true);
+    expect((await waitForPaymentRequest({ submit })).has("payment-required")).toBe(true);
     await t.close();
     await facilitator.close();
   });

@@ -6,7 +6,7 @@ import {
 import type { Reader, Storage } from "../storage/storage.ts";
 import type { Connection } from "./connections.ts";
 
-interface Announced {
+interface StoredAnnouncement {
   /** What this device announced last; undefined while it never did. */
   readonly capabilities: readonly string[] | undefined;
   /** Whether any device of its agent ever did. */
@@ -14,10 +14,10 @@ interface Announced {
 }
 
 /** What is known of a device's capabilities from before it connected. */
-export async function storedAnnouncement(
+export async function loadAnnouncement(
   read: Reader,
   { agentId, deviceId }: Connection,
-): Promise<Announced> {
+): Promise<StoredAnnouncement> {
   const [device, isAnnounced] = await Promise.all([
     deviceId === null ? undefined : findDevice(read, deviceId),
     hasAnnouncingDevice(read, agentId),
@@ -30,7 +30,7 @@ export async function storedAnnouncement(
 }
 
 /** Keeps what a device announced; the operator's socket is no device. */
-export async function storeAnnouncement(
+export async function saveAnnouncement(
   storage: Storage,
   { deviceId: device_id, capabilities = [] }: Connection,
 ): Promise<void> {

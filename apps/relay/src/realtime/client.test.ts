@@ -1,10 +1,10 @@
 import { connectSocket, createRelayClient, type AgentSocket } from "@agent/client";
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { ServerMessage } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { receiptOf } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let worker: TestAgent;
@@ -13,18 +13,18 @@ let told: ServerMessage[];
 let down: number[];
 beforeEach(async () => {
   t = await serveTestRelay();
-  worker = await seller(t, 2);
+  worker = await createSeller(t, 2);
   [told, down] = [[], []];
-  const world = { ...t.clock, ...seededRandom(3) };
+  const world = { ...t.clock, ...createSeededRandom(3) };
   const client = createRelayClient({ baseUrl: t.baseUrl, identity: worker, ...world });
   socket = connectSocket({
     ...world,
     baseUrl: t.baseUrl,
     agentId: worker.agentId,
-    bearer: () => client.bearerFor("socket"),
+    bearer: () => client.getBearer("socket"),
     capabilities: ["summarise"],
     onMessage: (message) => told.push(message),
-    onDown: ({ code }) => down.push(code),
+    onDisconnect: ({ code }) => down.push(code),
   });
   await heard("ready");
 });
@@ -37,20 +37,24 @@ const heard = (type: ServerMessage["type"]) =>
   expect.poll(() => told.map((message) => message.type)).toContain(type);
 
 test("the client of the packages works a task from its offer to its pay", async () => {
-  const boss = await buyer(t, 10);
-  const task = await delegate(t, boss, worker, { required_capabilities: ["summarise"] });
+  const boss = await createBuyer(t, 10);
+  const task = await submitAcceptedTask(t, boss, worker, { required_capabilities: ["summarise"] });
   await heard("task_assigned");
   socket.send({ type: "claim", task_id: task.task_id });
   await heard("claimed");
-  socket.send({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(worker, task) } });
+  socket.send({
+    type: "result",
+    task_id: task.task_id,
+    receipt: { ...createReceipt(worker, task) },
+  });
   await heard("result_accepted");
-  expect(await t.balance(worker)).toBe(1.9);
+  expect(await t.getBalance(worker)).toBe(1.9);
 });
 
 test("it outlives its tokens, because it sends a fresh one in time", async () => {
-  await t.pass(900_000);
+  await t.advance(900_000);
   expect(down).toEqual([]);
-  const { task_id } = await delegate(t, await buyer(t, 10), worker);
+  const { task_id } = await submitAcceptedTask(t, await createBuyer(t, 10), worker);
   await heard("task_assigned");
   expect(told.at(-1)).toMatchObject({ task: { task_id } });
 });

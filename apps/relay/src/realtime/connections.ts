@@ -21,9 +21,9 @@ export interface Connections {
   add(connection: Connection): void;
   remove(connection: Connection): void;
   isOnline(agentId: string): boolean;
-  of(agentId: string): readonly Connection[];
+  forAgent(agentId: string): readonly Connection[];
   /** Notes that a device of the agent, connected or not, has announced what it can do. */
-  announced(agentId: string): void;
+  markAnnounced(agentId: string): void;
   /** What a device can do as far as it is known now. */
   abilityOf(connection: Connection): Ability;
   /** Whether a task that requires these capabilities may go to a device. */
@@ -41,7 +41,7 @@ export interface Ability {
  * A task with required capabilities goes to devices that announced them; to a device that announced
  * none only where no device of its agent ever did.
  */
-export function serves(
+export function meetsRequirements(
   { capabilities, agentAnnounces }: Ability,
   required: readonly string[],
 ): boolean {
@@ -72,10 +72,10 @@ export function createConnections(): Connections {
       announcing.delete(connection.agentId);
     },
     isOnline: (agentId) => byAgent.has(agentId),
-    of: (agentId) => [...(byAgent.get(agentId) ?? [])],
-    announced: (agentId) => void (byAgent.has(agentId) && announcing.add(agentId)),
+    forAgent: (agentId) => [...(byAgent.get(agentId) ?? [])],
+    markAnnounced: (agentId) => void (byAgent.has(agentId) && announcing.add(agentId)),
     abilityOf,
-    canServe: (connection, required) => serves(abilityOf(connection), required),
+    canServe: (connection, required) => meetsRequirements(abilityOf(connection), required),
     *all() {
       for (const own of byAgent.values()) yield* own;
     },
@@ -83,6 +83,6 @@ export function createConnections(): Connections {
 }
 
 /** The name under which a connection claims: its device's, so that a reconnect keeps the claim. */
-export function workerOf(connection: Connection): string {
+export function claimantIdOf(connection: Connection): string {
   return connection.deviceId ?? connection.id;
 }

@@ -1,13 +1,13 @@
 import { limits } from "@agent/wire";
 
 /** Verdict on one more message of a connection: the first above the limit is told, persistence ends it. */
-export type MessageVerdict = "take" | "refuse" | "close";
+export type MessageDecision = "take" | "refuse" | "close";
 
 /** A sender that waits for its answers has stopped by then. */
-const refusedInARow = 20;
+const MAX_CONSECUTIVE_REFUSALS = 20;
 
 /** 100 messages in any 10 seconds per connection (specification, "Limits"); scale 0 switches it off. */
-export function createMessageLimit(scale: number): (now: number) => MessageVerdict {
+export function createMessageLimit(scale: number): (now: number) => MessageDecision {
   const allowed = Math.floor(limits.socketMessages * scale);
   const taken: number[] = [];
   let refused = 0;
@@ -20,6 +20,6 @@ export function createMessageLimit(scale: number): (now: number) => MessageVerdi
       return "take";
     }
     refused += 1;
-    return refused > refusedInARow ? "close" : "refuse";
+    return refused > MAX_CONSECUTIVE_REFUSALS ? "close" : "refuse";
   };
 }

@@ -2,20 +2,20 @@ import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type Device, type ServedRelay } from "../../test/devices.ts";
-import { delegate, seller } from "../../test/market.ts";
-import { masterToken, receiptOf } from "../../test/test-relay.ts";
+import { submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await t.agent(), await seller(t, 0)];
+  [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
 });
 afterEach(() => t.close());
 
 const dial = async (agent: TestAgent): Promise<Device> =>
-  t.dial(agent, { headers: { authorization: `Bearer ${await t.token(agent)}` } });
+  t.connect(agent, { headers: { authorization: `Bearer ${await t.token(agent)}` } });
 
 const assigned = (messages: readonly object[]) =>
   messages.map((message) =>
@@ -26,12 +26,15 @@ describe("a device that connects", () => {
   test("is told how much is pending, and then each of it once, oldest first", async () => {
     const tasks = [];
     for (let i = 0; i < 45; i++) {
-      tasks.push(await delegate(t, boss, worker, { prompt: `work ${i}` }));
+      tasks.push(await submitAcceptedTask(t, boss, worker, { prompt: `work ${i}` }));
       await t.clock.advance(1);
     }
     const device = await dial(worker);
     expect(await device.next("ready")).toMatchObject({ pending: 45 });
-    const [first, ...rest] = [await device.next("task_assigned"), ...(await device.rest())];
+    const [first, ...rest] = [
+      await device.next("task_assigned"),
+      ...(await device.takeRemaining()),
+    ];
     expect(first).toMatchObject({
       task: { prompt: "work 0", status: "pending", agent_id: worker.agentId, assigned_to: null },
       expires_at: t.clock.now() - 45 + 900_000,
@@ -40,17 +43,24 @@ describe("a device that connects", () => {
   });
 
   test("HO10 is told nothing that is another agent's, has begun, is over or has expired", async () => {
-    const expired = await delegate(t, boss, worker);
+    const expired = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(870_000);
     const names = ["claimed", "done", "cancelled", "pending", "others"] as const;
-    const tasks = {} as Record<(typeof names)[number], Awaited<ReturnType<typeof delegate>>>;
+    const tasks = {} as Record<
+      (typeof names)[number],
+      Awaited<ReturnType<typeof submitAcceptedTask>>
+    >;
     for (const name of names) {
-      tasks[name] = await delegate(t, boss, name === "others" ? await seller(t, 0) : worker);
+      tasks[name] = await submitAcceptedTask(
+        t,
+        boss,
+        name === "others" ? await createSeller(t, 0) : worker,
+      );
     }
-    const busy = await t.device(worker, masterToken);
-    busy.say({ type: "claim", task_id: tasks.claimed.task_id });
-    await busy.rest();
-    const receipt = receiptOf(worker, tasks.done);
+    const busy = await t.connectDevice(worker, OPERATOR_TOKEN);
+    busy.send({ type: "claim", task_id: tasks.claimed.task_id });
+    await busy.takeRemaining();
+    const receipt = createReceipt(worker, tasks.done);
     expect(await t.as(worker, "POST", `${tasks.done.path}/result`, receipt)).toMatchObject({
       status: 200,
     });
@@ -63,12 +73,12 @@ describe("a device that connects", () => {
     await t.clock.advance(1);
     const device = await dial(worker);
     expect(await device.next("ready")).toMatchObject({ pending: 1 });
-    expect(assigned(await device.rest())).toEqual([tasks.pending.task_id]);
+    expect(assigned(await device.takeRemaining())).toEqual([tasks.pending.task_id]);
   });
 
   test("takes more than 4 MiB of waiting prompts without being cut off", async () => {
     const prompt = "x".repeat(limits.promptBytes);
-    for (let i = 0; i < 24; i++) await delegate(t, boss, worker, { prompt });
+    for (let i = 0; i < 24; i++) await submitAcceptedTask(t, boss, worker, { prompt });
     const device = await dial(worker);
     await device.next("ready");
     for (let i = 0; i < 24; i++) await device.next("task_assigned");
@@ -76,17 +86,19 @@ describe("a device that connects", () => {
   });
 
   test("misses nothing and hears nothing twice of what comes while it connects", async () => {
-    const early = await Promise.all(Array.from({ length: 30 }, () => delegate(t, boss, worker)));
+    const early = await Promise.all(
+      Array.from({ length: 30 }, () => submitAcceptedTask(t, boss, worker)),
+    );
     const connecting = dial(worker);
     const late = await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {
         await new Promise((resolve) => setTimeout(resolve, i / 2));
-        return delegate(t, boss, worker);
+        return submitAcceptedTask(t, boss, worker);
       }),
     );
     const device = await connecting;
     await device.next("ready");
-    const told = assigned(await device.rest());
+    const told = assigned(await device.takeRemaining());
     const all = [...early, ...late].map(({ task_id }) => task_id);
     expect(told).toHaveLength(all.length);
     expect(new Set(told)).toEqual(new Set(all));
@@ -94,13 +106,13 @@ describe("a device that connects", () => {
 
   test("counts at most 1,000, and is told of all", async () => {
     for (let by = 0; by < 3; by++) {
-      const payer = await t.agent();
-      await Promise.all(Array.from({ length: 400 }, () => delegate(t, payer, worker)));
+      const payer = await t.createAgent();
+      await Promise.all(Array.from({ length: 400 }, () => submitAcceptedTask(t, payer, worker)));
     }
     const device = await dial(worker);
     expect(await device.next("ready")).toMatchObject({ pending: 1_000 });
     const told = new Set();
     while (told.size < 1_200) told.add((await device.next("task_assigned")).task.task_id);
-    expect(await device.rest()).toEqual([]);
+    expect(await device.takeRemaining()).toEqual([]);
   });
 });

@@ -1,33 +1,33 @@
 import type { Task } from "@agent/wire";
 import type { Services } from "../services.ts";
-import { pendingTasks } from "../tasks/assignment-store.ts";
-import { isAbroad, taskOf } from "../tasks/view.ts";
+import { listPendingTasks } from "../tasks/assignment-store.ts";
+import { isForwarded, toTask } from "../tasks/view.ts";
 
-const page = 20;
+const PAGE_SIZE = 20;
 
-export interface Listener {
-  readonly wants: (task: Task) => boolean;
+export interface PendingTaskSink {
+  readonly filter: (task: Task) => boolean;
   /** Resolves when the text is on its way; false when the device is gone. */
-  readonly tell: (task: Task) => Promise<boolean>;
+  readonly send: (task: Task) => Promise<boolean>;
 }
 
 /** Tells a device what its agent has not begun, oldest first, no faster than the device takes it. */
-export async function tellPending(
+export async function sendPendingTasks(
   { storage, freezer, trustGraph }: Pick<Services, "storage" | "freezer" | "trustGraph">,
   agentId: string,
-  { wants, tell }: Listener,
+  { filter, send }: PendingTaskSink,
 ): Promise<void> {
-  const query = { executor: agentId, limit: page };
+  const query = { executor: agentId, limit: PAGE_SIZE };
   for (let after = ""; ;) {
-    const rows = await pendingTasks(storage.read, { ...query, after, now: freezer.taskTime() });
+    const rows = await listPendingTasks(storage.read, { ...query, after, now: freezer.taskTime() });
     for (const row of rows) {
-      const task = taskOf(row);
-      if (isAbroad(row) || !wants(task) || trustGraph.isBlocked(task.submitted_by, agentId))
+      const task = toTask(row);
+      if (isForwarded(row) || !filter(task) || trustGraph.isBlocked(task.submitted_by, agentId))
         continue;
-      if (!(await tell(task))) return;
+      if (!(await send(task))) return;
     }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < page) return;
+    if (last === undefined || rows.length < PAGE_SIZE) return;
     after = last.task_id;
   }
 }

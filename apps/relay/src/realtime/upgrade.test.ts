@@ -3,13 +3,13 @@ import { request, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  quiet,
-  refusedUpgrade,
+  settleEventLoop,
+  requestRefusedUpgrade,
   serveTestRelay,
   socketUrl,
   type ServedRelay,
 } from "../../test/devices.ts";
-import { masterToken } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 beforeEach(async () => {
@@ -25,18 +25,18 @@ describe("AC1 a token in the upgrade's header", () => {
   ][] = [
     ["that is neither the operator's nor a signed one", 403, () => "junk"],
     ["that is shaped like a signed one and is none", 401, () => "a.b.c"],
-    ["of another agent", 403, async () => t.token(await t.agent())],
+    ["of another agent", 403, async () => t.token(await t.createAgent())],
     ["without the scope of sockets", 403, (own) => t.token(own, ["task:read"])],
-    ["of a stranger", 403, () => t.token(t.stranger())],
+    ["of a stranger", 403, () => t.token(t.createUnknownAgent())],
     [
       "that names another agent's device",
       403,
-      async (own) => t.token({ ...own, agentId: (await t.agent()).agentId }),
+      async (own) => t.token({ ...own, agentId: (await t.createAgent()).agentId }),
     ],
     [
       "signed by another key",
       401,
-      async (own) => t.token({ ...own, secretKey: t.stranger().secretKey }),
+      async (own) => t.token({ ...own, secretKey: t.createUnknownAgent().secretKey }),
     ],
     [
       "that has ended",
@@ -50,51 +50,51 @@ describe("AC1 a token in the upgrade's header", () => {
   ];
 
   test.each(refused)("%s: %i, and no socket is opened", async (_, status, mint) => {
-    const own = await t.agent();
+    const own = await t.createAgent();
     const authorization = `Bearer ${await mint(own)}`;
     const url = socketUrl(t.baseUrl, own.agentId);
-    const answer = await refusedUpgrade(url, { authorization });
+    const answer = await requestRefusedUpgrade(url, { authorization });
     expect(answer.status).toBe(status);
     expect(answer.headers["www-authenticate"]).toBe(status === 401 ? "Bearer" : undefined);
-    expect(t.logged("ws.connected")).toEqual([]);
+    expect(t.listLogged("ws.connected")).toEqual([]);
   });
 
   test("of the agent itself, and of its device", async () => {
-    const own = await t.agent();
+    const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own, ["socket"])}` };
-    const device = await t.dial(own, { headers });
+    const device = await t.connect(own, { headers });
     expect(await device.next("ready")).toEqual({
       type: "ready",
       agent_id: own.agentId,
       device_id: own.deviceId,
       pending: 0,
     });
-    expect(t.logged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
+    expect(t.listLogged("ws.connected")).toMatchObject([{ agent_id: own.agentId }]);
   });
 
   test("counts from the first message on, though that comes before the `ready`", async () => {
-    const own = await t.agent();
+    const own = await t.createAgent();
     const headers = { authorization: `Bearer ${await t.token(own)}` };
-    const device = await t.dial(own, { headers });
-    device.say({ type: "ping" });
-    const told = await device.rest();
+    const device = await t.connect(own, { headers });
+    device.send({ type: "ping" });
+    const told = await device.takeRemaining();
     expect(new Set(told.map(({ type }) => type))).toEqual(new Set(["ready", "pong"]));
   });
 
   test("of the operator opens anybody's socket", async () => {
-    const { agentId } = await t.agent();
-    const device = await t.dial(
+    const { agentId } = await t.createAgent();
+    const device = await t.connect(
       { agentId },
-      { headers: { authorization: `Bearer ${masterToken}` } },
+      { headers: { authorization: `Bearer ${OPERATOR_TOKEN}` } },
     );
     expect(await device.next("ready")).toMatchObject({ agent_id: agentId, device_id: null });
   });
 });
 
 test("a refused upgrade is answered like any other refusal: by its error body under its request id", async () => {
-  const { agentId } = await t.agent();
+  const { agentId } = await t.createAgent();
   const url = socketUrl(t.baseUrl, agentId);
-  const named = await refusedUpgrade(url, {
+  const named = await requestRefusedUpgrade(url, {
     authorization: "Bearer junk",
     "x-request-id": "upgrade-1",
   });
@@ -105,7 +105,10 @@ test("a refused upgrade is answered like any other refusal: by its error body un
     body: { error: message, message, code: "auth.unknown_token", status: 403 },
   });
   expect(named.body["request_id"]).toBe("upgrade-1");
-  const unnamed = await refusedUpgrade(url, { authorization: "Bearer junk", "x-request-id": "?" });
+  const unnamed = await requestRefusedUpgrade(url, {
+    authorization: "Bearer junk",
+    "x-request-id": "?",
+  });
   expect(unnamed.headers["x-request-id"]).toBe(unnamed.body["request_id"]);
   expect(unnamed.body["request_id"]).not.toBe("?");
 });
@@ -123,14 +126,14 @@ test.each(["/ws/v1/agents", "/ws/v1/agents/a/b", "/ws/v2/agents/a"])(
   "AC8 there is no socket at %s",
   async (path) => {
     const url = `${t.baseUrl.replace(/^http/, "ws")}${path}`;
-    const authorization = `Bearer ${masterToken}`;
-    expect(await refusedUpgrade(url, { authorization })).toMatchObject({ status: 404 });
+    const authorization = `Bearer ${OPERATOR_TOKEN}`;
+    expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({ status: 404 });
   },
 );
 
 test("a plain request to the socket's path finds nothing there", async () => {
-  const { agentId } = await t.agent();
-  const answer = await t.asMaster("GET", `/ws/v1/agents/${agentId}`);
+  const { agentId } = await t.createAgent();
+  const answer = await t.asOperator("GET", `/ws/v1/agents/${agentId}`);
   expect(answer).toMatchObject({ status: 404, body: { code: "route.not_found" } });
 });
 
@@ -140,9 +143,9 @@ test("the 31st upgrade of a minute is 429, and says when to come back", async ()
   const url = socketUrl(t.baseUrl, "anybody");
   const authorization = "Bearer junk";
   for (let i = 0; i < 30; i++) {
-    expect(await refusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });
+    expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({ status: 403 });
   }
-  expect(await refusedUpgrade(url, { authorization })).toMatchObject({
+  expect(await requestRefusedUpgrade(url, { authorization })).toMatchObject({
     status: 429,
     headers: { "retry-after": "60" },
   });
@@ -150,8 +153,8 @@ test("the 31st upgrade of a minute is 429, and says when to come back", async ()
 
 describe("HO15 a relay that shuts down", () => {
   test("says so to every device, closes with 1001 and lets nobody in", async () => {
-    const [a, b] = [await t.agent(), await t.agent()];
-    const devices = [await t.device(a), await t.device(a), await t.device(b)];
+    const [a, b] = [await t.createAgent(), await t.createAgent()];
+    const devices = [await t.connectDevice(a), await t.connectDevice(a), await t.connectDevice(b)];
     const url = socketUrl(t.baseUrl, a.agentId);
     const stopped = t.stop();
     for (const device of devices) {
@@ -159,23 +162,23 @@ describe("HO15 a relay that shuts down", () => {
       expect(await device.closed).toMatchObject({ code: 1_001 });
     }
     await stopped;
-    expect(t.logged("ws.failed")).toEqual([]);
-    await expect(refusedUpgrade(url, {})).rejects.toThrow("ECONNREFUSED");
+    expect(t.listLogged("ws.failed")).toEqual([]);
+    await expect(requestRefusedUpgrade(url, {})).rejects.toThrow("ECONNREFUSED");
   });
 
   test("answers 503 with Retry-After while it drains", async () => {
-    const own = await t.agent();
+    const own = await t.createAgent();
     t.relay.drain();
-    const answer = await refusedUpgrade(socketUrl(t.baseUrl, own.agentId), {});
+    const answer = await requestRefusedUpgrade(socketUrl(t.baseUrl, own.agentId), {});
     expect(answer).toMatchObject({ status: 503, headers: { "retry-after": "10" } });
   });
 
   test("does not wait longer than its grace for a device that does not answer the close", async () => {
-    const silent = await t.device(await t.agent());
+    const silent = await t.connectDevice(await t.createAgent());
     // What this end does not read, it does not answer.
     silent.socket.pause();
     const stopped = t.stop(8_000);
-    await quiet();
+    await settleEventLoop();
     expect(silent.socket.readyState).toBe(silent.socket.OPEN);
     await t.clock.advance(8_000);
     await expect(stopped).resolves.toBeUndefined();
@@ -184,8 +187,8 @@ describe("HO15 a relay that shuts down", () => {
 
 describe("a socket whose other side is gone without a word", () => {
   test("is ended after the second ping of 30 s that nobody answers", async () => {
-    const own = await t.agent();
-    const device = await t.dial(own, {
+    const own = await t.createAgent();
+    const device = await t.connect(own, {
       autoPong: false,
       headers: { authorization: `Bearer ${await t.token(own)}` },
     });
@@ -196,18 +199,18 @@ describe("a socket whose other side is gone without a word", () => {
     });
     await t.clock.advance(1);
     expect(await device.closed).toMatchObject({ code: 1_006 });
-    await quiet();
+    await settleEventLoop();
     expect(await t.as(own, "GET", `/api/v1/agents/${own.agentId}`)).toMatchObject({
       body: { online: false },
     });
   });
 
   test("one that answers stays", async () => {
-    const own = await t.agent();
-    const device = await t.device(own);
+    const own = await t.createAgent();
+    const device = await t.connectDevice(own);
     for (let i = 0; i < 4; i++) {
       await t.clock.advance(30_000);
-      await quiet();
+      await settleEventLoop();
     }
     expect(device.socket.readyState).toBe(device.socket.OPEN);
   });

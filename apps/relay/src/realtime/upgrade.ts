@@ -1,12 +1,17 @@
 import { upgradeWebSocket } from "@hono/node-server";
-import { limits, refuse, socketPath, type Refusal } from "@agent/wire";
+import { limits, refuse, SOCKET_PATH, type Refusal } from "@agent/wire";
 import type { Context, Hono } from "hono";
 import type { WebSocket } from "ws";
 import type { RateLimiter } from "../http/rate-limit.ts";
-import { refusalResponse, requestIdOf } from "../http/refusal-response.ts";
-import { actsFor } from "../identity/caller.ts";
+import { createRefusalResponse, getRequestId } from "../http/refusal-response.ts";
+import { mayActFor } from "../identity/caller.ts";
 import type { Runtime } from "../runtime.ts";
-import { openSession, type Session, type SessionServices, type Wire } from "./session.ts";
+import {
+  openSession,
+  type Session,
+  type SessionServices,
+  type SocketTransport,
+} from "./session.ts";
 
 /**
  * Lets devices connect. A token in the upgrade's header is judged before the socket exists; without
@@ -22,11 +27,11 @@ export function mountSockets(
   },
 ): void {
   app.get(
-    socketPath,
+    SOCKET_PATH,
     async (c, next) => {
-      const refusal = await admit(c);
+      const refusal = await checkUpgrade(c);
       if (refusal === undefined) return next();
-      return refusalResponse(refusal, requestIdOf(c, services.runtime));
+      return createRefusalResponse(refusal, getRequestId(c, services.runtime));
     },
     upgradeWebSocket((c) => {
       let session: Session | undefined;
@@ -34,8 +39,13 @@ export function mountSockets(
         onOpen(_, { raw }) {
           const socket = raw as WebSocket;
           const agentId = c.req.param("agentId") ?? "";
-          session = openSession(services, agentId, wireOf(socket), c.req.header("authorization"));
-          keepAlive(socket, services.runtime);
+          session = openSession(
+            services,
+            agentId,
+            toTransport(socket),
+            c.req.header("authorization"),
+          );
+          startPing(socket, services.runtime);
         },
         onMessage({ data }) {
           // A binary frame is no message of the contract, and is answered like an empty one.
@@ -46,7 +56,7 @@ export function mountSockets(
     }),
   );
 
-  async function admit(c: Context): Promise<Refusal | undefined> {
+  async function checkUpgrade(c: Context): Promise<Refusal | undefined> {
     if (options.draining()) return { ...refuse("server.draining"), retryAfterSeconds: 10 };
     const key = `auth ${options.clientIp(c)}`;
     const taken = options.limiter.take(limits.tiers.auth, limits.rateWindowMs, key);
@@ -58,7 +68,7 @@ export function mountSockets(
     const signedIn = await services.authenticate(header);
     if (!signedIn.ok) return signedIn;
     const { caller } = signedIn;
-    if (!actsFor(caller, [c.req.param("agentId") ?? null])) return refuse("auth.not_owner");
+    if (!mayActFor(caller, [c.req.param("agentId") ?? null])) return refuse("auth.not_owner");
     if (caller.kind === "agent" && !caller.scopes.has("socket")) {
       return refuse("auth.scope_missing", "socket");
     }
@@ -66,7 +76,7 @@ export function mountSockets(
   }
 }
 
-function wireOf(socket: WebSocket): Wire {
+function toTransport(socket: WebSocket): SocketTransport {
   return {
     send: (text, written) => socket.send(text, () => written?.()),
     close: (code, reason) => socket.close(code, reason),
@@ -76,16 +86,16 @@ function wireOf(socket: WebSocket): Wire {
 }
 
 /** Ends sockets whose other side is gone without a word. */
-function keepAlive(socket: WebSocket, runtime: Pick<Runtime, "schedule">): void {
-  let answered = true;
+function startPing(socket: WebSocket, runtime: Pick<Runtime, "schedule">): void {
+  let isAlive = true;
   let cancel = () => {};
-  const beat = () => {
-    if (!answered) return socket.terminate();
-    answered = false;
+  const sendPing = () => {
+    if (!isAlive) return socket.terminate();
+    isAlive = false;
     socket.ping();
-    cancel = runtime.schedule(limits.socketPingMs, beat);
+    cancel = runtime.schedule(limits.socketPingMs, sendPing);
   };
-  cancel = runtime.schedule(limits.socketPingMs, beat);
-  socket.on("pong", () => (answered = true));
+  cancel = runtime.schedule(limits.socketPingMs, sendPing);
+  socket.on("pong", () => (isAlive = true));
   socket.on("close", () => cancel());
 }

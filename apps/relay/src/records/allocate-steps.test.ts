@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { list, seller } from "../../test/market.ts";
-import { startNetwork, type Site } from "../../test/network.ts";
+import { putListing, createSeller } from "../../test/market.ts";
+import { startNetwork, type TestSite } from "../../test/network.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,8 +10,12 @@ let ann: TestAgent;
 let bob: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, ann, bob] = [await t.agent(), await seller(t, { draw: 2, paint: 5 }), await t.agent()];
-  await list(t, bob, { write: 0.5 });
+  [boss, ann, bob] = [
+    await t.createAgent(),
+    await createSeller(t, { draw: 2, paint: 5 }),
+    await t.createAgent(),
+  ];
+  await putListing(t, bob, { write: 0.5 });
 });
 afterEach(() => t.close());
 
@@ -42,7 +46,7 @@ describe("B11: a plan is allocated to those who would do its steps", () => {
       { step_id: "s1", agent_id: bob.agentId, amount: 0.5 },
       { step_id: "s3", agent_id: ann.agentId, amount: 5 },
     ]);
-    expect(await t.balance(boss)).toBe(0);
+    expect(await t.getBalance(boss)).toBe(0);
   });
 
   test("B11: of an agent without a capability at the price that a task without one has", async () => {
@@ -71,8 +75,8 @@ describe("B11: a plan is allocated to those who would do its steps", () => {
   });
 
   test("B11: to the best agent that a step can pay, never to the planner itself", async () => {
-    await list(t, boss, { draw: 0 });
-    const dear = await seller(t, { draw: 9 });
+    await putListing(t, boss, { draw: 0 });
+    const dear = await createSeller(t, { draw: 9 });
     const steps = [
       { capability: "draw", max_budget: 3 },
       { agent_id: dear.agentId, capability: "draw" },
@@ -94,8 +98,8 @@ describe("B11: a plan is allocated to those who would do its steps", () => {
 
   test("B11, B1: to an agent of another relay at its price there, and to nobody for what it does not list", async () => {
     const network = await startNetwork(["alpha", "beta"], [[0, 1]]);
-    const [a, b] = network.sites as [Site, Site];
-    const [planner, worker] = [await a.agent(), await b.worker(3)];
+    const [a, b] = network.sites as [TestSite, TestSite];
+    const [planner, worker] = [await a.createAgent(), await b.createWorker(3)];
     await a.as(planner, "GET", "/api/v1/agents/discover?capability=summarise");
     const plans = `/api/v1/agents/${planner.agentId}/plans`;
     const allocated = async (step: object, max_budget: number) => {

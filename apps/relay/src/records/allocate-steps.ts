@@ -1,26 +1,26 @@
 import { allocatePlan, asMicro, fromMicro, toMicro, type Micro } from "@agent/budget";
 import type { BodyOf, Operations, StepAllocation } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { priceOfRemote } from "../federation/remote-candidates.ts";
-import { chooseExecutors, type ChooseServices } from "../routing/choose-executors.ts";
-import { priceOf } from "../routing/price.ts";
+import { calculateRemotePrice } from "../federation/remote-candidates.ts";
+import { rankExecutors, type ExecutorServices } from "../routing/choose-executors.ts";
+import { getTaskPrice } from "../routing/price.ts";
 
 type PlanBody = BodyOf<Operations["putPlan"]>;
 type Step = PlanBody["steps"][number];
 
-export type AllocateServices = ChooseServices;
+export type AllocateDependencies = ExecutorServices;
 
 /** A step with the agent that would do it. */
-interface Assigned {
+interface AssignedStep {
   readonly stepId: string;
   readonly agentId: string;
   readonly cost: Micro;
   /** Its place in the plan. */
-  readonly place: number;
+  readonly position: number;
 }
 
 /** More than any plan costs. */
-const unlimited = asMicro(Number.MAX_SAFE_INTEGER);
+const UNLIMITED = asMicro(Number.MAX_SAFE_INTEGER);
 
 /**
  * Who would do the steps of a plan, at which price now (docs/decisions.md, 9); nothing is held for it.
@@ -29,27 +29,27 @@ const unlimited = asMicro(Number.MAX_SAFE_INTEGER);
  * for a plan that asks for no allocation.
  */
 export async function allocateSteps(
-  services: AllocateServices,
+  services: AllocateDependencies,
   agentId: string,
   { steps, max_budget: budget }: PlanBody,
 ): Promise<StepAllocation[] | undefined> {
-  const isOthers = (step: Step) => step.agent_id !== undefined || step.capability !== undefined;
-  if (budget === undefined && !steps.some(isOthers)) return undefined;
+  const isDelegated = (step: Step) => step.agent_id !== undefined || step.capability !== undefined;
+  if (budget === undefined && !steps.some(isDelegated)) return undefined;
   const found = new Map<string, Promise<Choice | undefined>>();
-  const assigned: Assigned[] = [];
+  const assigned: AssignedStep[] = [];
   for (const [place, step] of steps.entries()) {
-    if (!isOthers(step)) continue;
+    if (!isDelegated(step)) continue;
     const key = JSON.stringify([step.agent_id, step.capability, step.max_budget]);
-    const choice = found.get(key) ?? choose(services, agentId, step);
+    const choice = found.get(key) ?? chooseAgent(services, agentId, step);
     found.set(key, choice);
     const chosen = await choice;
     if (chosen === undefined) return [];
-    assigned.push({ ...chosen, stepId: step.step_id, place });
+    assigned.push({ ...chosen, stepId: step.step_id, position: place });
   }
-  const limit = budget === undefined ? unlimited : toMicro(budget);
+  const limit = budget === undefined ? UNLIMITED : toMicro(budget);
   return allocatePlan({ steps: assigned, budget: limit })
     .flatMap(({ steps: own }) => own)
-    .toSorted((a, b) => a.place - b.place)
+    .toSorted((a, b) => a.position - b.position)
     .map(({ stepId, agentId: agent_id, cost }) => ({
       step_id: stepId,
       agent_id,
@@ -57,37 +57,39 @@ export async function allocateSteps(
     }));
 }
 
-type Choice = Pick<Assigned, "agentId" | "cost">;
+type Choice = Pick<AssignedStep, "agentId" | "cost">;
 
 /**
  * The agent that a step names, if it sells the step and the planner has not blocked it, else the one
  * that scored routing would choose; within the step's budget.
  */
-async function choose(
-  services: AllocateServices,
+async function chooseAgent(
+  services: AllocateDependencies,
   payerId: string,
   { agent_id: agentId, capability, max_budget: maxBudget }: Step,
 ): Promise<Choice | undefined> {
   const required = capability === undefined ? [] : [capability];
   if (agentId !== undefined) {
     if (services.trustGraph.isBlocked(payerId, agentId)) return undefined;
-    const cost = await priceOfNamed(services, agentId, required);
+    const cost = await getAgentPrice(services, agentId, required);
     if (cost === null || (maxBudget !== undefined && cost > toMicro(maxBudget))) return undefined;
     return { agentId, cost };
   }
   const wanted = { payerId, required, excluded: [], maxBudget, explorationDrive: 0 };
-  const { executors } = await chooseExecutors(services, wanted);
+  const { executors } = await rankExecutors(services, wanted);
   const [first] = executors;
   return first && { agentId: first.agent_id, cost: asMicro(first.charge) };
 }
 
 /** The price at this relay or at the one that the agent belongs to; no peer is asked for it now. */
-async function priceOfNamed(
-  { federation, storage }: AllocateServices,
+async function getAgentPrice(
+  { federation, storage }: AllocateDependencies,
   agentId: string,
   required: readonly string[],
 ): Promise<Micro | null> {
-  const remote = federation?.remote.get(agentId);
+  const remote = federation?.remoteAgents.get(agentId);
   const isHere = remote === undefined || (await findAgent(storage.read, agentId)) !== undefined;
-  return isHere ? priceOf(storage.read, agentId, required) : priceOfRemote(remote, required);
+  return isHere
+    ? getTaskPrice(storage.read, agentId, required)
+    : calculateRemotePrice(remote, required);
 }

@@ -1,124 +1,134 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ConversationRow, MessageRow } from "../storage/tables/records.ts";
 
-type Key = Pick<ConversationRow, "agent_id" | "conversation_id">;
+type ConversationKey = Pick<ConversationRow, "agent_id" | "conversation_id">;
 
-const conversationByKey = prepare<Key>()(
-  db
+const conversationByKey = compile<ConversationKey>()(
+  queryBuilder
     .selectFrom("conversations")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("conversation_id", "=", p("conversation_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("conversation_id", "=", param("conversation_id")),
 );
 
-export function findConversation(read: Reader, key: Key): Promise<ConversationRow | undefined> {
+export function findConversation(
+  read: Reader,
+  key: ConversationKey,
+): Promise<ConversationRow | undefined> {
   return read.get(conversationByKey, key);
 }
 
-const addConversation = prepare<ConversationRow>()(
-  db.insertInto("conversations").values({
-    agent_id: p("agent_id"),
-    conversation_id: p("conversation_id"),
-    sequence: p("sequence"),
-    title: p("title"),
-    started_at: p("started_at"),
-    last_active_at: p("last_active_at"),
+const insertConversationQuery = compile<ConversationRow>()(
+  queryBuilder.insertInto("conversations").values({
+    agent_id: param("agent_id"),
+    conversation_id: param("conversation_id"),
+    sequence: param("sequence"),
+    title: param("title"),
+    started_at: param("started_at"),
+    last_active_at: param("last_active_at"),
   }),
 );
 
-const changeConversation = prepare<ConversationRow>()(
-  db
+const updateConversationQuery = compile<ConversationRow>()(
+  queryBuilder
     .updateTable("conversations")
-    .set({ title: p("title"), started_at: p("started_at"), last_active_at: p("last_active_at") })
-    .where("agent_id", "=", p("agent_id"))
-    .where("conversation_id", "=", p("conversation_id")),
+    .set({
+      title: param("title"),
+      started_at: param("started_at"),
+      last_active_at: param("last_active_at"),
+    })
+    .where("agent_id", "=", param("agent_id"))
+    .where("conversation_id", "=", param("conversation_id")),
 );
 
-export async function writeConversation(
+export async function saveConversation(
   tx: Tx,
   conversation: ConversationRow,
   isNew: boolean,
 ): Promise<void> {
-  await tx.run(isNew ? addConversation : changeConversation, conversation);
+  await tx.run(isNew ? insertConversationQuery : updateConversationQuery, conversation);
 }
 
-const noteActivity = prepare<Key & { at: number }>()(
-  db
+const touchConversationQuery = compile<ConversationKey & { at: number }>()(
+  queryBuilder
     .updateTable("conversations")
-    .set({ last_active_at: sql`max(last_active_at, ${p("at")})` })
-    .where("agent_id", "=", p("agent_id"))
-    .where("conversation_id", "=", p("conversation_id")),
+    .set({ last_active_at: sql`max(last_active_at, ${param("at")})` })
+    .where("agent_id", "=", param("agent_id"))
+    .where("conversation_id", "=", param("conversation_id")),
 );
 
 /** Moves a conversation's last activity forward, never back. */
-export async function touchConversation(tx: Tx, active: Key & { at: number }): Promise<void> {
-  await tx.run(noteActivity, active);
+export async function touchConversation(
+  tx: Tx,
+  active: ConversationKey & { at: number },
+): Promise<void> {
+  await tx.run(touchConversationQuery, active);
 }
 
-const newestConversations = prepare<{ agent_id: string; before: string; limit: number }>()(
-  db
+const newestConversations = compile<{ agent_id: string; before: string; limit: number }>()(
+  queryBuilder
     .selectFrom("conversations")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("sequence", "<", p("before"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("sequence", "<", param("before"))
     .orderBy("sequence", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest first. */
-export function conversationsOf(
+export function listConversationsByAgent(
   read: Reader,
   query: { agent_id: string; before: string; limit: number },
 ): Promise<ConversationRow[]> {
   return read.all(newestConversations, query);
 }
 
-const messageById = prepare<Key & { message_id: string }>()(
-  db
+const messageById = compile<ConversationKey & { message_id: string }>()(
+  queryBuilder
     .selectFrom("messages")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("conversation_id", "=", p("conversation_id"))
-    .where("message_id", "=", p("message_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("conversation_id", "=", param("conversation_id"))
+    .where("message_id", "=", param("message_id")),
 );
 
 export function findMessage(
   read: Reader,
-  key: Key & { message_id: string },
+  key: ConversationKey & { message_id: string },
 ): Promise<MessageRow | undefined> {
   return read.get(messageById, key);
 }
 
-const addMessage = prepare<Omit<MessageRow, "sequence">>()(
+const insertMessageQuery = compile<Omit<MessageRow, "sequence">>()(
   sql<never>`
     insert into messages
       (agent_id, conversation_id, sequence, message_id, role, content, created_at)
-    select ${p("agent_id")}, ${p("conversation_id")}, coalesce(max(sequence), 0) + 1,
-      ${p("message_id")}, ${p("role")}, ${p("content")}, ${p("created_at")}
+    select ${param("agent_id")}, ${param("conversation_id")}, coalesce(max(sequence), 0) + 1,
+      ${param("message_id")}, ${param("role")}, ${param("content")}, ${param("created_at")}
     from messages
-    where agent_id = ${p("agent_id")} and conversation_id = ${p("conversation_id")}`,
+    where agent_id = ${param("agent_id")} and conversation_id = ${param("conversation_id")}`,
 );
 
 export async function insertMessage(tx: Tx, message: Omit<MessageRow, "sequence">): Promise<void> {
-  await tx.run(addMessage, message);
+  await tx.run(insertMessageQuery, message);
 }
 
-const messagesInOrder = prepare<Key & { after: number; limit: number }>()(
-  db
+const messagesInOrder = compile<ConversationKey & { after: number; limit: number }>()(
+  queryBuilder
     .selectFrom("messages")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("conversation_id", "=", p("conversation_id"))
-    .where("sequence", ">", p("after"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("conversation_id", "=", param("conversation_id"))
+    .where("sequence", ">", param("after"))
     .orderBy("sequence")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** In the order in which they were added. */
-export function messagesOf(
+export function listMessagesInOrder(
   read: Reader,
-  query: Key & { after: number; limit: number },
+  query: ConversationKey & { after: number; limit: number },
 ): Promise<MessageRow[]> {
   return read.all(messagesInOrder, query);
 }

@@ -7,12 +7,16 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { answerPage, textDown } from "../http/page.ts";
+import { createPageAnswer, textDescending } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { ConversationRow } from "../storage/tables/records.ts";
-import { conversationsOf, findConversation, writeConversation } from "./conversation-store.ts";
+import {
+  listConversationsByAgent,
+  findConversation,
+  saveConversation,
+} from "./conversation-store.ts";
 
 type PutConversation = Operations["putConversation"];
 
@@ -37,8 +41,8 @@ export async function putConversation(
       started_at,
       last_active_at: body.last_active_at ?? known?.last_active_at ?? started_at,
     };
-    await writeConversation(tx, row, known === undefined);
-    const shown = conversationOf(row);
+    await saveConversation(tx, row, known === undefined);
+    const shown = toConversation(row);
     return known === undefined
       ? { status: 201 as const, body: shown }
       : { status: 200 as const, body: shown };
@@ -53,7 +57,7 @@ export async function getConversation(
   const row = await findConversation(read, key);
   return row === undefined
     ? refuse("conversation.not_found")
-    : { status: 200, body: conversationOf(row) };
+    : { status: 200, body: toConversation(row) };
 }
 
 /** Newest first. */
@@ -62,14 +66,14 @@ export async function listConversations(
   agent_id: string,
   query: QueryOf<Operations["listConversations"]>,
 ): Promise<Answer<Operations["listConversations"]>> {
-  return answerPage(query, {
-    order: textDown,
-    find: (before, limit) => conversationsOf(read, { agent_id, before, limit }),
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) => listConversationsByAgent(read, { agent_id, before, limit }),
     keyOf: ({ sequence }) => sequence,
-    show: (rows) => ({ conversations: rows.map(conversationOf) }),
+    show: (rows) => ({ conversations: rows.map(toConversation) }),
   });
 }
 
-function conversationOf({ sequence: _order, ...row }: ConversationRow): Conversation {
+function toConversation({ sequence: _order, ...row }: ConversationRow): Conversation {
   return row;
 }

@@ -1,60 +1,60 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentEventRow } from "../storage/tables/records.ts";
 
-type Key = Pick<AgentEventRow, "agent_id" | "event_id">;
+type EventKey = Pick<AgentEventRow, "agent_id" | "event_id">;
 
-const eventByKey = prepare<Key>()(
-  db
+const eventByKey = compile<EventKey>()(
+  queryBuilder
     .selectFrom("agent_events")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("event_id", "=", p("event_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("event_id", "=", param("event_id")),
 );
 
-export function findEvent(read: Reader, key: Key): Promise<AgentEventRow | undefined> {
+export function findEvent(read: Reader, key: EventKey): Promise<AgentEventRow | undefined> {
   return read.get(eventByKey, key);
 }
 
-const lastClock = prepare<{ agent_id: string }>()(
-  db
+const maxClock = compile<{ agent_id: string }>()(
+  queryBuilder
     .selectFrom("agent_events")
     .select((row) => row.fn.max("clock").as("clock"))
-    .where("agent_id", "=", p("agent_id")),
+    .where("agent_id", "=", param("agent_id")),
 );
 
 /** 0 for an empty log. */
-export async function clockOf(read: Reader, agent_id: string): Promise<number> {
-  return (await read.get(lastClock, { agent_id }))?.clock ?? 0;
+export async function getLastClock(read: Reader, agent_id: string): Promise<number> {
+  return (await read.get(maxClock, { agent_id }))?.clock ?? 0;
 }
 
-const addEvent = prepare<AgentEventRow>()(
-  db.insertInto("agent_events").values({
-    agent_id: p("agent_id"),
-    clock: p("clock"),
-    event_id: p("event_id"),
-    type: p("type"),
-    timestamp: p("timestamp"),
-    goal_id: p("goal_id"),
-    payload: p("payload"),
+const insertEventQuery = compile<AgentEventRow>()(
+  queryBuilder.insertInto("agent_events").values({
+    agent_id: param("agent_id"),
+    clock: param("clock"),
+    event_id: param("event_id"),
+    type: param("type"),
+    timestamp: param("timestamp"),
+    goal_id: param("goal_id"),
+    payload: param("payload"),
   }),
 );
 
 export async function insertEvent(tx: Tx, event: AgentEventRow): Promise<void> {
-  await tx.run(addEvent, event);
+  await tx.run(insertEventQuery, event);
 }
 
-const countByGoal = prepare<{ agent_id: string; goal_id: string }>()(
+const eventCountByGoal = compile<{ agent_id: string; goal_id: string }>()(
   sql<{ count: number }>`
     select count(*) as count from agent_events
-    where agent_id = ${p("agent_id")} and goal_id is not null and goal_id = ${p("goal_id")}`,
+    where agent_id = ${param("agent_id")} and goal_id is not null and goal_id = ${param("goal_id")}`,
 );
 
-export async function countOfGoal(
+export async function countEventsOfGoal(
   read: Reader,
   goal: { agent_id: string; goal_id: string },
 ): Promise<number> {
-  return (await read.get(countByGoal, goal))?.count ?? 0;
+  return (await read.get(eventCountByGoal, goal))?.count ?? 0;
 }
 
 export interface EventQuery {
@@ -65,20 +65,20 @@ export interface EventQuery {
   readonly limit: number;
 }
 
-const inOrder = db
+const eventsInOrder = queryBuilder
   .selectFrom("agent_events")
   .selectAll()
-  .where("agent_id", "=", p("agent_id"))
-  .where("clock", ">", p("after"))
+  .where("agent_id", "=", param("agent_id"))
+  .where("clock", ">", param("after"))
   .orderBy("clock")
-  .limit(p("limit"));
+  .limit(param("limit"));
 
-const log = prepare<Omit<EventQuery, "goal_id">>()(inOrder);
-const logOfGoal = prepare<EventQuery>()(
-  inOrder.where("goal_id", "is not", null).where("goal_id", "=", p("goal_id")),
+const allEvents = compile<Omit<EventQuery, "goal_id">>()(eventsInOrder);
+const eventsByGoal = compile<EventQuery>()(
+  eventsInOrder.where("goal_id", "is not", null).where("goal_id", "=", param("goal_id")),
 );
 
 /** In the order of the log. */
-export function eventsOf(read: Reader, query: EventQuery): Promise<AgentEventRow[]> {
-  return query.goal_id === "" ? read.all(log, query) : read.all(logOfGoal, query);
+export function listEventsInOrder(read: Reader, query: EventQuery): Promise<AgentEventRow[]> {
+  return query.goal_id === "" ? read.all(allEvents, query) : read.all(eventsByGoal, query);
 }

@@ -9,12 +9,18 @@ import {
   type QueryOf,
 } from "@agent/wire";
 import { findAgent } from "../agents/store.ts";
-import { numberUp, answerPage } from "../http/page.ts";
+import { numberAscending, createPageAnswer } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentEventRow } from "../storage/tables/records.ts";
-import { clockOf, countOfGoal, eventsOf, findEvent, insertEvent } from "./event-store.ts";
+import {
+  getLastClock,
+  countEventsOfGoal,
+  listEventsInOrder,
+  findEvent,
+  insertEvent,
+} from "./event-store.ts";
 
 type Append = Operations["appendEvents"];
 
@@ -29,15 +35,15 @@ export async function appendEvents(
   return storage.transaction(async (tx) => {
     if ((await findAgent(tx, agent_id)) === undefined) return refuse("agent.not_found");
     const events: AgentEvent[] = [];
-    let clock = await clockOf(tx, agent_id);
+    let clock = await getLastClock(tx, agent_id);
     for (const event of named) {
       const known = await findEvent(tx, { agent_id, event_id: event.event_id });
       if (known !== undefined) {
-        if (!isSame(known, event)) return refuse("event.id_taken");
-        events.push(eventOf(known));
+        if (!isSameEvent(known, event)) return refuse("event.id_taken");
+        events.push(toAgentEvent(known));
         continue;
       }
-      if (await isFull(tx, agent_id, event.goal_id)) return refuse("event.goal_full");
+      if (await isGoalFull(tx, agent_id, event.goal_id)) return refuse("event.goal_full");
       clock += 1;
       const row: AgentEventRow = {
         agent_id,
@@ -49,19 +55,22 @@ export async function appendEvents(
         payload: JSON.stringify(event.payload),
       };
       await insertEvent(tx, row);
-      events.push(eventOf(row));
+      events.push(toAgentEvent(row));
     }
     return { status: 201 as const, body: { events } };
   });
 }
 
 /** A ledger is put together from all events of its goal at once, so there is an end to them. */
-async function isFull(tx: Tx, agent_id: string, goal_id: string | undefined): Promise<boolean> {
+async function isGoalFull(tx: Tx, agent_id: string, goal_id: string | undefined): Promise<boolean> {
   if (goal_id === undefined) return false;
-  return (await countOfGoal(tx, { agent_id, goal_id })) >= limits.goalEvents;
+  return (await countEventsOfGoal(tx, { agent_id, goal_id })) >= limits.goalEvents;
 }
 
-function isSame(known: AgentEventRow, { type, timestamp, goal_id, payload }: NewEvent): boolean {
+function isSameEvent(
+  known: AgentEventRow,
+  { type, timestamp, goal_id, payload }: NewEvent,
+): boolean {
   return (
     known.type === type &&
     known.timestamp === timestamp &&
@@ -75,7 +84,7 @@ export async function getEvent(
   { agentId, eventId }: { agentId: string; eventId: string },
 ): Promise<Answer<Operations["getEvent"]>> {
   const row = await findEvent(read, { agent_id: agentId, event_id: eventId });
-  return row === undefined ? refuse("event.not_found") : { status: 200, body: eventOf(row) };
+  return row === undefined ? refuse("event.not_found") : { status: 200, body: toAgentEvent(row) };
 }
 
 /** In the order of the log. */
@@ -84,14 +93,14 @@ export async function listEvents(
   agent_id: string,
   { goal_id = "", ...query }: QueryOf<Operations["listEvents"]>,
 ): Promise<Answer<Operations["listEvents"]>> {
-  return answerPage(query, {
-    order: numberUp,
-    find: (after, limit) => eventsOf(read, { agent_id, goal_id, after, limit }),
+  return createPageAnswer(query, {
+    order: numberAscending,
+    find: (after, limit) => listEventsInOrder(read, { agent_id, goal_id, after, limit }),
     keyOf: ({ clock }) => clock,
-    show: (rows) => ({ events: rows.map(eventOf) }),
+    show: (rows) => ({ events: rows.map(toAgentEvent) }),
   });
 }
 
-function eventOf({ agent_id: _agent, payload, ...row }: AgentEventRow): AgentEvent {
+function toAgentEvent({ agent_id: _agent, payload, ...row }: AgentEventRow): AgentEvent {
   return { ...row, payload: JSON.parse(payload) as AgentEvent["payload"] };
 }

@@ -6,7 +6,7 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { numberUp, answerPage } from "../http/page.ts";
+import { numberAscending, createPageAnswer } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { Reader } from "../storage/storage.ts";
@@ -15,13 +15,13 @@ import {
   findConversation,
   findMessage,
   insertMessage,
-  messagesOf,
+  listMessagesInOrder,
   touchConversation,
 } from "./conversation-store.ts";
 
 type AddMessages = Operations["addMessages"];
 
-interface Place {
+interface ConversationRef {
   readonly agentId: string;
   readonly conversationId: string;
 }
@@ -29,7 +29,7 @@ interface Place {
 /** Adds messages to a conversation, all or none; one that is there already keeps its place. */
 export async function addMessages(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
-  { agentId, conversationId }: Place,
+  { agentId, conversationId }: ConversationRef,
   body: BodyOf<AddMessages>,
 ): Promise<Answer<AddMessages>> {
   const now = runtime.now();
@@ -49,13 +49,13 @@ export async function addMessages(
       if (known === undefined) {
         const row = { ...key, ...message, created_at: created_at ?? now };
         await insertMessage(tx, row);
-        messages.push(messageOf(row));
+        messages.push(toMessage(row));
       } else if (
         known.role === message.role &&
         known.content === message.content &&
         (created_at === undefined || created_at === known.created_at)
       ) {
-        messages.push(messageOf(known));
+        messages.push(toMessage(known));
       } else return refuse("message.id_taken");
     }
     await touchConversation(tx, { ...key, at: Math.max(...messages.map((m) => m.created_at)) });
@@ -66,15 +66,15 @@ export async function addMessages(
 /** In the order in which they were added. */
 export async function listMessages(
   read: Reader,
-  { agentId, conversationId }: Place,
+  { agentId, conversationId }: ConversationRef,
   query: QueryOf<Operations["listMessages"]>,
 ): Promise<Answer<Operations["listMessages"]>> {
   const key = { agent_id: agentId, conversation_id: conversationId };
-  const answer = await answerPage(query, {
-    order: numberUp,
-    find: (after, limit) => messagesOf(read, { ...key, after, limit }),
+  const answer = await createPageAnswer(query, {
+    order: numberAscending,
+    find: (after, limit) => listMessagesInOrder(read, { ...key, after, limit }),
     keyOf: ({ sequence }) => sequence,
-    show: (rows) => ({ messages: rows.map(messageOf) }),
+    show: (rows) => ({ messages: rows.map(toMessage) }),
   });
   const isRefused = "ok" in answer;
   return isRefused || (await findConversation(read, key)) !== undefined
@@ -82,7 +82,7 @@ export async function listMessages(
     : refuse("conversation.not_found");
 }
 
-function messageOf({
+function toMessage({
   message_id,
   role,
   content,

@@ -1,25 +1,25 @@
 import type { EventRecord, PlanRecord } from "@agent/ledger";
 import { limits } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
-import { eventsOf } from "./event-store.ts";
-import { plansOf, tasksOfSteps } from "./plan-store.ts";
-import { planOf } from "./plans.ts";
+import { listEventsInOrder } from "./event-store.ts";
+import { listPlansByAgent, listStepTaskIds } from "./plan-store.ts";
+import { toPlan } from "./plans.ts";
 
 /** What a ledger is put together from; more plans than these, or tasks of their steps, are left out. */
-const most = { plans: 1_000, tasks: 1_000 };
+const maxRecords = { plans: 1_000, tasks: 1_000 };
 
 /** What an agent recorded of a goal, oldest first, and the tasks that it submitted for its steps. */
-export async function recordsOfGoal(
+export async function loadRecordsOfGoal(
   read: Reader,
   goal: { agent_id: string; goal_id: string },
 ): Promise<{ plans: PlanRecord[]; taskIds: string[]; events: EventRecord[] }> {
   const [plans, taskIds, events] = await Promise.all([
-    plansOf(read, { ...goal, before: "~", limit: most.plans }),
-    tasksOfSteps(read, { ...goal, limit: most.tasks }),
-    eventsOf(read, { ...goal, after: 0, limit: limits.goalEvents }),
+    listPlansByAgent(read, { ...goal, before: "~", limit: maxRecords.plans }),
+    listStepTaskIds(read, { ...goal, limit: maxRecords.tasks }),
+    listEventsInOrder(read, { ...goal, after: 0, limit: limits.goalEvents }),
   ]);
   return {
-    plans: plans.map(planOf).toReversed(),
+    plans: plans.map(toPlan).toReversed(),
     taskIds,
     events: events.map(({ type, timestamp, payload }) => ({
       type,

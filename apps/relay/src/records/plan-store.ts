@@ -1,53 +1,53 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 
-type Key = Pick<PlanRow, "agent_id" | "plan_id">;
+type PlanKey = Pick<PlanRow, "agent_id" | "plan_id">;
 
-const planByKey = prepare<Key>()(
-  db
+const planByKey = compile<PlanKey>()(
+  queryBuilder
     .selectFrom("plans")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("plan_id", "=", p("plan_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("plan_id", "=", param("plan_id")),
 );
 
-export function findPlan(read: Reader, key: Key): Promise<PlanRow | undefined> {
+export function findPlan(read: Reader, key: PlanKey): Promise<PlanRow | undefined> {
   return read.get(planByKey, key);
 }
 
-const addPlan = prepare<PlanRow>()(
-  db.insertInto("plans").values({
-    agent_id: p("agent_id"),
-    plan_id: p("plan_id"),
-    sequence: p("sequence"),
-    goal_id: p("goal_id"),
-    title: p("title"),
-    status: p("status"),
-    steps: p("steps"),
-    max_budget: p("max_budget"),
-    created_at: p("created_at"),
-    updated_at: p("updated_at"),
+const insertPlanQuery = compile<PlanRow>()(
+  queryBuilder.insertInto("plans").values({
+    agent_id: param("agent_id"),
+    plan_id: param("plan_id"),
+    sequence: param("sequence"),
+    goal_id: param("goal_id"),
+    title: param("title"),
+    status: param("status"),
+    steps: param("steps"),
+    max_budget: param("max_budget"),
+    created_at: param("created_at"),
+    updated_at: param("updated_at"),
   }),
 );
 
-const changePlan = prepare<PlanRow>()(
-  db
+const updatePlanQuery = compile<PlanRow>()(
+  queryBuilder
     .updateTable("plans")
     .set({
-      goal_id: p("goal_id"),
-      title: p("title"),
-      status: p("status"),
-      steps: p("steps"),
-      max_budget: p("max_budget"),
-      updated_at: p("updated_at"),
+      goal_id: param("goal_id"),
+      title: param("title"),
+      status: param("status"),
+      steps: param("steps"),
+      max_budget: param("max_budget"),
+      updated_at: param("updated_at"),
     })
-    .where("agent_id", "=", p("agent_id"))
-    .where("plan_id", "=", p("plan_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("plan_id", "=", param("plan_id")),
 );
 
-export async function writePlan(tx: Tx, plan: PlanRow, isNew: boolean): Promise<void> {
-  await tx.run(isNew ? addPlan : changePlan, plan);
+export async function savePlan(tx: Tx, plan: PlanRow, isNew: boolean): Promise<void> {
+  await tx.run(isNew ? insertPlanQuery : updatePlanQuery, plan);
 }
 
 export interface PlanQuery {
@@ -58,33 +58,35 @@ export interface PlanQuery {
   readonly limit: number;
 }
 
-const newest = db
+const plansInOrder = queryBuilder
   .selectFrom("plans")
   .selectAll()
-  .where("agent_id", "=", p("agent_id"))
-  .where("sequence", "<", p("before"))
+  .where("agent_id", "=", param("agent_id"))
+  .where("sequence", "<", param("before"))
   .orderBy("sequence", "desc")
-  .limit(p("limit"));
+  .limit(param("limit"));
 
-const newestPlans = prepare<Omit<PlanQuery, "goal_id">>()(newest);
-const newestOfGoal = prepare<PlanQuery>()(newest.where("goal_id", "=", p("goal_id")));
+const newestPlans = compile<Omit<PlanQuery, "goal_id">>()(plansInOrder);
+const newestPlansOfGoal = compile<PlanQuery>()(
+  plansInOrder.where("goal_id", "=", param("goal_id")),
+);
 
 /** Newest first. */
-export function plansOf(read: Reader, query: PlanQuery): Promise<PlanRow[]> {
-  return query.goal_id === "" ? read.all(newestPlans, query) : read.all(newestOfGoal, query);
+export function listPlansByAgent(read: Reader, query: PlanQuery): Promise<PlanRow[]> {
+  return query.goal_id === "" ? read.all(newestPlans, query) : read.all(newestPlansOfGoal, query);
 }
 
-const stepTasks = prepare<{ agent_id: string; goal_id: string; limit: number }>()(
+const stepTasks = compile<{ agent_id: string; goal_id: string; limit: number }>()(
   sql<{ task_id: string }>`
     select task_id from tasks
-    where submitted_by = ${p("agent_id")} and step_id is not null and step_id in (
+    where submitted_by = ${param("agent_id")} and step_id is not null and step_id in (
       select json_extract(step.value, '$.step_id') from plans, json_each(plans.steps) as step
-      where plans.agent_id = ${p("agent_id")} and plans.goal_id = ${p("goal_id")})
-    order by task_id limit ${p("limit")}`,
+      where plans.agent_id = ${param("agent_id")} and plans.goal_id = ${param("goal_id")})
+    order by task_id limit ${param("limit")}`,
 );
 
 /** Tasks that an agent submitted for the steps of its plans of a goal, oldest first. */
-export async function tasksOfSteps(
+export async function listStepTaskIds(
   read: Reader,
   query: { agent_id: string; goal_id: string; limit: number },
 ): Promise<string[]> {

@@ -8,16 +8,16 @@ import {
 } from "@agent/wire";
 import { asMicro, fromMicro, toMicro } from "@agent/budget";
 import { findAgent } from "../agents/store.ts";
-import { answerPage, textDown } from "../http/page.ts";
+import { createPageAnswer, textDescending } from "../http/page.ts";
 import { newId } from "../runtime.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
-import { allocateSteps, type AllocateServices } from "./allocate-steps.ts";
-import { findPlan, plansOf, writePlan } from "./plan-store.ts";
+import { allocateSteps, type AllocateDependencies } from "./allocate-steps.ts";
+import { findPlan, listPlansByAgent, savePlan } from "./plan-store.ts";
 
 /** Records a plan as it stands; under a known id it takes the place of what was known before. */
 export async function putPlan(
-  services: AllocateServices,
+  services: AllocateDependencies,
   agent_id: string,
   body: BodyOf<Operations["putPlan"]>,
 ): Promise<Answer<Operations["putPlan"]>> {
@@ -41,8 +41,8 @@ export async function putPlan(
       created_at: known?.created_at ?? now,
       updated_at: now,
     };
-    await writePlan(tx, row, known === undefined);
-    const body = { ...planOf(row), ...(allocation !== undefined && { allocation }) };
+    await savePlan(tx, row, known === undefined);
+    const body = { ...toPlan(row), ...(allocation !== undefined && { allocation }) };
     return known === undefined ? { status: 201 as const, body } : { status: 200 as const, body };
   });
 }
@@ -52,7 +52,7 @@ export async function getPlan(
   { agentId, planId }: { agentId: string; planId: string },
 ): Promise<Answer<Operations["getPlan"]>> {
   const row = await findPlan(read, { agent_id: agentId, plan_id: planId });
-  return row === undefined ? refuse("plan.not_found") : { status: 200, body: planOf(row) };
+  return row === undefined ? refuse("plan.not_found") : { status: 200, body: toPlan(row) };
 }
 
 /** Newest first. */
@@ -61,15 +61,15 @@ export async function listPlans(
   agent_id: string,
   { goal_id = "", ...query }: QueryOf<Operations["listPlans"]>,
 ): Promise<Answer<Operations["listPlans"]>> {
-  return answerPage(query, {
-    order: textDown,
-    find: (before, limit) => plansOf(read, { agent_id, goal_id, before, limit }),
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) => listPlansByAgent(read, { agent_id, goal_id, before, limit }),
     keyOf: ({ sequence }) => sequence,
-    show: (rows) => ({ plans: rows.map(planOf) }),
+    show: (rows) => ({ plans: rows.map(toPlan) }),
   });
 }
 
-export function planOf({ steps, max_budget, sequence: _order, ...row }: PlanRow): Plan {
+export function toPlan({ steps, max_budget, sequence: _order, ...row }: PlanRow): Plan {
   const budget = max_budget === null ? {} : { max_budget: fromMicro(asMicro(max_budget)) };
   return { ...row, ...budget, steps: JSON.parse(steps) as Plan["steps"] };
 }

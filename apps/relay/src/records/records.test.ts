@@ -1,19 +1,24 @@
-import { contentHash, type Ledger } from "@agent/ledger";
-import { receiptHash } from "@agent/receipts";
+import { hashTimeline, type Ledger } from "@agent/ledger";
+import { hashReceipt } from "@agent/receipts";
 import type { TestAgent } from "@agent/testkit";
 import type { AgentEvent, AuditEntry, Goal, Message, Plan } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ledgerOf, ledgerPath, manifestPath, storeLedger } from "../../test/ledgers.ts";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { pairedDevice } from "../../test/pairing.ts";
-import { rotationOf } from "../../test/rotation.ts";
-import { receiptOf, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { createLedger, ledgerPath, manifestPath, storeLedger } from "../../test/ledgers.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
+import { createRotation } from "../../test/rotation.ts";
+import {
+  createReceipt,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let agent: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  agent = await t.agent();
+  agent = await t.createAgent();
 });
 afterEach(() => t.close());
 
@@ -64,7 +69,7 @@ describe("a plan", () => {
     const { plan_id: _, ...unnamed } = plan;
     const { body } = await post("plans", unnamed);
     expect(await get(`plans/${String(body["plan_id"])}`)).toMatchObject({ status: 200 });
-    const other = await t.agent();
+    const other = await t.createAgent();
     expect(await post("plans", plan, other)).toMatchObject({ status: 201 });
     expect(await get("plans/p")).toMatchObject({ status: 404 });
   });
@@ -106,7 +111,7 @@ describe("an event", () => {
   test("is appended with the next count of its agent's clock, alone or with others", async () => {
     expect(clocks(await post("events", event("a", 9)))).toEqual([1]);
     expect(clocks(await post("events", { events: [event("b", 3), event("c")] }))).toEqual([2, 3]);
-    expect(clocks(await post("events", event("a"), await t.agent()))).toEqual([1]);
+    expect(clocks(await post("events", event("a"), await t.createAgent()))).toEqual([1]);
     const log = await pages<AgentEvent>("events", "events");
     expect(log.map(({ event_id }) => event_id)).toEqual(["a", "b", "c"]);
     expect(log[0]).toEqual({ ...event("a", 9), goal_id: null, payload: {}, clock: 1 });
@@ -192,7 +197,7 @@ describe("a conversation", () => {
 
 describe("what was recorded of a goal", () => {
   const read = async (path: typeof ledgerPath) =>
-    (await t.asMaster("GET", path(agent, "g"))).body as unknown as Ledger;
+    (await t.asOperator("GET", path(agent, "g"))).body as unknown as Ledger;
 
   test.each([
     ["ledger", ledgerPath],
@@ -218,7 +223,7 @@ describe("what was recorded of a goal", () => {
       ],
     });
     const ledger = await read(path);
-    expect(ledger.content_hash).toBe(contentHash(ledger.timeline));
+    expect(ledger.content_hash).toBe(hashTimeline(ledger.timeline));
     expect(ledger).toMatchObject({ agent_id: agent.agentId, goal_id: "g", plan_id: "p" });
     expect(ledger).not.toHaveProperty("signature");
     expect(ledger.timeline.map(({ type }) => type)).toEqual([
@@ -238,32 +243,32 @@ describe("what was recorded of a goal", () => {
   });
 
   test("links the tasks of its steps, with their receipts", async () => {
-    agent = await buyer(t, 10);
+    agent = await createBuyer(t, 10);
     await post("plans", { goal_id: "g", title: "a plan", steps: [step("0", "delegated")] });
-    const worker = await seller(t, 2);
-    const task = await delegate(t, agent, worker, { step_id: "0" });
-    const receipt = receiptOf(worker, task);
+    const worker = await createSeller(t, 2);
+    const task = await submitAcceptedTask(t, agent, worker, { step_id: "0" });
+    const receipt = createReceipt(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, receipt);
     const ledger = await read(manifestPath);
     const delegated = ledger.timeline.filter(({ type }) => type === "step_delegated");
     expect(delegated).toMatchObject([{ payload: { task_id: task.task_id } }]);
-    expect(ledger.steps).toMatchObject([{ delegation: { receipt_hash: receiptHash(receipt) } }]);
+    expect(ledger.steps).toMatchObject([{ delegation: { receipt_hash: hashReceipt(receipt) } }]);
     expect(ledger.delegation_receipts).toMatchObject([{ task_id: task.task_id }]);
   });
 
   test("tells nothing of another agent's goal of the same name", async () => {
-    const other = await t.agent();
+    const other = await t.createAgent();
     await post("plans", { plan_id: "p", goal_id: "g", title: "a plan" }, other);
     await post("events", { type: "plan_completed", timestamp: 1, goal_id: "g" }, other);
-    expect(await t.asMaster("GET", ledgerPath(agent, "g"))).toMatchObject({ status: 404 });
+    expect(await t.asOperator("GET", ledgerPath(agent, "g"))).toMatchObject({ status: 404 });
   });
 });
 
 test("goals are those of ledgers, plans and tasks, each once, by id", async () => {
-  const boss = await buyer(t, 10);
-  const task = await delegate(t, boss, agent);
-  await storeLedger(t, agent, ledgerOf(agent, task.task_id));
-  await storeLedger(t, agent, ledgerOf(agent, "b-signed"));
+  const boss = await createBuyer(t, 10);
+  const task = await submitAcceptedTask(t, boss, agent);
+  await storeLedger(t, agent, createLedger(agent, task.task_id));
+  await storeLedger(t, agent, createLedger(agent, "b-signed"));
   await post("plans", { goal_id: "c-planned", title: "a plan", status: "paused" });
   await post("plans", { goal_id: "b-signed", title: "a plan", status: "failed" });
   const goals = await pages<Goal>("goals", "goals");
@@ -275,11 +280,11 @@ test("goals are those of ledgers, plans and tasks, each once, by id", async () =
 });
 
 test("a state tells what the relay knows of an agent now", async () => {
-  const boss = await buyer(t, 10);
-  await delegate(t, boss, agent);
-  await storeLedger(t, agent, ledgerOf(agent, "g"));
+  const boss = await createBuyer(t, 10);
+  await submitAcceptedTask(t, boss, agent);
+  await storeLedger(t, agent, createLedger(agent, "g"));
   await post("events", { type: "noted", timestamp: 1 });
-  await pairedDevice(t, agent);
+  await createPairedDevice(t, agent);
   expect((await get("state")).body).toEqual({
     agent_id: agent.agentId,
     registered: false,
@@ -303,9 +308,9 @@ test("the audit tells who had money sent away, and whom its events are told", as
   expect(await withdraw(4)).toMatchObject({ status: 402 });
   const ids = [await withdraw(1), await withdraw(2)].map(({ body }) => body["withdrawal_id"]);
   const [paid, failed] = ids.map((id) => `/api/v1/admin/withdrawals/${String(id)}`);
-  await t.asMaster("POST", `${paid}/complete`, { payout_reference: "p-1" });
-  await t.asMaster("POST", `${failed}/fail`, { reason: "no such account" });
-  expect(await t.asMaster("POST", `${failed}/fail`, { reason: "again" })).toMatchObject({
+  await t.asOperator("POST", `${paid}/complete`, { payout_reference: "p-1" });
+  await t.asOperator("POST", `${failed}/fail`, { reason: "no such account" });
+  expect(await t.asOperator("POST", `${failed}/fail`, { reason: "again" })).toMatchObject({
     status: 409,
   });
   const hook = { url: "https://hook.example/x", events: ["task.completed"] };
@@ -323,15 +328,15 @@ test("the audit tells who had money sent away, and whom its events are told", as
 });
 
 test("the audit tells who did what to an agent, newest first", async () => {
-  const phone = await pairedDevice(t, agent, ["agent:write", "task:read"]);
+  const phone = await createPairedDevice(t, agent, ["agent:write", "task:read"]);
   await t.as(phone, "POST", pathOf("listing"), { capabilities: ["add"] });
   const registration = { agent_id: agent.agentId, endpoint_url: "http://127.0.0.1:1" };
   for (const capabilities of [["add"], ["add"], ["add", "sum"]]) {
     await t.as(agent, "POST", "/api/v1/agents/register", { ...registration, capabilities });
   }
   await t.as(agent, "DELETE", `/api/v1/agents/${agent.agentId}`);
-  const { next, succession } = rotationOf(t, agent);
-  await t.asMaster("POST", pathOf("rotate-key"), { succession });
+  const { next, succession } = createRotation(t, agent);
+  await t.asOperator("POST", pathOf("rotate-key"), { succession });
   const { body } = await t.as(phone, "GET", pathOf("audit"));
   const told = (body["entries"] as AuditEntry[]).map(({ actor, action }) => `${actor} ${action}`);
   expect(told).toEqual([

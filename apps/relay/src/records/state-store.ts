@@ -1,4 +1,4 @@
-import { p, prepare, sql } from "../storage/prepared.ts";
+import { param, compile, sql } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 import type { PlanRow } from "../storage/tables/records.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
@@ -19,45 +19,45 @@ interface GoalQuery {
 }
 
 /** Each source gives no more than a page, so that the union stays small. */
-const goals = prepare<GoalQuery>()(
+const goalsById = compile<GoalQuery>()(
   sql<GoalRow>`
     select goal_id,
       (select body ->> '$.status' from ledgers
-        where agent_id = ${p("agent_id")} and ledgers.goal_id = goal.goal_id) as ledger_status,
+        where agent_id = ${param("agent_id")} and ledgers.goal_id = goal.goal_id) as ledger_status,
       (select status from plans
-        where agent_id = ${p("agent_id")} and plans.goal_id = goal.goal_id
+        where agent_id = ${param("agent_id")} and plans.goal_id = goal.goal_id
         order by sequence desc limit 1) as plan_status,
       (select count(*) from plans
-        where agent_id = ${p("agent_id")} and plans.goal_id = goal.goal_id) as plans,
+        where agent_id = ${param("agent_id")} and plans.goal_id = goal.goal_id) as plans,
       (select status from tasks
         where task_id = goal.goal_id
-          and coalesce(assigned_to, agent_id) = ${p("agent_id")}) as task_status
+          and coalesce(assigned_to, agent_id) = ${param("agent_id")}) as task_status
     from (
       select * from (select goal_id from ledgers
-        where agent_id = ${p("agent_id")} and goal_id > ${p("after")}
-        order by goal_id limit ${p("limit")})
+        where agent_id = ${param("agent_id")} and goal_id > ${param("after")}
+        order by goal_id limit ${param("limit")})
       union
       select * from (select distinct goal_id from plans
-        where agent_id = ${p("agent_id")} and goal_id > ${p("after")}
-        order by goal_id limit ${p("limit")})
+        where agent_id = ${param("agent_id")} and goal_id > ${param("after")}
+        order by goal_id limit ${param("limit")})
       union
       select * from (select task_id from tasks
-        where agent_id = ${p("agent_id")} and assigned_to is null and task_id > ${p("after")}
-        order by task_id limit ${p("limit")})
+        where agent_id = ${param("agent_id")} and assigned_to is null and task_id > ${param("after")}
+        order by task_id limit ${param("limit")})
       union
       select * from (select task_id from tasks
-        where assigned_to = ${p("agent_id")} and task_id > ${p("after")}
-        order by task_id limit ${p("limit")})
+        where assigned_to = ${param("agent_id")} and task_id > ${param("after")}
+        order by task_id limit ${param("limit")})
     ) as goal
-    order by goal_id limit ${p("limit")}`,
+    order by goal_id limit ${param("limit")}`,
 );
 
 /** Goals with a ledger, a plan or a task of the agent, by their id. */
-export function goalsOf(read: Reader, query: GoalQuery): Promise<GoalRow[]> {
-  return read.all(goals, query);
+export function listGoalRows(read: Reader, query: GoalQuery): Promise<GoalRow[]> {
+  return read.all(goalsById, query);
 }
 
-export interface Counts {
+export interface AgentCounts {
   readonly open_tasks: number;
   readonly submitted_open_tasks: number;
   readonly devices: number;
@@ -65,21 +65,24 @@ export interface Counts {
   readonly events: number;
 }
 
-const counts = prepare<{ agent_id: string }>()(
-  sql<Counts>`
+const agentCounts = compile<{ agent_id: string }>()(
+  sql<AgentCounts>`
     select
       (select count(*) from tasks
-        where coalesce(assigned_to, agent_id) = ${p("agent_id")}
+        where coalesce(assigned_to, agent_id) = ${param("agent_id")}
           and status in ('pending', 'claimed')) as open_tasks,
       (select coalesce(max(live), 0) from task_counters
-        where scope = 'by:' || ${p("agent_id")}) as submitted_open_tasks,
+        where scope = 'by:' || ${param("agent_id")}) as submitted_open_tasks,
       (select count(*) from devices
-        where agent_id = ${p("agent_id")} and revoked_at is null) as devices,
-      (select count(*) from ledgers where agent_id = ${p("agent_id")}) as ledgers,
+        where agent_id = ${param("agent_id")} and revoked_at is null) as devices,
+      (select count(*) from ledgers where agent_id = ${param("agent_id")}) as ledgers,
       (select coalesce(max(clock), 0) from agent_events
-        where agent_id = ${p("agent_id")}) as events`,
+        where agent_id = ${param("agent_id")}) as events`,
 );
 
-export async function countsOf(read: Reader, agent_id: string): Promise<Counts | undefined> {
-  return read.get(counts, { agent_id });
+export async function findAgentCounts(
+  read: Reader,
+  agent_id: string,
+): Promise<AgentCounts | undefined> {
+  return read.get(agentCounts, { agent_id });
 }

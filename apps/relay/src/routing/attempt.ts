@@ -1,9 +1,9 @@
-import type { Via } from "../federation/remote-candidates.ts";
+import type { NextHop } from "../federation/remote-candidates.ts";
 
 /** One executor to try, with the price that it charges, in micro-units. */
 export interface Attempt {
   readonly agent_id: string;
   readonly charge: number;
   /** How a task comes to an agent of another relay. */
-  readonly via?: Via;
+  readonly via?: NextHop;
 }

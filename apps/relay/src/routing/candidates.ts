@@ -1,26 +1,26 @@
-import { latencyOfRecord, type Candidate } from "@agent/routing-semiring";
+import { computeRecordLatency, type Candidate } from "@agent/routing-semiring";
 import { asMicro, fromMicro } from "@agent/budget";
 import type { ListingBody } from "@agent/wire";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { listCapabilities } from "../agents/listing.ts";
 import { isOnline } from "../agents/online.ts";
 import type { ProfileRow } from "../agents/profile-store.ts";
 import type { Connections } from "../realtime/connections.ts";
-import { BLOCKED, scoreOf, UNKNOWN } from "../trust/levels.ts";
-import { priceIn } from "./price.ts";
+import { BLOCKED, scoreOfLevel, UNKNOWN } from "../trust/levels.ts";
+import { calculateTaskPrice } from "./price.ts";
 
 /**
  * What ranking needs to know of an agent, or undefined for an agent that does not sell the task. The
  * reader's own experience counts first, else what payers say of it; free tasks among friends say
  * nothing to strangers.
  */
-export function candidateOf(
+export function buildCandidate(
   row: ProfileRow,
   required: readonly string[],
   connections: Pick<Connections, "isOnline">,
   now: number,
 ): Candidate | undefined {
-  const listing = listingIn(row);
-  const price = listing === undefined ? asMicro(0) : priceIn(listing, required);
+  const listing = parseListing(row);
+  const price = listing === undefined ? asMicro(0) : calculateTaskPrice(listing, required);
   if (price === null) return undefined;
   const own = (row.own_successes ?? 0) + (row.own_failures ?? 0);
   const paid = (row.paid_successes ?? 0) + (row.paid_failures ?? 0);
@@ -34,18 +34,18 @@ export function candidateOf(
             ? (row.paid_latency_ms ?? 0) / row.paid_successes
             : null,
         };
-  const trust_score = scoreOf(row.own_level ?? row.payers_level ?? UNKNOWN);
+  const trust_score = scoreOfLevel(row.own_level ?? row.payers_level ?? UNKNOWN);
   const promisedMs = listing?.sla?.max_latency_ms ?? null;
   const { successes, counted, avg_latency_ms: measuredMs } = history;
   return {
     agent_id: row.agent_id,
-    capabilities: capabilitiesOf(row, row.listing === null ? undefined : { body: row.listing }),
+    capabilities: listCapabilities(row, row.listing === null ? undefined : { body: row.listing }),
     unit_cost: fromMicro(price),
     trust_score,
     blocked: row.own_level === BLOCKED,
     successes,
     counted,
-    avg_latency_ms: latencyOfRecord({
+    avg_latency_ms: computeRecordLatency({
       successes,
       counted,
       trustScore: trust_score,
@@ -58,6 +58,6 @@ export function candidateOf(
   };
 }
 
-export function listingIn(row: Pick<ProfileRow, "listing">): ListingBody | undefined {
+export function parseListing(row: Pick<ProfileRow, "listing">): ListingBody | undefined {
   return row.listing === null ? undefined : (JSON.parse(row.listing) as ListingBody);
 }

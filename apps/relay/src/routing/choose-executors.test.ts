@@ -1,14 +1,20 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller, submit, taskAt } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  submitTask,
+  getTaskAt,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
 let target: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, target] = [await buyer(t, 1_000), await t.agent()];
+  [boss, target] = [await createBuyer(t, 1_000), await t.createAgent()];
 });
 afterEach(() => t.close());
 
@@ -17,8 +23,11 @@ async function chosen(
   body: Record<string, unknown>,
   required = ["summarise"],
 ): Promise<string | null> {
-  const task = await delegate(t, boss, target, { required_capabilities: required, ...body });
-  const { assigned_to } = await taskAt(t, task.path);
+  const task = await submitAcceptedTask(t, boss, target, {
+    required_capabilities: required,
+    ...body,
+  });
+  const { assigned_to } = await getTaskAt(t, task.path);
   await t.as(boss, "POST", `${task.path}/cancel`);
   return assigned_to;
 }
@@ -26,8 +35,8 @@ async function chosen(
 /** Lets somebody gain the boss's trust. */
 async function commend(worker: TestAgent, times = 1): Promise<void> {
   for (let i = 0; i < times; i++) {
-    const task = await delegate(t, boss, worker);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
   }
 }
 
@@ -35,10 +44,10 @@ const drive = (exploration_drive: number) => ({ exploration_drive });
 
 describe("scored routing", () => {
   test("chooses the best of those who have all the capabilities, and says why", async () => {
-    const [plain, known] = [await seller(t, 1), await seller(t, 1)];
-    await seller(t, { translate: 0 });
+    const [plain, known] = [await createSeller(t, 1), await createSeller(t, 1)];
+    await createSeller(t, { translate: 0 });
     await commend(known);
-    const answer = await submit(t, boss, target, { required_capabilities: ["summarise"] });
+    const answer = await submitTask(t, boss, target, { required_capabilities: ["summarise"] });
     expect(answer.body["routing_choice"]).toMatchObject({
       selected_agent: known.agentId,
       routing_paths: [["self", known.agentId]],
@@ -48,11 +57,11 @@ describe("scored routing", () => {
   });
 
   test("asks for every capability of a task, and its price is their sum", async () => {
-    await seller(t, { summarise: 1 });
-    await seller(t, { translate: 1 });
-    const both = await seller(t, { summarise: 1.5, translate: 2.25, other: 9 });
+    await createSeller(t, { summarise: 1 });
+    await createSeller(t, { translate: 1 });
+    const both = await createSeller(t, { summarise: 1.5, translate: 2.25, other: 9 });
     const required_capabilities = ["summarise", "translate"];
-    const answer = await submit(t, boss, target, { required_capabilities });
+    const answer = await submitTask(t, boss, target, { required_capabilities });
     expect(answer.body).toMatchObject({
       routing_choice: { selected_agent: both.agentId, alternatives_considered: 0 },
       estimated_cost: 3.75,
@@ -61,14 +70,14 @@ describe("scored routing", () => {
   });
 
   test("goes to the target where nobody can do it", async () => {
-    const answer = await submit(t, boss, target, { required_capabilities: ["unheard of"] });
+    const answer = await submitTask(t, boss, target, { required_capabilities: ["unheard of"] });
     expect(answer).toMatchObject({ status: 201, body: { routing_choice: null } });
   });
 
   test("never chooses somebody above max_budget, however many of these rank higher", async () => {
-    for (let i = 0; i < 10; i++) await commend(await seller(t, 5), 1);
-    const cheap = [await seller(t, 2), await seller(t, 2)];
-    const answer = await submit(t, boss, target, {
+    for (let i = 0; i < 10; i++) await commend(await createSeller(t, 5), 1);
+    const cheap = [await createSeller(t, 2), await createSeller(t, 2)];
+    const answer = await submitTask(t, boss, target, {
       required_capabilities: ["summarise"],
       max_budget: 2,
     });
@@ -82,7 +91,7 @@ describe("scored routing", () => {
   });
 
   test("without exploration always chooses the same, with it sometimes each of them", async () => {
-    const sellers = [await seller(t, 1), await seller(t, 2), await seller(t, 3)];
+    const sellers = [await createSeller(t, 1), await createSeller(t, 2), await createSeller(t, 3)];
     const tries = async (body: object) => {
       const seen = new Set<string | null>();
       for (let i = 0; i < 40; i++) seen.add(await chosen({ ...body }));
@@ -94,9 +103,9 @@ describe("scored routing", () => {
 
   test("whoever exploration chooses is paid its own price", async () => {
     const prices = new Map<string | null, number>();
-    for (const price of [1, 2, 3]) prices.set((await seller(t, price)).agentId, price);
+    for (const price of [1, 2, 3]) prices.set((await createSeller(t, price)).agentId, price);
     for (let i = 0; i < 20; i++) {
-      const { body } = await submit(t, boss, target, {
+      const { body } = await submitTask(t, boss, target, {
         required_capabilities: ["summarise"],
         ...drive(1),
       });
@@ -108,15 +117,15 @@ describe("scored routing", () => {
 
 describe("RT2 scored routing never chooses", () => {
   test.each([0, 1])("the submitter, with exploration %d", async (exploration) => {
-    const other = await seller(t, 5);
-    boss = await seller(t, 0);
+    const other = await createSeller(t, 5);
+    boss = await createSeller(t, 0);
     await t.deposit(boss, 1_000);
     for (let i = 0; i < 20; i++) expect(await chosen(drive(exploration))).toBe(other.agentId);
     expect(await chosen({ exclude_agents: [other.agentId], ...drive(exploration) })).toBe(null);
   });
 
   test.each([0, 1])("whom the submitter excludes, with exploration %d", async (exploration) => {
-    const [out, left] = [await seller(t, 0), await seller(t, 5)];
+    const [out, left] = [await createSeller(t, 0), await createSeller(t, 5)];
     await commend(out, 5);
     for (let i = 0; i < 20; i++) {
       const body = { exclude_agents: [out.agentId], ...drive(exploration) };
@@ -125,8 +134,8 @@ describe("RT2 scored routing never chooses", () => {
   });
 
   test("for the operator without a payer, nobody but the excluded is left out", async () => {
-    const [free, other] = [await seller(t, 0), await seller(t, 0)];
-    const submitted = await t.asMaster("POST", `/agent/${target.agentId}/task`, {
+    const [free, other] = [await createSeller(t, 0), await createSeller(t, 0)];
+    const submitted = await t.asOperator("POST", `/agent/${target.agentId}/task`, {
       prompt: "work",
       required_capabilities: ["summarise"],
       exclude_agents: [other.agentId],
@@ -138,11 +147,11 @@ describe("RT2 scored routing never chooses", () => {
 describe("A12: max_budget", () => {
   const required = { required_capabilities: ["summarise"] };
   const choiceOf = async (body: object) =>
-    (await submit(t, boss, target, { ...required, ...body })).body["routing_choice"] as object;
+    (await submitTask(t, boss, target, { ...required, ...body })).body["routing_choice"] as object;
 
   test("A12: changes neither the choice nor any of its scores when it covers the price", async () => {
-    const [cheap, known] = [await seller(t, 1), await seller(t, 2)];
-    await seller(t, 500);
+    const [cheap, known] = [await createSeller(t, 1), await createSeller(t, 2)];
+    await createSeller(t, 500);
     for (let i = 0; i < 5; i += 1) await commend(known);
     const free = await choiceOf({});
     expect(free).toMatchObject({ selected_agent: known.agentId, alternatives_considered: 2 });
@@ -160,10 +169,10 @@ describe("A12: max_budget", () => {
   });
 
   test("A12: finds the executors that it covers, however many above it rank higher", async () => {
-    const sellers = [await seller(t, 3), await seller(t, 2), await seller(t, 1)];
-    for (let i = 0; i < 10; i += 1) await commend(await seller(t, 9));
+    const sellers = [await createSeller(t, 3), await createSeller(t, 2), await createSeller(t, 1)];
+    for (let i = 0; i < 10; i += 1) await commend(await createSeller(t, 9));
     const executorsOf = async (body: object) => {
-      const task = await delegate(t, boss, target, { ...required, ...body });
+      const task = await submitAcceptedTask(t, boss, target, { ...required, ...body });
       const { body: record } = await t.as(boss, "GET", `${task.path}/routing`);
       return record["choice"] as { selected_agent: string; alternatives_considered: number };
     };

@@ -1,27 +1,33 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { replay, type RoutingRecord } from "@agent/routing-semiring";
+import { replayRanking, type RoutingRecord } from "@agent/routing-semiring";
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { decisionText } from "./decision.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { serializeDecision } from "./decision.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
 let workers: TestAgent[];
 beforeEach(async () => {
   t = await startTestRelay();
-  boss = await buyer(t, 100);
-  workers = [await seller(t, 1), await seller(t, 2), await seller(t, 3)];
+  boss = await createBuyer(t, 100);
+  workers = [await createSeller(t, 1), await createSeller(t, 2), await createSeller(t, 3)];
 });
 afterEach(() => t.close());
 
 const required = { required_capabilities: ["summarise"] };
-const hire = (more: object = {}) => delegate(t, boss, workers[0]!, { ...required, ...more });
+const hire = (more: object = {}) =>
+  submitAcceptedTask(t, boss, workers[0]!, { ...required, ...more });
 
 async function recordOf({ path }: Pick<Delegation, "path">): Promise<RoutingRecord> {
   const reply = await t.as(boss, "GET", `${path}/routing`);
@@ -39,8 +45,8 @@ describe("a scored decision can be made again", () => {
     const first = await hire({ max_budget: 3 });
     const choice = await choiceOf(first);
     for (const worker of workers.slice(1)) {
-      const task = await delegate(t, boss, worker);
-      await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+      const task = await submitAcceptedTask(t, boss, worker);
+      await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     }
     const record = await recordOf(first);
     expect(record).toMatchObject({
@@ -54,18 +60,18 @@ describe("a scored decision can be made again", () => {
       workers.map(({ agentId }) => agentId).toSorted(),
     );
     expect(record.choice).toEqual(choice);
-    expect(replay(record)).toEqual(choice);
+    expect(replayRanking(record)).toEqual(choice);
   });
 
   test("with the routes of trust that it went by", async () => {
-    const link = await buyer(t, 10);
+    const link = await createBuyer(t, 10);
     const far = workers[1]!;
     for (const [from, to] of [
       [boss, link],
       [link, far],
     ] as const) {
-      const task = await delegate(t, from, to);
-      await t.as(to, "POST", `${task.path}/result`, receiptOf(to, task));
+      const task = await submitAcceptedTask(t, from, to);
+      await t.as(to, "POST", `${task.path}/result`, createReceipt(to, task));
     }
     const task = await hire();
     const record = await recordOf(task);
@@ -73,14 +79,14 @@ describe("a scored decision can be made again", () => {
       [link.agentId, far.agentId],
       [boss.agentId, link.agentId],
     ]);
-    expect(replay(record)).toEqual(await choiceOf(task));
+    expect(replayRanking(record)).toEqual(await choiceOf(task));
   });
 
   test("whatever was explored, by its seed", async () => {
     const chosen = new Set<string>();
     for (let round = 0; round < 12; round += 1) {
       const record = await recordOf(await hire({ exploration_drive: 1 }));
-      expect(replay(record)).toEqual(record.choice);
+      expect(replayRanking(record)).toEqual(record.choice);
       chosen.add(record.choice!.selected_agent);
     }
     expect(chosen.size).toBeGreaterThan(1);
@@ -90,8 +96,8 @@ describe("a scored decision can be made again", () => {
     const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env);
-    const [payer, worker] = [await buyer(before, 10), await seller(before, 1)];
-    const { path } = await delegate(before, payer, worker, required);
+    const [payer, worker] = [await createBuyer(before, 10), await createSeller(before, 1)];
+    const { path } = await submitAcceptedTask(before, payer, worker, required);
     const kept = await before.as(payer, "GET", `${path}/routing`);
     await before.close();
     const after = await startTestRelay(env, 2);
@@ -106,11 +112,11 @@ test("candidates are as the submitter knows them, so nobody else reads them", as
   const selected = workers.find(({ agentId }) => path.includes(agentId))!;
   const refused = { status: 403, body: { code: "task.not_submitter" } };
   expect(await t.as(selected, "GET", `${path}/routing`)).toMatchObject(refused);
-  expect(await t.asMaster("GET", `${path}/routing`)).toMatchObject({ status: 200 });
+  expect(await t.asOperator("GET", `${path}/routing`)).toMatchObject({ status: 200 });
 });
 
 test("a task that nothing was scored for has no decision", async () => {
-  const { path } = await delegate(t, boss, workers[0]!);
+  const { path } = await submitAcceptedTask(t, boss, workers[0]!);
   const none = { status: 404, body: { code: "routing.not_found" } };
   expect(await t.as(boss, "GET", `${path}/routing`)).toMatchObject(none);
 });
@@ -121,21 +127,23 @@ test("a decision among more candidates than are kept keeps its choice only", asy
   const many = (count: number) =>
     Array.from({ length: count }, (_, i) => ({ ...one!, agent_id: String(i) }));
   const { recordedCandidates } = limits;
-  expect(decisionText({ ...record, candidates: many(recordedCandidates) })).toBeDefined();
-  expect(decisionText({ ...record, candidates: many(recordedCandidates + 1) })).toBeUndefined();
+  expect(serializeDecision({ ...record, candidates: many(recordedCandidates) })).toBeDefined();
+  expect(
+    serializeDecision({ ...record, candidates: many(recordedCandidates + 1) }),
+  ).toBeUndefined();
 });
 
 test("a decision goes with its task, and leaves nothing behind", async () => {
   const folder = mkdtempSync(join(tmpdir(), "relay-routing-"));
   const AGENT_DB_PATH = join(folder, "relay.db");
   const short = await startTestRelay({ AGENT_DB_PATH, AGENT_TASK_TTL_MS: "1000" });
-  const [payer, worker] = [await buyer(short, 10), await seller(short, 1)];
-  const { path } = await delegate(short, payer, worker, required);
+  const [payer, worker] = [await createBuyer(short, 10), await createSeller(short, 1)];
+  const { path } = await submitAcceptedTask(short, payer, worker, required);
   await short.clock.advance(1_000);
   await short.relay.tick();
   expect(await short.as(payer, "GET", `${path}/routing`)).toMatchObject({ status: 404 });
   await short.clock.advance(3_600_000);
-  const later = await delegate(short, payer, worker, required);
+  const later = await submitAcceptedTask(short, payer, worker, required);
   await short.relay.tick();
   await short.close();
   const db = new Sqlite(AGENT_DB_PATH, { readonly: true });

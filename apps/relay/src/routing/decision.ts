@@ -3,32 +3,32 @@ import type { RoutingRecord } from "@agent/routing-semiring";
 import { limits } from "@agent/wire";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
-import { findDecision, forgetDecisions, insertDecision } from "./decision-store.ts";
+import { findDecision, purgeDecisions, insertDecision } from "./decision-store.ts";
 
 /** The text of a decision that is kept; of one among very many candidates only the choice is. */
-export function decisionText(record: RoutingRecord | undefined): string | undefined {
+export function serializeDecision(record: RoutingRecord | undefined): string | undefined {
   return record === undefined || record.candidates.length > limits.recordedCandidates
     ? undefined
     : JSON.stringify(record);
 }
 
-export async function keepDecision(tx: Tx, task_id: string, record: string): Promise<void> {
+export async function saveDecision(tx: Tx, task_id: string, record: string): Promise<void> {
   await insertDecision(tx, { task_id, record });
 }
 
 /** The text of what a task's routing was decided by, if it is kept. */
-export async function decisionOf(read: Reader, task_id: string): Promise<string | undefined> {
+export async function findDecisionText(read: Reader, task_id: string): Promise<string | undefined> {
   return (await findDecision(read, task_id))?.record;
 }
 
-const batch = 1_000;
-const HOUR = 3_600_000;
+const BATCH_SIZE = 1_000;
+const HOUR_MS = 3_600_000;
 
 /** Forgets decisions whose tasks are gone; what is being submitted is not yet old enough. */
-export async function forgetOldDecisions({
+export async function purgeOldDecisions({
   storage,
   runtime,
 }: Pick<Services, "storage" | "runtime">): Promise<void> {
-  const old = { before: uuidV7(runtime.now() - HOUR, new Uint8Array(10)), limit: batch };
-  while ((await storage.transaction((tx) => forgetDecisions(tx, old))) === batch);
+  const old = { before: uuidV7(runtime.now() - HOUR_MS, new Uint8Array(10)), limit: BATCH_SIZE };
+  while ((await storage.transaction((tx) => purgeDecisions(tx, old))) === BATCH_SIZE);
 }

@@ -1,13 +1,20 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, holdingsOf, list, seller, submit, taskAt } from "../../test/market.ts";
+import {
+  createBuyer,
+  getAgentStates,
+  putListing,
+  createSeller,
+  submitTask,
+  getTaskAt,
+} from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  boss = await buyer(t, 10);
+  boss = await createBuyer(t, 10);
 });
 afterEach(() => t.close());
 
@@ -32,10 +39,10 @@ async function expectRefused(
   answer: () => Promise<Reply>,
   refusal: { readonly status: number; readonly code: string },
 ): Promise<void> {
-  const before = await holdingsOf(t, [boss]);
+  const before = await getAgentStates(t, [boss]);
   const { status, body } = await answer();
   expect({ status, code: body["code"] }).toEqual(refusal);
-  expect(await holdingsOf(t, [boss])).toEqual(before);
+  expect(await getAgentStates(t, [boss])).toEqual(before);
   const submitted = `/agent/${boss.agentId}/tasks?submitted_by=me`;
   expect((await t.as(boss, "GET", submitted)).body["tasks"]).toEqual([]);
 }
@@ -45,58 +52,58 @@ const targetBlocked = { status: 403, code: "task.target_blocked" };
 
 describe("B1: a priced agent works only for capabilities that it lists", () => {
   test("B1: a made-up capability buys no work of a priced agent", async () => {
-    const worker = await seller(t, 2);
+    const worker = await createSeller(t, 2);
     const wanted = { required_capabilities: ["made up"] };
-    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+    await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
   });
 
   test("B1: one capability that is not listed among listed ones is enough to refuse", async () => {
-    const worker = await seller(t, 2);
+    const worker = await createSeller(t, 2);
     const wanted = { required_capabilities: ["summarise", "made up"] };
-    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+    await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
   });
 
   test("B1: a capability that is registered is not listed by that", async () => {
-    const worker = await t.worker(2);
+    const worker = await t.createWorker(2);
     await register(worker, ["summarise", "translate"]);
     const wanted = { required_capabilities: ["translate"] };
-    await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
-    const elsewhere = await submit(t, boss, await t.agent(), wanted);
+    await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
+    const elsewhere = await submitTask(t, boss, await t.createAgent(), wanted);
     expect(elsewhere.body).toMatchObject({ routing_choice: null, estimated_cost: 0 });
   });
 
   test("B1: without money or payer the answer is 422 as well, not 402", async () => {
-    const worker = await seller(t, 2);
+    const worker = await createSeller(t, 2);
     const body = { prompt: "work", required_capabilities: ["made up"] };
-    const poor = await submit(t, await t.agent(), worker, body);
+    const poor = await submitTask(t, await t.createAgent(), worker, body);
     expect(poor).toMatchObject({ status: 422, body: { code: "task.no_candidate" } });
     const path = `/agent/${worker.agentId}/task`;
-    expect(await t.asMaster("POST", path, { ...body, max_budget: 0 })).toMatchObject({
+    expect(await t.asOperator("POST", path, { ...body, max_budget: 0 })).toMatchObject({
       status: 422,
       body: { code: "task.no_candidate" },
     });
   });
 
   test("B1: a submission to oneself follows the same rule", async () => {
-    await list(t, boss, 2);
+    await putListing(t, boss, 2);
     const wanted = { required_capabilities: ["made up"] };
-    await expectRefused(() => submit(t, boss, boss, wanted), noCandidate);
+    await expectRefused(() => submitTask(t, boss, boss, wanted), noCandidate);
   });
 
   test("B1: a target that does not list gives way to a candidate that does", async () => {
-    const [worker, other] = [await t.worker(2), await seller(t, { translate: 1 })];
+    const [worker, other] = [await t.createWorker(2), await createSeller(t, { translate: 1 })];
     await register(worker, ["summarise", "translate"]);
-    const answer = await submit(t, boss, worker, { required_capabilities: ["translate"] });
+    const answer = await submitTask(t, boss, worker, { required_capabilities: ["translate"] });
     expect(answer).toMatchObject({
       status: 201,
       body: { estimated_cost: 1, routing_choice: { alternatives_considered: 0 } },
     });
     const path = `/agent/${worker.agentId}/task/${String(answer.body["task_id"])}`;
-    expect(await taskAt(t, path)).toMatchObject({ assigned_to: other.agentId });
+    expect(await getTaskAt(t, path)).toMatchObject({ assigned_to: other.agentId });
   });
 
   test("B1: the market does not offer an agent for a capability that it only registered", async () => {
-    const worker = await t.worker(2);
+    const worker = await t.createWorker(2);
     await register(worker, ["summarise", "translate"]);
     const market = async (capability: string) =>
       (await t.as(boss, "GET", `/api/v1/market/candidates?capability=${capability}`)).body;
@@ -109,21 +116,26 @@ describe("B1: a priced agent works only for capabilities that it lists", () => {
   });
 
   test("B1: a capability that is listed without a price costs nothing, as specified", async () => {
-    const worker = await seller(t, { summarise: 2 });
+    const worker = await createSeller(t, { summarise: 2 });
     await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
       capabilities: ["summarise", "greet"],
       pricing: [{ capability: "summarise", unit_cost: 2 }],
     });
-    const answer = await submit(t, boss, worker, { required_capabilities: ["greet"] });
+    const answer = await submitTask(t, boss, worker, { required_capabilities: ["greet"] });
     expect(answer).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
     const both = { required_capabilities: ["greet", "summarise"] };
-    expect((await submit(t, boss, worker, both)).body).toMatchObject({ estimated_cost: 2 });
+    expect((await submitTask(t, boss, worker, both)).body).toMatchObject({ estimated_cost: 2 });
   });
 
   test("B1: a target without a priced listing takes any capability at price 0", async () => {
-    const targets = [await t.agent(), await seller(t, {}), await seller(t, 0), t.stranger()];
+    const targets = [
+      await t.createAgent(),
+      await createSeller(t, {}),
+      await createSeller(t, 0),
+      t.createUnknownAgent(),
+    ];
     for (const target of targets) {
-      const answer = await submit(t, boss, target, { required_capabilities: ["made up"] });
+      const answer = await submitTask(t, boss, target, { required_capabilities: ["made up"] });
       expect(answer).toMatchObject({
         status: 201,
         body: { estimated_cost: 0, routing_choice: null },
@@ -136,22 +148,22 @@ describe("B5: an excluded agent gets no task", () => {
   test.each([[undefined], [["summarise"]]])(
     "B5: an excluded target is refused with the required capabilities %j",
     async (required_capabilities) => {
-      const worker = await seller(t, 2);
+      const worker = await createSeller(t, 2);
       const wanted = { required_capabilities, exclude_agents: [worker.agentId] };
-      await expectRefused(() => submit(t, boss, worker, wanted), noCandidate);
+      await expectRefused(() => submitTask(t, boss, worker, wanted), noCandidate);
     },
   );
 
   test("B5: an excluded target that is free or unknown is refused as well", async () => {
-    for (const target of [await t.agent(), t.stranger()]) {
+    for (const target of [await t.createAgent(), t.createUnknownAgent()]) {
       const wanted = { exclude_agents: [target.agentId] };
-      await expectRefused(() => submit(t, boss, target, wanted), noCandidate);
+      await expectRefused(() => submitTask(t, boss, target, wanted), noCandidate);
     }
   });
 
   test("B5: an excluded target gives way to another candidate, and is not tried after it", async () => {
-    const [worker, other] = [await seller(t, 0), await seller(t, 0)];
-    const answer = await submit(t, boss, worker, {
+    const [worker, other] = [await createSeller(t, 0), await createSeller(t, 0)];
+    const answer = await submitTask(t, boss, worker, {
       required_capabilities: ["summarise"],
       exclude_agents: [worker.agentId],
     });
@@ -162,8 +174,8 @@ describe("B5: an excluded agent gets no task", () => {
   });
 
   test("B5: excluding somebody else leaves the target its task", async () => {
-    const [worker, other] = [await seller(t, 2), await t.agent()];
-    const answer = await submit(t, boss, worker, { exclude_agents: [other.agentId] });
+    const [worker, other] = [await createSeller(t, 2), await t.createAgent()];
+    const answer = await submitTask(t, boss, worker, { exclude_agents: [other.agentId] });
     expect(answer.status).toBe(201);
   });
 });
@@ -172,22 +184,25 @@ describe("B6: an agent that the payer blocked gets no task", () => {
   test.each([[undefined], [["summarise"]]])(
     "B6: a blocked target is refused with the required capabilities %j",
     async (required_capabilities) => {
-      const worker = await seller(t, 2);
+      const worker = await createSeller(t, 2);
       expect((await block(worker)).status).toBe(200);
-      await expectRefused(() => submit(t, boss, worker, { required_capabilities }), targetBlocked);
+      await expectRefused(
+        () => submitTask(t, boss, worker, { required_capabilities }),
+        targetBlocked,
+      );
     },
   );
 
   test("B6: without money the answer is 403 as well, not 402", async () => {
-    const worker = await seller(t, 20);
+    const worker = await createSeller(t, 20);
     await block(worker);
-    await expectRefused(() => submit(t, boss, worker), targetBlocked);
+    await expectRefused(() => submitTask(t, boss, worker), targetBlocked);
   });
 
   test("B6: a blocked target gives way to another candidate", async () => {
-    const [worker, other] = [await seller(t, 2), await seller(t, 2)];
+    const [worker, other] = [await createSeller(t, 2), await createSeller(t, 2)];
     await block(worker);
-    const answer = await submit(t, boss, worker, { required_capabilities: ["summarise"] });
+    const answer = await submitTask(t, boss, worker, { required_capabilities: ["summarise"] });
     expect(answer).toMatchObject({
       status: 201,
       body: { routing_choice: { selected_agent: other.agentId } },
@@ -195,21 +210,21 @@ describe("B6: an agent that the payer blocked gets no task", () => {
   });
 
   test("B6: a block counts for the agent that set it and for nobody else", async () => {
-    const [worker, other] = [await seller(t, 2), await buyer(t, 10)];
+    const [worker, other] = [await createSeller(t, 2), await createBuyer(t, 10)];
     await block(worker);
-    expect((await submit(t, other, worker)).status).toBe(201);
-    const unpaid = await t.asMaster("POST", `/agent/${(await t.agent()).agentId}/task`, {
+    expect((await submitTask(t, other, worker)).status).toBe(201);
+    const unpaid = await t.asOperator("POST", `/agent/${(await t.createAgent()).agentId}/task`, {
       prompt: "work",
     });
     expect(unpaid.status).toBe(201);
   });
 
   test("B6: the operator who submits for an agent is held to that agent's blocks", async () => {
-    const worker = await seller(t, 2);
+    const worker = await createSeller(t, 2);
     await block(worker);
     const path = `/agent/${worker.agentId}/task`;
     await expectRefused(
-      () => t.asMaster("POST", path, { prompt: "work", submitted_by: boss.agentId }),
+      () => t.asOperator("POST", path, { prompt: "work", submitted_by: boss.agentId }),
       targetBlocked,
     );
   });

@@ -1,18 +1,22 @@
-import { targetEligibility, type RoutingRecord, type TargetRefusal } from "@agent/routing-semiring";
+import {
+  checkTargetEligibility,
+  type RoutingRecord,
+  type TargetRefusal,
+} from "@agent/routing-semiring";
 import { refuse, type Refusal, type RoutingChoice, type SubmitTaskBody } from "@agent/wire";
 import { locateAgent, type RemoteTarget } from "../federation/locate-agent.ts";
-import { refuseOtherKey } from "../agents/refuse-key.ts";
+import { checkTargetKey } from "../agents/refuse-key.ts";
 import type { Attempt } from "./attempt.ts";
-import { chooseExecutors, type ChooseServices } from "./choose-executors.ts";
-import { priceOf } from "./price.ts";
+import { rankExecutors, type ExecutorServices } from "./choose-executors.ts";
+import { getTaskPrice } from "./price.ts";
 
-export interface SubmittedTo {
+export interface ExecutorRequest {
   readonly targetId: string;
   readonly payerId: string | null;
   readonly body: SubmitTaskBody;
 }
 
-type Executors =
+type SelectedExecutors =
   | {
       readonly ok: true;
       readonly attempts: readonly [Attempt, ...Attempt[]];
@@ -28,15 +32,15 @@ type ExecutorRefusal = TargetRefusal | "task.id_conflict" | "agent.not_found";
  * itself after or instead of them. Every executor has passed the same rule, so that no later one works
  * for less than it asks for.
  */
-export async function executorsFor(
-  services: ChooseServices,
-  { targetId, payerId, body }: SubmittedTo,
-): Promise<Executors> {
+export async function selectExecutors(
+  services: ExecutorServices,
+  { targetId, payerId, body }: ExecutorRequest,
+): Promise<SelectedExecutors> {
   const required = body.required_capabilities ?? [];
-  const target = await targetOf(services, { targetId, payerId, body });
+  const target = await checkTarget(services, { targetId, payerId, body });
   // A token names its only executor, so there is nothing to choose.
-  if (required.length === 0 || body.delegation_token !== undefined) return targetAlone(target);
-  const { executors, choice, record } = await chooseExecutors(services, {
+  if (required.length === 0 || body.delegation_token !== undefined) return targetOnly(target);
+  const { executors, choice, record } = await rankExecutors(services, {
     payerId,
     required,
     excluded: body.exclude_agents ?? [],
@@ -45,29 +49,29 @@ export async function executorsFor(
     pinned: { agentId: targetId, publicKey: body.public_key },
   });
   const [first, ...others] = executors;
-  if (first === undefined) return targetAlone(target);
+  if (first === undefined) return targetOnly(target);
   const isRanked = executors.some(({ agent_id }) => agent_id === targetId);
-  const inTurn = target.ok && !isRanked ? [...others, target.attempt] : others;
+  const ordered = target.ok && !isRanked ? [...others, target.attempt] : others;
   // No executor is tried at a price above the one that the payer was told.
-  const later = inTurn.filter(({ charge }) => charge <= first.charge);
-  return { ok: true, attempts: [first, ...later], choice, record };
+  const fallbacks = ordered.filter(({ charge }) => charge <= first.charge);
+  return { ok: true, attempts: [first, ...fallbacks], choice, record };
 }
 
 type Target = { readonly ok: true; readonly attempt: Attempt } | Refusal<ExecutorRefusal>;
 
-function targetAlone(target: Target): Executors {
+function targetOnly(target: Target): SelectedExecutors {
   return target.ok ? { ok: true, attempts: [target.attempt], choice: null } : target;
 }
 
 /** The target with its price, or why it gets no task of this payer. */
-async function targetOf(
-  services: ChooseServices,
-  { targetId, payerId, body }: SubmittedTo,
+async function checkTarget(
+  services: ExecutorServices,
+  { targetId, payerId, body }: ExecutorRequest,
 ): Promise<Target> {
-  const quote = await quoteOf(services, targetId, body);
+  const quote = await getQuote(services, targetId, body);
   if ("ok" in quote) return quote;
   const { charge: price, ...target } = quote;
-  const eligible = targetEligibility({
+  const eligible = checkTargetEligibility({
     isBlocked: services.trustGraph.isBlocked(payerId, targetId),
     isExcluded: body.exclude_agents?.includes(targetId) === true,
     price,
@@ -77,14 +81,14 @@ async function targetOf(
 }
 
 /** What the target asks for the task, here or at the relay that it belongs to. */
-async function quoteOf(
-  services: ChooseServices,
+async function getQuote(
+  services: ExecutorServices,
   targetId: string,
   body: SubmitTaskBody,
 ): Promise<RemoteTarget | Refusal<"task.id_conflict" | "agent.not_found">> {
   const { federation, storage } = services;
   const required = body.required_capabilities ?? [];
-  const charge = await priceOf(storage.read, targetId, required);
+  const charge = await getTaskPrice(storage.read, targetId, required);
   const local = { agent_id: targetId, charge };
   const pinned = { agentId: targetId, publicKey: body.public_key };
   // Tokens do not cross relays.
@@ -92,5 +96,5 @@ async function quoteOf(
     federation === undefined || body.delegation_token !== undefined
       ? undefined
       : await locateAgent({ ...services, federation }, pinned, required);
-  return remote ?? (await refuseOtherKey(storage.read, pinned)) ?? local;
+  return remote ?? (await checkTargetKey(storage.read, pinned)) ?? local;
 }

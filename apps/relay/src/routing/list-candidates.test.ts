@@ -1,8 +1,8 @@
 import type { TestAgent } from "@agent/testkit";
 import type { MarketCandidate } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, list, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, putListing, createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -14,7 +14,7 @@ const path = (query: string) => `/api/v1/market/candidates?${query}`;
 
 async function candidates(query = "", reader?: TestAgent): Promise<MarketCandidate[]> {
   const to = path(`capability=summarise&${query}`);
-  const answer = await (reader ? t.as(reader, "GET", to) : t.asMaster("GET", to));
+  const answer = await (reader ? t.as(reader, "GET", to) : t.asOperator("GET", to));
   expect(answer.status).toBe(200);
   return answer.body["candidates"] as MarketCandidate[];
 }
@@ -22,13 +22,13 @@ async function candidates(query = "", reader?: TestAgent): Promise<MarketCandida
 const ids = (entries: readonly MarketCandidate[]) => entries.map(({ agent_id }) => agent_id);
 
 async function work(boss: TestAgent, worker: TestAgent, status: "completed" | "failed") {
-  const task = await delegate(t, boss, worker);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, { status }));
+  const task = await submitAcceptedTask(t, boss, worker);
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, { status }));
 }
 
 describe("the market", () => {
   test("shows of a candidate its scores, its listing and whether it can be had now", async () => {
-    const worker = await t.worker(2);
+    const worker = await t.createWorker(2);
     const [candidate] = await candidates("max_budget=4");
     expect(candidate).toEqual({
       agent_id: worker.agentId,
@@ -56,8 +56,8 @@ describe("the market", () => {
   });
 
   test("ranks everybody with the capability and nobody else, one of them selected", async () => {
-    const workers = [await seller(t, 3), await seller(t, 1), await seller(t, 2)];
-    await seller(t, { paint: 1 });
+    const workers = [await createSeller(t, 3), await createSeller(t, 1), await createSeller(t, 2)];
+    await createSeller(t, { paint: 1 });
     const ranked = await candidates();
     expect(ids(ranked)).toEqual([1, 2, 0].map((i) => workers[i]?.agentId));
     expect(ranked.map(({ selected }) => selected)).toEqual([true, false, false]);
@@ -66,12 +66,12 @@ describe("the market", () => {
   });
 
   test("orders equals by their id", async () => {
-    const workers = [await seller(t, 1), await seller(t, 1), await seller(t, 1)];
+    const workers = [await createSeller(t, 1), await createSeller(t, 1), await createSeller(t, 1)];
     expect(ids(await candidates())).toEqual(workers.map(({ agentId }) => agentId).toSorted());
   });
 
   test("shows who is above the budget and selects only who is not", async () => {
-    const [dear, cheap] = [await t.worker(5), await seller(t, 1)];
+    const [dear, cheap] = [await t.createWorker(5), await createSeller(t, 1)];
     const rows = await candidates("max_budget=2");
     const row = (of: TestAgent) => rows.find(({ agent_id }) => agent_id === of.agentId);
     expect(row(dear)).toMatchObject({ affordable: false, selected: false });
@@ -80,14 +80,14 @@ describe("the market", () => {
   });
 
   test("never selects the one who asks", async () => {
-    const [asking, other] = [await seller(t, 1), await seller(t, 9)];
+    const [asking, other] = [await createSeller(t, 1), await createSeller(t, 9)];
     const rows = await candidates("", asking);
     expect(rows.find(({ selected }) => selected)?.agent_id).toBe(other.agentId);
   });
 
   test("counts the asking agent's own experience, and for strangers what was paid for", async () => {
-    const [boss, stranger] = [await buyer(t, 100), await t.agent()];
-    const [good, bad] = [await seller(t, 1), await seller(t, 1)];
+    const [boss, stranger] = [await createBuyer(t, 100), await t.createAgent()];
+    const [good, bad] = [await createSeller(t, 1), await createSeller(t, 1)];
     for (let i = 0; i < 3; i += 1) {
       await work(boss, good, "completed");
       await work(boss, bad, "failed");
@@ -104,9 +104,9 @@ describe("the market", () => {
   });
 
   test("CR8 gives figures from 0 to 1 for prices of every size, free ones and guarantees", async () => {
-    for (const price of [0, 0.000001, 1, 1e9]) await seller(t, price);
-    const odd = await t.agent();
-    await list(t, odd, {});
+    for (const price of [0, 0.000001, 1, 1e9]) await createSeller(t, price);
+    const odd = await t.createAgent();
+    await putListing(t, odd, {});
     await t.as(odd, "POST", `/api/v1/agents/${odd.agentId}/listing`, {
       capabilities: ["summarise"],
       sla: { max_latency_ms: 1e308, availability_guarantee: 0 },
@@ -123,7 +123,7 @@ describe("the market", () => {
   });
 
   test("lists as many as are asked for, the best ones", async () => {
-    for (const price of [3, 1, 2]) await seller(t, price);
+    for (const price of [3, 1, 2]) await createSeller(t, price);
     const all = await candidates();
     expect(await candidates("limit=2")).toEqual(all.slice(0, 2));
   });
@@ -140,17 +140,17 @@ describe("the market", () => {
     "capability=a&max_budget=1e3",
     "capability=a&max_budget=1000000001",
   ])("CR11 refuses the query %j", async (query) => {
-    expect(await t.asMaster("GET", path(query))).toMatchObject({
+    expect(await t.asOperator("GET", path(query))).toMatchObject({
       status: 400,
       body: { code: "request.invalid" },
     });
   });
 
   test("answers nobody for a capability that nobody has", async () => {
-    await seller(t, 1);
+    await createSeller(t, 1);
     for (const capability of ["paint", "SUMMARISE", "__proto__", "%"]) {
       const query = `capability=${encodeURIComponent(capability)}`;
-      expect((await t.asMaster("GET", path(query))).body).toEqual({ candidates: [] });
+      expect((await t.asOperator("GET", path(query))).body).toEqual({ candidates: [] });
     }
   });
 });

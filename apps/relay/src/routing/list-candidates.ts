@@ -6,11 +6,11 @@ import {
   type Operations,
   type QueryOf,
 } from "@agent/wire";
-import { readerOf } from "../agents/discover.ts";
-import { profilesWith } from "../agents/profile-store.ts";
+import { toReaderId } from "../agents/discover.ts";
+import { listProfilesByCapability } from "../agents/profile-store.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
-import { candidateOf, listingIn } from "./candidates.ts";
+import { buildCandidate, parseListing } from "./candidates.ts";
 
 /** Everybody with a capability, as scored routing would rank them for this caller. */
 export async function listCandidates(
@@ -23,13 +23,16 @@ export async function listCandidates(
   query: QueryOf<Operations["listCandidates"]>,
   caller: Caller,
 ): Promise<Answer<Operations["listCandidates"]>> {
-  const reader = readerOf(caller);
+  const reader = toReaderId(caller);
   const required = [query.capability];
-  const rows = await profilesWith(storage.read, { reader, capability: query.capability });
+  const rows = await listProfilesByCapability(storage.read, {
+    reader,
+    capability: query.capability,
+  });
   const now = runtime.now();
   const offers = new Map(
     rows.flatMap((row) => {
-      const candidate = candidateOf(row, required, connections, now);
+      const candidate = buildCandidate(row, required, connections, now);
       return candidate === undefined ? [] : [[row.agent_id, { row, candidate }] as const];
     }),
   );
@@ -40,7 +43,7 @@ export async function listCandidates(
       from: reader === "" ? "self" : reader,
       avoided: trustGraph.blockedBy(reader),
       requiredCapabilities: required,
-      limit: query.limit ?? limits.pageDefault,
+      limit: query.limit ?? limits.defaultPageSize,
       ...(query.max_budget !== undefined && { maxBudget: query.max_budget }),
     },
   );
@@ -48,7 +51,7 @@ export async function listCandidates(
     const offer = offers.get(entry.agent_id);
     if (offer === undefined) return [];
     const { row, candidate } = offer;
-    const listing = listingIn(row);
+    const listing = parseListing(row);
     return [
       {
         agent_id: entry.agent_id,

@@ -4,7 +4,7 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED, UNKNOWN } from "../trust/levels.ts";
-import { putTrust } from "../trust/store.ts";
+import { saveTrustRecord } from "../trust/store.ts";
 import { loadTrustGraph } from "./trust-graph.ts";
 
 let storage: Storage;
@@ -33,7 +33,7 @@ test("every stored record is an edge, however many pages they fill", async () =>
   const count = 20_001;
   await storage.transaction(async (tx) => {
     for (let i = 0; i < count; i++) {
-      await putTrust(tx, record(`payer ${i % 7}`, `worker ${i}`, UNKNOWN));
+      await saveTrustRecord(tx, record(`payer ${i % 7}`, `worker ${i}`, UNKNOWN));
     }
   });
   const edges = (await loadTrustGraph(storage.read)).graph.edges();
@@ -41,7 +41,7 @@ test("every stored record is an edge, however many pages they fill", async () =>
 });
 
 test("an edge goes from delegator to executor and carries the level's score alone", async () => {
-  await storage.transaction((tx) => putTrust(tx, record("payer", "worker", 4)));
+  await storage.transaction((tx) => saveTrustRecord(tx, record("payer", "worker", 4)));
   const { graph } = await loadTrustGraph(storage.read);
   expect(graph.edges()).toEqual([
     { from: "payer", to: "worker", trust: 0.9, cost: 0, latency: 0, reliability: 1 },
@@ -55,7 +55,7 @@ test("a record that changes takes the place of the one before", async () => {
 });
 
 test("RT2 whom a payer blocks is blocked for that payer alone, and only in that direction", async () => {
-  await storage.transaction((tx) => putTrust(tx, record("payer", "worker", BLOCKED)));
+  await storage.transaction((tx) => saveTrustRecord(tx, record("payer", "worker", BLOCKED)));
   const trustGraph = await loadTrustGraph(storage.read);
   expect(trustGraph.isBlocked("payer", "worker")).toBe(true);
   expect(trustGraph.isBlocked("worker", "payer")).toBe(false);

@@ -1,8 +1,8 @@
 import { Graph } from "@agent/routing-semiring";
 import type { Reader } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
-import { BLOCKED, scoreOf } from "../trust/levels.ts";
-import { trustPage, type TrustPair } from "../trust/store.ts";
+import { BLOCKED, scoreOfLevel } from "../trust/levels.ts";
+import { listTrustPage, type TrustPair } from "../trust/store.ts";
 
 type TrustEdge = Pick<TrustRecordRow, "agent_id" | "remote_agent_id" | "trust_level">;
 
@@ -18,17 +18,17 @@ export interface TrustGraph {
   remove(pair: TrustPair): void;
 }
 
-const page = 10_000;
-const nobody: ReadonlySet<string> = new Set();
+const PAGE_SIZE = 10_000;
+const noAgents: ReadonlySet<string> = new Set();
 
 export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
   const trustGraph = createTrustGraph();
   let after = { agent_id: "", remote_agent_id: "" };
   for (;;) {
-    const records = await trustPage(read, after, page);
+    const records = await listTrustPage(read, after, PAGE_SIZE);
     for (const record of records) trustGraph.update(record);
     const last = records.at(-1);
-    if (last === undefined || records.length < page) return trustGraph;
+    if (last === undefined || records.length < PAGE_SIZE) return trustGraph;
     after = last;
   }
 }
@@ -37,7 +37,7 @@ export async function loadTrustGraph(read: Reader): Promise<TrustGraph> {
 function createTrustGraph(): TrustGraph {
   const graph = new Graph();
   const blocked = new Map<string, Set<string>>();
-  const blockedBy = (agentId: string | null) => blocked.get(agentId ?? "") ?? nobody;
+  const blockedBy = (agentId: string | null) => blocked.get(agentId ?? "") ?? noAgents;
   return {
     graph,
     blockedBy,
@@ -49,7 +49,7 @@ function createTrustGraph(): TrustGraph {
         const all = blocked.get(agent_id) ?? new Set();
         blocked.set(agent_id, all.add(remote_agent_id));
       }
-      const figures = { trust: scoreOf(trust_level), cost: 0, latency: 0, reliability: 1 };
+      const figures = { trust: scoreOfLevel(trust_level), cost: 0, latency: 0, reliability: 1 };
       const added = graph.addEdge(agent_id, remote_agent_id, figures);
       if (!added.ok) throw new Error(`trust edge refused: ${added.code}`);
     },

@@ -11,21 +11,25 @@ import {
 } from "node:fs";
 import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
-import { refusalOf, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
-import { lockFile } from "./file-lock.ts";
+import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
+import { acquireFileLock } from "./file-lock.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { migrate, type Migration } from "./migrate.ts";
 
-export type Copied = { readonly ok: true } | DatabaseRefusal;
+export type CopyResult = { readonly ok: true } | DatabaseRefusal;
 
 /**
  * Writes what a database holds at one moment into a new file, also while a relay writes on. The file
  * appears whole and checked, or not at all.
  */
-export function backupDatabase(path: string, to: string, migrations: readonly Migration[]): Copied {
-  const inspected = requireDatabase(path, migrations);
+export function backupDatabase(
+  path: string,
+  to: string,
+  migrations: readonly Migration[],
+): CopyResult {
+  const inspected = checkDatabase(path, migrations);
   if (!inspected.ok) return inspected;
-  return writeWhole(to, migrations, (draft) => {
+  return writeAtomically(to, migrations, (draft) => {
     const db = new Sqlite(path, { readonly: true, timeout: 5_000 });
     try {
       // One read transaction: what is committed meanwhile is not in it.
@@ -46,10 +50,10 @@ export function restoreDatabase(
   path: string,
   migrations: readonly Migration[],
   now: number,
-): Copied {
-  const inspected = requireDatabase(from, migrations);
+): CopyResult {
+  const inspected = checkDatabase(from, migrations);
   if (!inspected.ok) return inspected;
-  const lock = lockFile(`${path}-lock`);
+  const lock = acquireFileLock(`${path}-lock`);
   if (lock === undefined) return refuseDatabase("database.locked", `${path} is in use by a relay`);
   try {
     const log = `${path}-wal`;
@@ -57,7 +61,7 @@ export function restoreDatabase(
       return refuseDatabase("database.exists", `${log} belongs to another database`);
     }
     for (const file of [log, `${path}-shm`]) rmSync(file, { force: true });
-    return writeWhole(path, migrations, (draft) => {
+    return writeAtomically(path, migrations, (draft) => {
       copyFileSync(from, draft);
       beginIncarnation(draft, migrations, now);
     });
@@ -89,7 +93,7 @@ function beginIncarnation(path: string, migrations: readonly Migration[], now: n
 }
 
 /** Whether a file is a whole database of a relay, index by index. */
-export function requireDatabase(path: string, migrations: readonly Migration[]): Copied {
+export function checkDatabase(path: string, migrations: readonly Migration[]): CopyResult {
   const inspected = inspectDatabase({ path, migrations, check: "full" });
   if (!inspected.ok) return inspected;
   return inspected.exists
@@ -97,11 +101,11 @@ export function requireDatabase(path: string, migrations: readonly Migration[]):
     : refuseDatabase("database.missing", `${path} does not exist`);
 }
 
-function writeWhole(
+function writeAtomically(
   to: string,
   migrations: readonly Migration[],
   write: (draft: string) => void,
-): Copied {
+): CopyResult {
   if (existsSync(to)) return refuseDatabase("database.exists", `${to} exists already`);
   const draft = `${to}-partial`;
   try {
@@ -112,18 +116,18 @@ function writeWhole(
     chmodSync(draft, 0o600);
     const whole = inspectDatabase({ path: draft, migrations, check: "full" });
     if (!whole.ok) return whole;
-    flush(draft);
+    syncFile(draft);
     renameSync(draft, to);
-    flush(dirname(to));
+    syncFile(dirname(to));
     return { ok: true };
   } catch (error) {
-    return refusalOf(error, to);
+    return toDatabaseRefusal(error, to);
   } finally {
     rmSync(draft, { force: true });
   }
 }
 
-function flush(path: string): void {
+function syncFile(path: string): void {
   const file = openSync(path, "r");
   fsyncSync(file);
   closeSync(file);

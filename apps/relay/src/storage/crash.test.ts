@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openStorage } from "./open.ts";
-import { prepare, sql } from "./prepared.ts";
+import { compile, sql } from "./prepared.ts";
 
 const migrations = [
   {
@@ -42,7 +42,7 @@ const program = `
   })();
 `;
 
-const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+const ids = compile()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
 
 let directory: string;
 let path: string;

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import Sqlite from "better-sqlite3";
 
 /** "ARLY" in the file's header: tells a relay's database from any other SQLite file. */
-export const applicationId = 0x41524c59;
+export const APPLICATION_ID = 0x41524c59;
 
 /**
  * Makes a database without tables that only its owner can read; SQLite gives `-wal` and `-shm` the
@@ -11,7 +11,7 @@ export const applicationId = 0x41524c59;
  */
 export function createDatabase(path: string): void {
   const empty = new Sqlite(":memory:");
-  empty.pragma(`application_id = ${applicationId}`);
+  empty.pragma(`application_id = ${APPLICATION_ID}`);
   const bytes = empty.serialize();
   empty.close();
 

@@ -1,4 +1,4 @@
-import { isOutage, sqliteCode } from "./sqlite-error.ts";
+import { isOutage, getSqliteCode } from "./sqlite-error.ts";
 
 /** Why a database file cannot be used; each stops the start. */
 export type DatabaseCode =
@@ -22,9 +22,9 @@ export function refuseDatabase(code: DatabaseCode, detail: string): DatabaseRefu
 }
 
 /** Names what the system or SQLite could not do with the file; anything else is a bug, thrown on. */
-export function refusalOf(error: unknown, path: string): DatabaseRefusal {
+export function toDatabaseRefusal(error: unknown, path: string): DatabaseRefusal {
   const detail = `${path}: ${error instanceof Error ? error.message : String(error)}`;
-  const code = sqliteCode(error);
+  const code = getSqliteCode(error);
   if (code === "SQLITE_NOTADB") return refuseDatabase("database.foreign", detail);
   if (code === "SQLITE_CORRUPT") return refuseDatabase("database.damaged", detail);
   if (code === "SQLITE_BUSY") return refuseDatabase("database.locked", detail);

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import Sqlite from "better-sqlite3";
-import { sqliteCode } from "./sqlite-error.ts";
+import { getSqliteCode } from "./sqlite-error.ts";
 
 export interface FileLock {
   readonly release: () => void;
@@ -11,21 +11,21 @@ export interface FileLock {
  * one holds it. SQLite locks the file with the system's own locks, which also end with a process
  * that was killed, so a lock is never left behind.
  */
-export function lockFile(path: string): FileLock | undefined {
-  createPrivately(path);
+export function acquireFileLock(path: string): FileLock | undefined {
+  createPrivateFile(path);
   const holder = new Sqlite(path, { timeout: 0 });
   try {
     holder.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   } catch (error) {
     holder.close();
-    if (sqliteCode(error) === "SQLITE_BUSY") return undefined;
+    if (getSqliteCode(error) === "SQLITE_BUSY") return undefined;
     throw error;
   }
   return { release: () => void holder.close() };
 }
 
 /** An existing file is not opened: closing it would drop the locks this process holds on it. */
-function createPrivately(path: string): void {
+function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch (error) {

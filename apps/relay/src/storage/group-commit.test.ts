@@ -4,9 +4,9 @@ import { join } from "node:path";
 import Sqlite, { type Database } from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createGroupCommit, type GroupCommit, type Unit } from "./group-commit.ts";
+import { createGroupCommit, type GroupCommit, type CommitUnit } from "./group-commit.ts";
 import { openStorage } from "./open.ts";
-import { p, prepare, sql } from "./prepared.ts";
+import { param, compile, sql } from "./prepared.ts";
 import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 import type { Reader, Storage, Tx } from "./storage.ts";
@@ -16,14 +16,14 @@ const schema = `
   CREATE TABLE purses (name TEXT PRIMARY KEY, amount INTEGER NOT NULL) STRICT;
   INSERT INTO purses VALUES ('left', 1000), ('right', 0);`;
 
-const insert = prepare<{ id: number; text: string }>()(
-  sql<never>`INSERT INTO notes (id, text) VALUES (${p("id")}, ${p("text")})`,
+const insert = compile<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes (id, text) VALUES (${param("id")}, ${param("text")})`,
 );
-const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
-const add = prepare<{ name: string; amount: number }>()(
-  sql<never>`UPDATE purses SET amount = amount + ${p("amount")} WHERE name = ${p("name")}`,
+const ids = compile()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+const add = compile<{ name: string; amount: number }>()(
+  sql<never>`UPDATE purses SET amount = amount + ${param("amount")} WHERE name = ${param("name")}`,
 );
-const purses = prepare()(
+const purses = compile()(
   sql<{ left: number; right: number }>`
     SELECT (SELECT amount FROM purses WHERE name = 'left') AS "left",
       (SELECT amount FROM purses WHERE name = 'right') AS "right"`,
@@ -52,7 +52,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     outside = new Sqlite(path, { timeout: 0 });
     runs = 0;
     meanwhile = () => {};
-    const unit: Unit = {
+    const unit: CommitUnit = {
       begin() {
         if (runs === 1) meanwhile();
         db.exec("BEGIN IMMEDIATE");
@@ -63,7 +63,7 @@ describe("between the two runs of a batch, of which one job is to be undone,", (
     };
     const statements = new Statements(db);
     group = createGroupCommit(db, statements, unit);
-    read = createReader(db, statements, group.between);
+    read = createReader(db, statements, group.runBetweenBatches);
   });
   afterEach(async () => {
     await group.close();

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import Sqlite, { type Database } from "better-sqlite3";
-import { applicationId } from "./create-database.ts";
-import { refusalOf, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
-import { appliedMigrations, migrate, type Migration } from "./migrate.ts";
+import { APPLICATION_ID } from "./create-database.ts";
+import { toDatabaseRefusal, refuseDatabase, type DatabaseRefusal } from "./database-refusal.ts";
+import { listAppliedMigrations, migrate, type Migration } from "./migrate.ts";
 
 export type Inspection =
   | { readonly ok: true; readonly exists: boolean; readonly applied: readonly string[] }
@@ -32,22 +32,22 @@ export function inspectDatabase({ path, migrations, check = "quick" }: InspectOp
     if (file.size === 0) return refuseDatabase("database.damaged", `${path} is empty`);
     const db = new Sqlite(path, { readonly: true, timeout: 50 });
     try {
-      return inspect(db, path, migrations, check);
+      return inspectOpened(db, path, migrations, check);
     } finally {
       db.close();
     }
   } catch (error) {
-    return refusalOf(error, path);
+    return toDatabaseRefusal(error, path);
   }
 }
 
-function inspect(
+function inspectOpened(
   db: Database,
   path: string,
   migrations: readonly Migration[],
   check: "quick" | "full",
 ): Inspection {
-  if (db.pragma("application_id", { simple: true }) !== applicationId) {
+  if (db.pragma("application_id", { simple: true }) !== APPLICATION_ID) {
     return refuseDatabase("database.foreign", `${path} is not a database of a relay`);
   }
   const fault = db.pragma(check === "full" ? "integrity_check(1)" : "quick_check(1)", {
@@ -55,13 +55,13 @@ function inspect(
   });
   if (fault !== "ok") return refuseDatabase("database.damaged", `${path}: ${String(fault)}`);
 
-  const applied = appliedMigrations(db);
+  const applied = listAppliedMigrations(db);
   const unknown = applied.find((id, at) => migrations[at]?.id !== id);
   if (unknown !== undefined) {
     const detail = `${path} has the migration ${unknown}, which this version does not know`;
     return refuseDatabase("database.newer", detail);
   }
-  const missing = missingParts(db, migrations.slice(0, applied.length));
+  const missing = listMissingObjects(db, migrations.slice(0, applied.length));
   if (missing.length > 0) {
     return refuseDatabase("database.damaged", `${path} lacks ${missing.join(", ")}`);
   }
@@ -69,19 +69,19 @@ function inspect(
 }
 
 /** Compares with a fresh database of the same age; what an operator added does not matter. */
-function missingParts(db: Database, migrations: readonly Migration[]): string[] {
+function listMissingObjects(db: Database, migrations: readonly Migration[]): string[] {
   const fresh = new Sqlite(":memory:");
   try {
     migrate(fresh, migrations);
-    const present = new Set(parts(db));
-    return parts(fresh).filter((part) => !present.has(part));
+    const present = new Set(listSchemaObjects(db));
+    return listSchemaObjects(fresh).filter((part) => !present.has(part));
   } finally {
     fresh.close();
   }
 }
 
 /** Tables with their columns, indexes, triggers and views. */
-function parts(db: Database): string[] {
+function listSchemaObjects(db: Database): string[] {
   const objects = db.prepare("SELECT type || ' ' || name FROM sqlite_schema").pluck().all();
   const columns = db
     .prepare(

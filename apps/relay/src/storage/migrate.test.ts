@@ -1,6 +1,6 @@
 import Sqlite, { type Database } from "better-sqlite3";
 import { describe, expect, test } from "vitest";
-import { appliedMigrations, migrate, migrationStatus, type Migration } from "./migrate.ts";
+import { listAppliedMigrations, migrate, toMigrationStatus, type Migration } from "./migrate.ts";
 
 const migrations: Migration[] = [
   { id: "001-owners", sql: "CREATE TABLE owners (name TEXT PRIMARY KEY) STRICT" },
@@ -30,7 +30,7 @@ describe("migrate", () => {
     expect(migrate(db, migrations.slice(0, 1))).toEqual(ids.slice(0, 1));
     expect(migrate(db, migrations)).toEqual(ids.slice(1));
     expect(migrate(db, migrations)).toEqual([]);
-    expect(appliedMigrations(db)).toEqual(ids);
+    expect(listAppliedMigrations(db)).toEqual(ids);
   });
 
   test.each([0, 1, 2, 3])("from version %i comes to the schema of a fresh database", (version) => {
@@ -60,12 +60,12 @@ describe("migrate", () => {
     const before = schemaOf(db);
     expect(() => migrate(db, [...migrations, { id: "004-bad", sql }])).toThrow(message);
     expect(schemaOf(db)).toEqual(before);
-    expect(appliedMigrations(db)).toEqual(ids);
+    expect(listAppliedMigrations(db)).toEqual(ids);
     expect(db.pragma("foreign_keys", { simple: true })).toBe(1);
   });
 
   test("status tells the applied from the missing", () => {
-    expect(migrationStatus(ids.slice(0, 1), migrations).map(({ applied }) => applied)).toEqual([
+    expect(toMigrationStatus(ids.slice(0, 1), migrations).map(({ applied }) => applied)).toEqual([
       true,
       false,
       false,

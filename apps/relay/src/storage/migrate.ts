@@ -12,13 +12,13 @@ export interface MigrationStatus {
 }
 
 /** The ids recorded in the database, oldest first. */
-export function appliedMigrations(db: Database): string[] {
+export function listAppliedMigrations(db: Database): string[] {
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_migrations'";
   if (db.prepare(table).get() === undefined) return [];
   return db.prepare("SELECT id FROM schema_migrations ORDER BY position").pluck().all() as string[];
 }
 
-export function migrationStatus(
+export function toMigrationStatus(
   applied: readonly string[],
   migrations: readonly Migration[],
 ): MigrationStatus[] {
@@ -30,7 +30,7 @@ export function migrationStatus(
  * fails, or leaves a broken reference, throws and leaves the schema at the step before it.
  */
 export function migrate(db: Database, migrations: readonly Migration[]): string[] {
-  const missing = migrations.slice(appliedMigrations(db).length);
+  const missing = migrations.slice(listAppliedMigrations(db).length);
   if (missing.length === 0) return [];
   db.exec(
     "CREATE TABLE IF NOT EXISTS schema_migrations (position INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE) STRICT",

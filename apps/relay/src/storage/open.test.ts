@@ -18,10 +18,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { applicationId } from "./create-database.ts";
+import { APPLICATION_ID } from "./create-database.ts";
 import { inspectDatabase } from "./inspect-database.ts";
 import { openStorage } from "./open.ts";
-import { p, prepare, sql } from "./prepared.ts";
+import { param, compile, sql } from "./prepared.ts";
 import type { Storage } from "./storage.ts";
 
 const run = promisify(execFile);
@@ -35,10 +35,10 @@ const migrations = [
   { id: "002-colour", sql: "ALTER TABLE notes ADD COLUMN colour TEXT" },
 ];
 
-const insert = prepare<{ id: number; text: string }>()(
-  sql<never>`INSERT INTO notes (id, text) VALUES (${p("id")}, ${p("text")})`,
+const insert = compile<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes (id, text) VALUES (${param("id")}, ${param("text")})`,
 );
-const count = prepare()(sql<{ notes: number }>`SELECT count(*) AS notes FROM notes`);
+const count = compile()(sql<{ notes: number }>`SELECT count(*) AS notes FROM notes`);
 
 let directory: string;
 let path: string;
@@ -128,7 +128,7 @@ describe("a database that is opened", () => {
 
   test("is durable at each commit: a write-ahead log, synchronised in full", async () => {
     const storage = await opened();
-    const pragma = prepare()(
+    const pragma = compile()(
       sql<{ mode: string; sync: number; keys: number }>`
         SELECT journal_mode AS mode, synchronous AS sync, foreign_keys AS keys
         FROM pragma_journal_mode, pragma_synchronous, pragma_foreign_keys`,
@@ -268,5 +268,5 @@ describe("inspection", () => {
 
 test("the application id is the relay's own", async () => {
   await filled();
-  expect(readFileSync(path).readInt32BE(68)).toBe(applicationId);
+  expect(readFileSync(path).readInt32BE(68)).toBe(APPLICATION_ID);
 });

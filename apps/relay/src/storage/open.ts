@@ -10,12 +10,12 @@ export interface OpenOptions {
   readonly migrations: readonly Migration[];
 }
 
-export type Opened =
+export type OpenResult =
   | { readonly ok: true; readonly storage: Storage; readonly migrated: readonly string[] }
   | DatabaseRefusal;
 
 /** Opens the storage and brings its schema up to date; `migrated` are the steps that were missing. */
-export async function openStorage({ path, migrations }: OpenOptions): Promise<Opened> {
+export async function openStorage({ path, migrations }: OpenOptions): Promise<OpenResult> {
   if (path === undefined || path === ":memory:") return openSqliteMemory(migrations);
   return openSqliteFile(path, migrations);
 }

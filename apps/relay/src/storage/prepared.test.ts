@@ -1,19 +1,19 @@
 import Sqlite from "better-sqlite3";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { db, p, prepare, sql } from "./prepared.ts";
+import { queryBuilder, param, compile, sql } from "./prepared.ts";
 import type { Reader, Tx } from "./storage.ts";
 import type { StoredTaskRow } from "./tables/tasks.ts";
 
-const taskById = prepare<{ task_id: string }>()(
-  db.selectFrom("tasks").selectAll().where("task_id", "=", p("task_id")),
+const taskById = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("tasks").selectAll().where("task_id", "=", param("task_id")),
 );
 
-const take = prepare<{ account: string; amount: number }>()(
-  db
+const take = compile<{ account: string; amount: number }>()(
+  queryBuilder
     .updateTable("accounts")
-    .set((eb) => ({ balance: eb("balance", "-", p("amount")) }))
-    .where("account", "=", p("account"))
-    .where("balance", ">=", p("amount"))
+    .set((eb) => ({ balance: eb("balance", "-", param("amount")) }))
+    .where("account", "=", param("account"))
+    .where("balance", ">=", param("amount"))
     .where("pending_withdrawals", "=", 0)
     .returning("balance"),
 );
@@ -30,8 +30,8 @@ describe("a prepared query", () => {
   });
 
   test("keeps its constants in the text, quoted", () => {
-    const named = prepare()(
-      db.selectFrom("agents").selectAll().where("agent_id", "=", "o'neill?").limit(1),
+    const named = compile()(
+      queryBuilder.selectFrom("agents").selectAll().where("agent_id", "=", "o'neill?").limit(1),
     );
     expect(named.text).toContain(`"agent_id" = 'o''neill?' limit 1`);
     expect(named.names).toEqual([]);
@@ -41,14 +41,14 @@ describe("a prepared query", () => {
     const memory = new Sqlite(":memory:");
     memory.exec(`CREATE TABLE tasks (task_id TEXT PRIMARY KEY, status TEXT, expires_at INTEGER);
                  CREATE INDEX open_tasks ON tasks (expires_at) WHERE status = 'pending'`);
-    const due = prepare<{ now: number; limit: number }>()(
-      db
+    const due = compile<{ now: number; limit: number }>()(
+      queryBuilder
         .selectFrom("tasks")
         .select("task_id")
         .where("status", "=", "pending")
-        .where("expires_at", "<", p("now"))
+        .where("expires_at", "<", param("now"))
         .orderBy("expires_at")
-        .limit(p("limit")),
+        .limit(param("limit")),
     );
     const plan = memory
       .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${due.text}`)
@@ -61,13 +61,17 @@ describe("a prepared query", () => {
   test.each([
     [
       "ORDER BY",
-      db.selectFrom("tasks").select("task_id").where("agent_id", "=", p("a")).orderBy("task_id"),
+      queryBuilder
+        .selectFrom("tasks")
+        .select("task_id")
+        .where("agent_id", "=", param("a"))
+        .orderBy("task_id"),
     ],
-    ["LIMIT", db.selectFrom("tasks").select("task_id").limit(p("a"))],
+    ["LIMIT", queryBuilder.selectFrom("tasks").select("task_id").limit(param("a"))],
   ])("is planned once, whatever is bound to it: %s", (_, builder) => {
     const memory = new Sqlite(":memory:");
     memory.exec("CREATE TABLE tasks (task_id TEXT, agent_id TEXT)");
-    const query = prepare<{ a: number }>()(builder);
+    const query = compile<{ a: number }>()(builder);
     const values = query.values({ a: 1 });
     const bound = memory.prepare(query.text).bind(values);
     const rebound = memory.prepare(query.text);
@@ -76,21 +80,21 @@ describe("a prepared query", () => {
   });
 
   test("is made of a sql fragment as well", () => {
-    const raw = prepare<{ n: number }>()(sql<{ m: number }>`select ${p("n")} + ${1} as m`);
+    const raw = compile<{ n: number }>()(sql<{ m: number }>`select ${param("n")} + ${1} as m`);
     expect(raw.text).toBe("select +? + 1 as m");
     expect(raw.values({ n: 2 })).toEqual([2]);
   });
 
   test("takes NULL as a value, but not a value that is missing", () => {
-    const set = prepare<{ key: string | null }>()(
-      db.updateTable("agents").set({ public_key: p("key") }),
+    const set = compile<{ key: string | null }>()(
+      queryBuilder.updateTable("agents").set({ public_key: param("key") }),
     );
     expect(set.values({ key: null })).toEqual([null]);
     expect(() => set.values({} as { key: null })).toThrow('no value for "key"');
   });
 
   test.each([undefined, {}, [1]])("refuses the constant %o", (value) => {
-    expect(() => prepare()(sql`select ${sql.val(value)}`)).toThrow("invalid immediate value");
+    expect(() => compile()(sql`select ${sql.val(value)}`)).toThrow("invalid immediate value");
   });
 });
 
@@ -113,7 +117,9 @@ async function typeChecks(read: Reader, tx: Tx) {
   expectTypeOf(await tx.all(take, { account: "a", amount: 1 })).toEqualTypeOf<
     { balance: number }[]
   >();
-  const drop = prepare<StoredTaskRow>()(db.deleteFrom("tasks").where("task_id", "=", p("task_id")));
+  const drop = compile<StoredTaskRow>()(
+    queryBuilder.deleteFrom("tasks").where("task_id", "=", param("task_id")),
+  );
   expectTypeOf(await read.get(drop, {} as StoredTaskRow)).toEqualTypeOf<undefined>();
 
   // @ts-expect-error a parameter of another type
@@ -123,9 +129,9 @@ async function typeChecks(read: Reader, tx: Tx) {
   // @ts-expect-error a statement with RETURNING answers rows, not a number
   await tx.run(take, { account: "a", amount: 1 });
   // @ts-expect-error a boolean is not stored
-  prepare<{ flag: boolean }>();
+  compile<{ flag: boolean }>();
   // @ts-expect-error a typed marker has to fit its column
-  db.selectFrom("tasks").where("task_id", "=", p<number>("task_id"));
+  queryBuilder.selectFrom("tasks").where("task_id", "=", param<number>("task_id"));
 }
 
 test("parameters and rows are checked by the compiler", () => {

@@ -16,7 +16,7 @@ import type { Tables } from "./tables.ts";
 
 export { sql };
 
-class Marker {
+class ParameterMarker {
   readonly name: string;
   constructor(name: string) {
     this.name = name;
@@ -28,9 +28,9 @@ class Marker {
  * equality in front of ORDER BY, a LIMIT, a constant that a partial index is about. That costs 5 to
  * 40 us, so constants are written into the text, and a plus hides each parameter from the planner.
  */
-class PreparedCompiler extends SqliteQueryCompiler {
+class InliningCompiler extends SqliteQueryCompiler {
   protected override appendValue(value: unknown): void {
-    if (value instanceof Marker) super.appendValue(value);
+    if (value instanceof ParameterMarker) super.appendValue(value);
     else this.appendImmediateValue(value);
   }
 
@@ -40,12 +40,12 @@ class PreparedCompiler extends SqliteQueryCompiler {
 }
 
 /** Only compiles: a statement of its own costs ten times less to run than a query built each time. */
-export const db = new Kysely<Tables>({
+export const queryBuilder = new Kysely<Tables>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (self) => new SqliteIntrospector(self),
-    createQueryCompiler: () => new PreparedCompiler(),
+    createQueryCompiler: () => new InliningCompiler(),
   },
 });
 
@@ -67,11 +67,11 @@ export interface Query<P, Row> {
  * Stands where a value goes. SQLite gets every number as a REAL: in front of `/`, `||` or in a JSON
  * function write `cast(... as integer)`.
  */
-export function p<T = never>(name: string): RawBuilder<T> {
-  return sql<T>`${new Marker(name)}`;
+export function param<T = never>(name: string): RawBuilder<T> {
+  return sql<T>`${new ParameterMarker(name)}`;
 }
 
-interface Builder<Row> {
+interface CompilableQuery<Row> {
   compile(provider: QueryExecutorProvider): CompiledQuery<Row>;
 }
 
@@ -85,10 +85,10 @@ type RowOf<O> = unknown extends O
  * Compiles a query, or a `sql` fragment that names its row type, once and for all:
  * `prepare<{ task_id: string }>()(db.selectFrom("tasks").where("task_id", "=", p("task_id")))`.
  */
-export function prepare<P extends { readonly [K in keyof P]: SqlValue } = Record<never, never>>() {
-  return <O>(builder: Builder<O>): Query<P, RowOf<O>> => {
-    const { sql: text, parameters } = builder.compile(db);
-    const names = parameters.map((marker) => (marker as Marker).name);
+export function compile<P extends { readonly [K in keyof P]: SqlValue } = Record<never, never>>() {
+  return <O>(builder: CompilableQuery<O>): Query<P, RowOf<O>> => {
+    const { sql: text, parameters } = builder.compile(queryBuilder);
+    const names = parameters.map((marker) => (marker as ParameterMarker).name);
     const values = (params: P): SqlValue[] => {
       const given = params as Readonly<Record<string, SqlValue | undefined>>;
       return names.map((name) => {

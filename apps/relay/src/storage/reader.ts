@@ -11,7 +11,7 @@ import { StorageUnavailable, type Reader } from "./storage.ts";
 export function createReader(
   db: Database,
   statements: Statements,
-  between: GroupCommit["between"] = async (work) => work(),
+  between: GroupCommit["runBetweenBatches"] = async (work) => work(),
 ): Reader {
   function read<T>(query: () => T): T {
     if (!db.open) throw new StorageUnavailable("the storage is closed");

@@ -1,12 +1,12 @@
 import Sqlite from "better-sqlite3";
 
 /** The primary result code of an SQLite failure, such as SQLITE_IOERR for SQLITE_IOERR_WRITE. */
-export function sqliteCode(error: unknown): string | undefined {
+export function getSqliteCode(error: unknown): string | undefined {
   if (!(error instanceof Sqlite.SqliteError)) return undefined;
   return /^SQLITE_[A-Z]+/.exec(error.code)?.[0];
 }
 
-const outages = new Set([
+const outageCodes = new Set([
   "SQLITE_BUSY",
   "SQLITE_CANTOPEN",
   "SQLITE_FULL",
@@ -19,6 +19,6 @@ const outages = new Set([
 
 /** True where the machine failed, not the statement. */
 export function isOutage(error: unknown): boolean {
-  const code = sqliteCode(error);
-  return code !== undefined && outages.has(code);
+  const code = getSqliteCode(error);
+  return code !== undefined && outageCodes.has(code);
 }

@@ -1,21 +1,21 @@
 import Sqlite, { type Database } from "better-sqlite3";
-import { createGroupCommit, type Unit } from "./group-commit.ts";
+import { createGroupCommit, type CommitUnit } from "./group-commit.ts";
 import { migrate, type Migration } from "./migrate.ts";
-import type { Opened } from "./open.ts";
+import type { OpenResult } from "./open.ts";
 import { createReader } from "./reader.ts";
 import { Statements } from "./statements.ts";
 
 /** An empty database, or a copy of an image as `serialize` makes it. */
-export function openSqliteMemory(migrations: readonly Migration[], image?: Buffer): Opened {
+export function openSqliteMemory(migrations: readonly Migration[], image?: Buffer): OpenResult {
   const db = new Sqlite(image ?? ":memory:");
   const migrated = migrate(db, migrations);
   const statements = new Statements(db);
-  const group = createGroupCommit(db, statements, createUnit(db));
+  const group = createGroupCommit(db, statements, createCommitUnit(db));
   return {
     ok: true,
     migrated,
     storage: {
-      read: createReader(db, statements, group.between),
+      read: createReader(db, statements, group.runBetweenBatches),
       transaction: group.transaction,
       snapshot: group.transaction,
       scrub: () => Promise.resolve(),
@@ -27,13 +27,13 @@ export function openSqliteMemory(migrations: readonly Migration[], image?: Buffe
   };
 }
 
-const batchesPerCommit = 64;
+const BATCHES_PER_COMMIT = 64;
 
 /**
  * A COMMIT in memory walks through all pages when one was split. There is nothing to make durable and
  * nobody who looks in from outside, so that many batches share one, each a savepoint of it.
  */
-function createUnit(db: Database): Unit {
+function createCommitUnit(db: Database): CommitUnit {
   const begin = db.prepare("BEGIN");
   const commit = db.prepare("COMMIT");
   const savepoint = db.prepare("SAVEPOINT batch");
@@ -43,7 +43,7 @@ function createUnit(db: Database): Unit {
   return {
     begin() {
       batches += 1;
-      if (db.inTransaction && batches % batchesPerCommit === 0) commit.run();
+      if (db.inTransaction && batches % BATCHES_PER_COMMIT === 0) commit.run();
       if (!db.inTransaction) begin.run();
       savepoint.run();
     },

@@ -1,6 +1,6 @@
 import type { Database, Statement } from "better-sqlite3";
 import type { Query } from "./prepared.ts";
-import { textRank } from "./text-rank.ts";
+import { rankText } from "./text-rank.ts";
 
 /** Runs queries on one connection; each is prepared the first time it is used there. */
 export class Statements {
@@ -12,7 +12,7 @@ export class Statements {
 
   constructor(db: Database) {
     this.#db = db;
-    db.function("text_rank", { varargs: true, deterministic: true }, textRank);
+    db.function("text_rank", { varargs: true, deterministic: true }, rankText);
   }
 
   get<P, Row>(query: Query<P, Row>, params: P): Row | undefined {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { openStorage } from "./open.ts";
-import { p, prepare, sql } from "./prepared.ts";
+import { param, compile, sql } from "./prepared.ts";
 import { StorageUnavailable, type Storage, type Tx } from "./storage.ts";
 
 const migrations = [
@@ -15,20 +15,20 @@ const migrations = [
   },
 ];
 
-const insert = prepare<{ id: number; text: string }>()(
-  sql<never>`INSERT INTO notes (id, text) VALUES (${p("id")}, ${p("text")})`,
+const insert = compile<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes (id, text) VALUES (${param("id")}, ${param("text")})`,
 );
-const insertTwice = prepare<{ id: number; text: string }>()(
-  sql<never>`INSERT INTO notes SELECT ${p("id")} + n, ${p("text")} FROM (SELECT 0 AS n UNION SELECT 1)`,
+const insertTwice = compile<{ id: number; text: string }>()(
+  sql<never>`INSERT INTO notes SELECT ${param("id")} + n, ${param("text")} FROM (SELECT 0 AS n UNION SELECT 1)`,
 );
-const change = prepare<{ text: string }>()(sql<never>`UPDATE notes SET text = ${p("text")}`);
-const find = prepare<{ id: number }>()(
-  sql<{ text: string }>`SELECT text FROM notes WHERE id = ${p("id")}`,
+const change = compile<{ text: string }>()(sql<never>`UPDATE notes SET text = ${param("text")}`);
+const find = compile<{ id: number }>()(
+  sql<{ text: string }>`SELECT text FROM notes WHERE id = ${param("id")}`,
 );
-const ids = prepare()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
+const ids = compile()(sql<{ id: number }>`SELECT id FROM notes ORDER BY id`);
 
 const limitTo = (pages: number) =>
-  prepare()(sql<{ max_page_count: number }>`PRAGMA max_page_count = ${sql.lit(pages)}`);
+  compile()(sql<{ max_page_count: number }>`PRAGMA max_page_count = ${sql.lit(pages)}`);
 
 let directory: string;
 let storage: Storage;
@@ -343,7 +343,7 @@ describe("a database in memory", () => {
 });
 
 describe.each(["memory", "file"])("reading, %s", (kind) => {
-  const wrong = prepare()(sql<{ id: number }>`SELECT id FROM nowhere`);
+  const wrong = compile()(sql<{ id: number }>`SELECT id FROM nowhere`);
   beforeEach(async () => {
     storage = await open(kind === "memory" ? ":memory:" : join(directory, "relay.db"));
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { textRank, wordsIn } from "./text-rank.ts";
+import { rankText, parseSearchWords } from "./text-rank.ts";
 
 describe("B10: the words of a free text", () => {
   test.each([
@@ -10,7 +10,7 @@ describe("B10: the words of a free text", () => {
     ["", ""],
     ["0 1 2 3 4 5 6 7 8 9 a b c d e f g", "0 1 2 3 4 5 6 7 8 9 a b c d e f"],
   ])("%j are %j", (text, words) => {
-    expect(wordsIn(text)).toBe(words);
+    expect(parseSearchWords(text)).toBe(words);
   });
 });
 
@@ -27,6 +27,6 @@ describe("B10: a free text ranks fields", () => {
     ["limerick", ["writes Limericks"], 1],
     ["a", [], 0],
   ])("%j in %j by %i", (text, fields, rank) => {
-    expect(textRank(wordsIn(text), ...fields)).toBe(rank);
+    expect(rankText(parseSearchWords(text), ...fields)).toBe(rank);
   });
 });

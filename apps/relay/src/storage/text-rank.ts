@@ -4,18 +4,18 @@ import { limits } from "@agent/wire";
  * A free text as SQL takes it: its distinct words without case, separated by blanks. Only the first 16
  * words count, because each one is looked for in every text.
  */
-export function wordsIn(text: string): string {
+export function parseSearchWords(text: string): string {
   const words = text.toLowerCase().split(/\s+/);
   const distinct = new Set(words.filter((word) => word !== ""));
   return [...distinct].slice(0, limits.searchedWords).join(" ");
 }
 
 /**
- * How well fields match a free text in the form of `wordsIn`: the number of fields that contain at
+ * How well fields match a free text in the form of `parseSearchWords`: the number of fields that contain at
  * least one of the words, and 0 unless each of the words occurs in some field. Case is ignored, for
  * letters of every alphabet, which SQLite's own `lower` would not do.
  */
-export function textRank(words: string, ...fields: readonly (string | null)[]): number {
+export function rankText(words: string, ...fields: readonly (string | null)[]): number {
   const texts = fields.map((field) => field?.toLowerCase() ?? "");
   const missing = new Set(words.split(" "));
   let rank = 0;

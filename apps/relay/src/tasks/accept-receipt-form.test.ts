@@ -1,26 +1,26 @@
 import { fromBase64Url, sha256Hex, toBase64Url } from "@agent/crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
-  openReceiptScene,
-  refused,
-  type Change,
-  type ReceiptScene,
+  openReceiptFixture,
+  matchRefusal,
+  type ReceiptChange,
+  type ReceiptFixture,
 } from "../../test/receipt-scene.ts";
 
 /** The balances of boss and worker once the task is paid for. */
 const paid = [8, 1.9];
 
-let s: ReceiptScene;
+let s: ReceiptFixture;
 beforeEach(async () => {
-  s = await openReceiptScene();
+  s = await openReceiptFixture();
 });
 afterEach(() => s.t.close());
 
-const badSignature = refused(403, "receipt.signature_invalid");
-const malformed = refused(400, "receipt.malformed");
-const mismatch = refused(400, "receipt.task_mismatch");
-const badSuite = refused(403, "receipt.suite");
-const badSpan = refused(400, "receipt.span");
+const badSignature = matchRefusal(403, "receipt.signature_invalid");
+const malformed = matchRefusal(400, "receipt.malformed");
+const mismatch = matchRefusal(400, "receipt.task_mismatch");
+const badSuite = matchRefusal(403, "receipt.suite");
+const badSpan = matchRefusal(400, "receipt.span");
 
 describe("a member that changed after signing", () => {
   const changes: [member: string, change: object, expected: object][] = [
@@ -28,7 +28,7 @@ describe("a member that changed after signing", () => {
     [
       "agent_id",
       { agent_id: "019b7d21-53eb-7ccd-926c-3badff397897" },
-      refused(403, "receipt.wrong_agent"),
+      matchRefusal(403, "receipt.wrong_agent"),
     ],
     ["public_key", { public_key: "ab".repeat(32) }, badSignature],
     ["device_id", { device_id: "other" }, badSignature],
@@ -47,7 +47,7 @@ describe("a member that changed after signing", () => {
     ["an added nested receipt", { delegation_receipts: [] }, badSignature],
   ];
   test.each(changes)("RC8 is refused: %s", async (_, change, expected) => {
-    expect(await s.withoutEffect(() => s.post({ ...s.receipt(), ...change }))).toMatchObject(
+    expect(await s.expectNoEffect(() => s.post({ ...s.receipt(), ...change }))).toMatchObject(
       expected,
     );
   });
@@ -62,14 +62,14 @@ describe("a member that changed after signing", () => {
     "result",
   ])("RC8 is refused as malformed when it is gone: %s", async (member) => {
     expect(
-      await s.withoutEffect(() => s.post({ ...s.receipt(), [member]: undefined })),
+      await s.expectNoEffect(() => s.post({ ...s.receipt(), [member]: undefined })),
     ).toMatchObject(malformed);
   });
 
   test("RC8 is refused when a signed member is gone that may be absent", async () => {
     const full = s.receipt({ delegated_scope: "a" });
     expect(
-      await s.withoutEffect(() => s.post({ ...full, delegated_scope: undefined })),
+      await s.expectNoEffect(() => s.post({ ...full, delegated_scope: undefined })),
     ).toMatchObject(badSignature);
   });
 });
@@ -85,7 +85,7 @@ describe("the suite", () => {
     ["padded", "agent-jcs-ed25519-b64-v1 "],
     ["in an array", ["agent-jcs-ed25519-b64-v1"]],
   ])("RC9 that is %s is refused, though the signature covers it", async (_, suite) => {
-    expect(await s.withoutEffect(() => s.post(s.signed(s.unsigned({ suite }))))).toMatchObject(
+    expect(await s.expectNoEffect(() => s.post(s.signed(s.unsigned({ suite }))))).toMatchObject(
       badSuite,
     );
   });
@@ -102,7 +102,7 @@ describe("the signature", () => {
     for (let i = 32; i < 64; i += 1) scalar += BigInt(malleable[i]!) << BigInt(8 * (i - 32));
     for (let i = 32; i < 64; i += 1, scalar >>= 8n) malleable[i] = Number(scalar & 0xffn);
     expect(
-      await s.withoutEffect(() => s.post({ ...s.receipt(), signature: text(malleable) })),
+      await s.expectNoEffect(() => s.post({ ...s.receipt(), signature: text(malleable) })),
     ).toMatchObject(badSignature);
   });
 
@@ -114,7 +114,7 @@ describe("the signature", () => {
     const spoilt = bytes();
     spoil(spoilt.subarray(0, 32));
     expect(
-      await s.withoutEffect(() => s.post({ ...s.receipt(), signature: text(spoilt) })),
+      await s.expectNoEffect(() => s.post({ ...s.receipt(), signature: text(spoilt) })),
     ).toMatchObject(badSignature);
   });
 
@@ -146,7 +146,7 @@ describe("the signature", () => {
   ])("RC11 %s is refused", async (_, spell, expected) => {
     const whole = s.receipt();
     expect(
-      await s.withoutEffect(() => s.post({ ...whole, signature: spell(whole.signature) })),
+      await s.expectNoEffect(() => s.post({ ...whole, signature: spell(whole.signature) })),
     ).toMatchObject(expected);
   });
 });
@@ -156,7 +156,7 @@ describe("the times", () => {
 
   test.each([-60_001, 3_600_001, -1_000_000_000, 1_000_000_000])(
     "RC12 %i ms apart are refused",
-    async (ms) => expect(await s.withoutEffect(() => s.post(spanned(ms)))).toMatchObject(badSpan),
+    async (ms) => expect(await s.expectNoEffect(() => s.post(spanned(ms)))).toMatchObject(badSpan),
   );
 
   test.each([-60_000, 0, 3_600_000])("RC12 %i ms apart are accepted", async (ms) => {
@@ -170,7 +170,7 @@ describe("the times", () => {
         /"completed_at":\d+/,
         `"completed_at":${written}`,
       );
-      expect(await s.withoutEffect(() => s.postText(raw))).toMatchObject(malformed);
+      expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(malformed);
     },
   );
 
@@ -186,17 +186,17 @@ describe("the hashes", () => {
 
   test("RC14 of another prompt without relay_task_id is refused and logged as such", async () => {
     const unbound = s.receipt({ prompt_hash, relay_task_id: undefined });
-    expect(await s.withoutEffect(() => s.post(unbound))).toMatchObject(mismatch);
-    expect(s.t.logged("receipt.prompt_hash_mismatch")).toMatchObject([
+    expect(await s.expectNoEffect(() => s.post(unbound))).toMatchObject(mismatch);
+    expect(s.t.listLogged("receipt.prompt_hash_mismatch")).toMatchObject([
       { correlationId: s.task.task_id },
     ]);
   });
 
   test("RC14 of the right prompt without relay_task_id are refused without that line", async () => {
     expect(
-      await s.withoutEffect(() => s.post(s.receipt({ relay_task_id: undefined }))),
+      await s.expectNoEffect(() => s.post(s.receipt({ relay_task_id: undefined }))),
     ).toMatchObject(mismatch);
-    expect(s.t.logged("receipt.prompt_hash_mismatch")).toEqual([]);
+    expect(s.t.listLogged("receipt.prompt_hash_mismatch")).toEqual([]);
   });
 
   test("RC14 of another prompt with the right relay_task_id is accepted", async () => {
@@ -213,7 +213,7 @@ describe("the hashes", () => {
     "RC15 %j is malformed",
     async (hash) =>
       expect(
-        await s.withoutEffect(() => s.post(s.signed(s.unsigned({ result_hash: hash })))),
+        await s.expectNoEffect(() => s.post(s.signed(s.unsigned({ result_hash: hash })))),
       ).toMatchObject(malformed),
   );
 });
@@ -221,7 +221,7 @@ describe("the hashes", () => {
 describe("what a receipt may hold", () => {
   test("RC21 is no lone surrogate", async () => {
     const raw = JSON.stringify(s.receipt({ result: "done" })).replace('"done"', '"\\ud800"');
-    expect(await s.withoutEffect(() => s.postText(raw))).toMatchObject(malformed);
+    expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(malformed);
   });
 
   test("RC21 of a member twice, the last counts", async () => {
@@ -229,7 +229,7 @@ describe("what a receipt may hold", () => {
     const twice = honest
       .replace("{", '{"status":"completed",')
       .replace(/"status":"completed"(?=,"result")/, '"status":"failed"');
-    expect(await s.withoutEffect(() => s.postText(twice))).toMatchObject(badSignature);
+    expect(await s.expectNoEffect(() => s.postText(twice))).toMatchObject(badSignature);
   });
 
   test("RC21 is any member of any name, signed and kept like the others", async () => {
@@ -240,7 +240,7 @@ describe("what a receipt may hold", () => {
     const raw = JSON.stringify(whole);
     expect(raw).toContain('"__proto__":{"polluted":1}');
     await expectPaidText(raw);
-    const { body } = await s.t.asMaster("GET", s.task.path);
+    const { body } = await s.t.asOperator("GET", s.task.path);
     expect(JSON.stringify(body["receipt"])).toContain('"__proto__":{"polluted":1}');
     expect({}).not.toHaveProperty("polluted");
   });
@@ -250,19 +250,19 @@ describe("what a receipt may hold", () => {
     await expectPaidText(raw.replace("9007199254740992", "9007199254740993"));
   });
 
-  test.each<[string, Change, object]>([
+  test.each<[string, ReceiptChange, object]>([
     [
       "a tool outside delegated_scope",
       { tools_used: ["read", "write"], delegated_scope: "read" },
-      refused(403, "receipt.out_of_scope"),
+      matchRefusal(403, "receipt.out_of_scope"),
     ],
     [
       "a tool with an empty scope",
       { tools_used: ["read"], delegated_scope: "" },
-      refused(403, "receipt.out_of_scope"),
+      matchRefusal(403, "receipt.out_of_scope"),
     ],
   ])("RC22 is not %s", async (_, change, expected) => {
-    expect(await s.withoutEffect(() => s.post(s.receipt(change)))).toMatchObject(expected);
+    expect(await s.expectNoEffect(() => s.post(s.receipt(change)))).toMatchObject(expected);
   });
 
   test("RC22 is every tool inside delegated_scope", async () => {
@@ -282,7 +282,7 @@ describe("what a receipt may hold", () => {
     ["nested receipts as an object", { delegation_receipts: {} }],
     ["a result above 512 KiB", { result: "x".repeat(524_289) }],
   ])("is not %s", async (_, change) => {
-    expect(await s.withoutEffect(() => s.post(s.signed(s.unsigned(change))))).toMatchObject(
+    expect(await s.expectNoEffect(() => s.post(s.signed(s.unsigned(change))))).toMatchObject(
       malformed,
     );
   });
@@ -293,18 +293,18 @@ describe("what a receipt may hold", () => {
     ["no JSON", "{", "request.malformed_json"],
     ["70 levels", `{"a":${"[".repeat(70)}${"]".repeat(70)}}`, "request.too_deep"],
   ])("is not %s", async (_, raw, code) => {
-    expect(await s.withoutEffect(() => s.postText(raw))).toMatchObject(refused(400, code));
+    expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(matchRefusal(400, code));
   });
 
   test("is at most 1 MiB", async () => {
     const raw = JSON.stringify(s.receipt({ result: "x".repeat(1_048_576) }));
-    expect(await s.withoutEffect(() => s.postText(raw))).toMatchObject(
-      refused(413, "request.too_large"),
+    expect(await s.expectNoEffect(() => s.postText(raw))).toMatchObject(
+      matchRefusal(413, "request.too_large"),
     );
   });
 
   async function expectPaidText(raw: string): Promise<void> {
     expect(await s.postText(raw)).toMatchObject({ status: 200 });
-    expect([await s.t.balance(s.boss), await s.t.balance(s.worker)]).toEqual(paid);
+    expect([await s.t.getBalance(s.boss), await s.t.getBalance(s.worker)]).toEqual(paid);
   }
 });

@@ -2,26 +2,30 @@ import { asMicro, fromMicro } from "@agent/budget";
 import { sha256Hex } from "@agent/crypto";
 import { parseReceipt, verifyReceiptAsync, type ExecutionReceipt } from "@agent/receipts";
 import { limits, refuse, type Answer, type Operations } from "@agent/wire";
-import { proveByReceipt } from "../agents/prove-by-signature.ts";
+import { recordProofByReceipt } from "../agents/prove-by-signature.ts";
 import type { PostRefusal } from "../budget/post.ts";
-import { credentialOfTask } from "../credentials/store.ts";
-import type { KeepAnswer } from "../http/idempotency.ts";
-import { keysForPeer } from "../federation/keys-for-peer.ts";
+import { findCredentialIdByTask } from "../credentials/store.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
+import { filterKeysForPeer } from "../federation/keys-for-peer.ts";
 import { isFromPeer } from "../federation/parties.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { complete, type Completed, type Verified } from "./complete.ts";
-import { announceStanding, countTask } from "./count-task.ts";
-import { keepsToToken } from "./delegated.ts";
-import { loadHops, settleableHops, type SettleableHop } from "./nested-receipts.ts";
-import { signerKeys } from "./signer-keys.ts";
-import { blameExecutor, findTask } from "./store.ts";
-import { executorOf, isAbroad, isGone } from "./view.ts";
+import { completeTask, type CompletedTask, type VerifiedReceipt } from "./complete.ts";
+import { publishReputation, recordTaskOutcome } from "./count-task.ts";
+import { isWithinDelegation } from "./delegated.ts";
+import {
+  loadNestedReceipts,
+  selectSettleableReceipts,
+  type SettleableReceipt,
+} from "./nested-receipts.ts";
+import { listSignerKeys } from "./signer-keys.ts";
+import { markInvalidSignature, findTask } from "./store.ts";
+import { executorOf, isForwarded, isExpired } from "./view.ts";
 
 type PostResult = Operations["postResult"];
 
-export interface Delivery {
+export interface SubmittedReceipt {
   /** The path's agent: the task's target. */
   readonly agentId: string;
   readonly taskId: string;
@@ -29,7 +33,7 @@ export interface Delivery {
   readonly value: unknown;
   readonly text: string;
   readonly caller: Caller;
-  readonly keep?: KeepAnswer | undefined;
+  readonly saveResponse?: SaveResponse | undefined;
 }
 
 export type AcceptServices = Pick<
@@ -48,7 +52,7 @@ export type AcceptServices = Pick<
 >;
 
 /** What failed as a signed text; the other refusals say nothing of its signature. */
-const unverified: ReadonlySet<string> = new Set([
+const verificationFailureCodes: ReadonlySet<string> = new Set([
   "receipt.suite",
   "receipt.key_missing",
   "receipt.signature_invalid",
@@ -61,23 +65,23 @@ const unverified: ReadonlySet<string> = new Set([
  */
 export async function acceptReceipt(
   services: AcceptServices,
-  { agentId, taskId, value, text, caller, keep }: Delivery,
+  { agentId, taskId, value, text, caller, saveResponse }: SubmittedReceipt,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
   const now = runtime.now();
   const task = await findTask(storage.read, taskId);
-  if (task === undefined || task.agent_id !== agentId || isGone(task, now)) {
+  if (task === undefined || task.agent_id !== agentId || isExpired(task, now)) {
     return refuse("task.not_found");
   }
   const executor = executorOf(task);
-  if (isAbroad(task) || !actsFor(caller, [executor, task.agent_id])) {
+  if (isForwarded(task) || !mayActFor(caller, [executor, task.agent_id])) {
     return refuse("task.not_participant", "a result comes from its executor or its target");
   }
 
-  const parsed = parse(value);
+  const parsed = parseBoundedReceipt(value);
   if (!parsed.ok) return parsed;
   const { receipt, hash } = parsed;
-  if (task.finished_at !== null) return ended(services, task, hash);
+  if (task.finished_at !== null) return answerFinishedTask(services, task, hash);
 
   const isExecutor = receipt.agent_id === executor;
   // A stranger's receipt gets no keys, so the ladder refuses it below the signature.
@@ -86,38 +90,45 @@ export async function acceptReceipt(
     completedAt: receipt.completed_at,
     receivedAt: now,
   };
-  const found = isExecutor ? await signerKeys(storage.read, receipt, times) : [];
+  const found = isExecutor ? await listSignerKeys(storage.read, receipt, times) : [];
   // Where money is held, an agent whose key nobody knows proves nothing.
   const known = task.locked > 0 ? (found ?? []) : found;
-  const keys = isFromPeer(task) ? await keysForPeer(storage.read, taskId, known) : known;
-  const hops = await loadHops(services, receipt, now);
+  const keys = isFromPeer(task) ? await filterKeysForPeer(storage.read, taskId, known) : known;
+  const nested = await loadNestedReceipts(services, receipt, now);
   const verdict = await verifyReceiptAsync(parsed, {
     publicKey: keys,
     taskId,
     prompt: task.prompt,
     now,
-    keyOf: hops.keysOf,
+    findKeys: nested.keysOf,
   });
   if (!verdict.valid) {
-    const stranger = !isExecutor && verdict.code === "receipt.key_missing";
-    const code = stranger ? "receipt.wrong_agent" : verdict.code;
-    const event = unverified.has(code) ? "receipt.verification_failed" : "receipt.refused";
+    const isWrongAgent = !isExecutor && verdict.code === "receipt.key_missing";
+    const code = isWrongAgent ? "receipt.wrong_agent" : verdict.code;
+    const event = verificationFailureCodes.has(code)
+      ? "receipt.verification_failed"
+      : "receipt.refused";
     log.warn(event, { correlationId: taskId, code });
-    notePromptMismatch(services, task, receipt, verdict.code);
-    if (code === "receipt.signature_invalid") await blame(services, task, executor, caller);
+    logPromptMismatch(services, task, receipt, verdict.code);
+    if (code === "receipt.signature_invalid")
+      await recordInvalidSignature(services, task, executor, caller);
     return refuse(code);
   }
-  if (!keepsToToken(task, receipt)) return refuse("receipt.out_of_scope");
-  await noteProof(services, receipt, keys ?? [], caller);
+  if (!isWithinDelegation(task, receipt)) return refuse("receipt.out_of_scope");
+  await recordKeyProof(services, receipt, keys ?? [], caller);
   const isKeyRegistered = keys !== undefined;
   const endedBy = { kind: "receipt", isKeyRegistered } as const;
-  const settleable = settleableHops(services, taskId, hops, { receipt, verdict, isKeyRegistered });
-  const verified: Verified = { receipt, hash, text, endedBy };
-  return store(services, task, verified, settleable, keep);
+  const settleable = selectSettleableReceipts(services, taskId, nested, {
+    receipt,
+    verdict,
+    isKeyRegistered,
+  });
+  const verified: VerifiedReceipt = { receipt, hash, text, endedBy };
+  return storeReceipt(services, task, verified, settleable, saveResponse);
 }
 
 /** A receipt that an agent did not bring itself proves its key, unless several could have signed it. */
-async function noteProof(
+async function recordKeyProof(
   services: AcceptServices,
   { agent_id, public_key: named }: ExecutionReceipt,
   keys: readonly string[],
@@ -127,10 +138,10 @@ async function noteProof(
   if (caller.kind === "agent" && caller.agentId === agent_id) return;
   const [only] = keys.length === 1 ? keys : [];
   const public_key = named !== undefined && keys.includes(named) ? named : only;
-  if (public_key !== undefined) await proveByReceipt(services, { agent_id, public_key });
+  if (public_key !== undefined) await recordProofByReceipt(services, { agent_id, public_key });
 }
 
-function parse(value: unknown) {
+function parseBoundedReceipt(value: unknown) {
   const parsed = parseReceipt(value);
   if (!parsed.ok) return refuse(parsed.code, `${parsed.path} ${parsed.message}`.trim());
   if (Buffer.byteLength(parsed.receipt.result) > limits.resultBytes) {
@@ -140,66 +151,69 @@ function parse(value: unknown) {
 }
 
 /** The identical receipt is answered as it was the first time; any other comes too late. */
-async function ended(
+async function answerFinishedTask(
   { storage }: AcceptServices,
   task: TaskRow,
   hash: string,
 ): Promise<Answer<PostResult>> {
   if (task.receipt_hash !== hash) return refuse("task.already_finished");
-  const credential_id = await credentialOfTask(storage.read, task.task_id);
+  const credential_id = await findCredentialIdByTask(storage.read, task.task_id);
   return { status: 200, body: { status: task.status, credential_id } };
 }
 
-async function store(
+async function storeReceipt(
   services: AcceptServices,
   task: TaskRow,
-  verified: Verified,
-  hops: readonly SettleableHop[],
-  keep: KeepAnswer | undefined,
+  verified: VerifiedReceipt,
+  nested: readonly SettleableReceipt[],
+  saveResponse: SaveResponse | undefined,
 ): Promise<Answer<PostResult>> {
   const { storage, runtime, log } = services;
   const { task_id: taskId } = task;
   const { agent_id, status } = verified.receipt;
   const done = await storage.transaction(async (tx) => {
-    const outer = await complete(tx, services, task, verified);
+    const outer = await completeTask(tx, services, task, verified);
     if (!outer.ok) return outer;
-    const all: [Completed, ...Completed[]] = [outer];
-    for (const hop of hops) {
-      const inner = await complete(tx, services, hop.task, hop.verified);
+    const all: [CompletedTask, ...CompletedTask[]] = [outer];
+    for (const hop of nested) {
+      const inner = await completeTask(tx, services, hop.task, hop.verified);
       if (inner.ok) all.push(inner);
       // The sub-agent delivered it first: nothing is left to do for that hop.
       else if (inner.code !== "task.already_finished") return inner;
     }
-    const [{ standing }] = all;
-    const issued = standing.credentials.find(({ task_id }) => task_id === taskId);
+    const [{ reputationUpdate }] = all;
+    const issued = reputationUpdate.credentials.find(({ task_id }) => task_id === taskId);
     const answer = { status: 200 as const, body: { status, credential_id: issued?.credential_id } };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return { ok: true as const, all, answer };
   });
   if (!done.ok) {
-    if (done.code !== "task.already_finished") return refusedByMoney(done);
+    if (done.code !== "task.already_finished") return toMoneyRefusal(done);
     const now = await findTask(storage.read, taskId);
-    if (now === undefined || isGone(now, runtime.now())) return refuse("task.not_found");
+    if (now === undefined || isExpired(now, runtime.now())) return refuse("task.not_found");
     // Still open, so it was handed to another executor while this receipt was verified.
     return now.finished_at === null
       ? refuse("receipt.wrong_agent")
-      : ended(services, now, verified.hash);
+      : answerFinishedTask(services, now, verified.hash);
   }
   log.info("receipt.verified", { correlationId: taskId, agent_id, status });
-  for (const each of done.all) announce(services, each);
+  for (const each of done.all) publishCompletion(services, each);
   if (isFromPeer(task)) services.federation?.wake();
   return done.answer;
 }
 
 /** A hold that does not cover its own charge is a bug, never an answer. */
-function refusedByMoney({ code }: PostRefusal) {
+function toMoneyRefusal({ code }: PostRefusal) {
   if (code === "money.balance_limit") return refuse(code);
   throw new Error("a settlement was not covered by its hold");
 }
 
-function announce(services: AcceptServices, { task, settlement, standing }: Completed): void {
-  services.waiters.changed(task.task_id);
-  announceStanding(services, task.task_id, standing);
+function publishCompletion(
+  services: AcceptServices,
+  { task, settlement, reputationUpdate }: CompletedTask,
+): void {
+  services.waiters.notify(task.task_id);
+  publishReputation(services, task.task_id, reputationUpdate);
   if (settlement === undefined) return;
   const { settlement_id, status, net, fee, payer_id, payee_id } = settlement;
   services.log.info("settlement.created", {
@@ -214,7 +228,7 @@ function announce(services: AcceptServices, { task, settlement, standing }: Comp
 }
 
 /** The specification names this one: another prompt's hash on a receipt that is bound to no task. */
-function notePromptMismatch(
+function logPromptMismatch(
   { log }: AcceptServices,
   task: TaskRow,
   receipt: ExecutionReceipt,
@@ -226,17 +240,17 @@ function notePromptMismatch(
 }
 
 /** A bad signature that the executor itself posted counts as one failed task, once. */
-async function blame(
+async function recordInvalidSignature(
   services: AcceptServices,
   task: TaskRow,
   executorId: string,
   caller: Caller,
 ): Promise<void> {
   if (caller.kind !== "agent" || caller.agentId !== executorId) return;
-  const standing = await services.storage.transaction(async (tx) =>
-    (await blameExecutor(tx, task.task_id))
-      ? countTask(tx, services, task, { executorId, status: "failed" })
+  const reputationUpdate = await services.storage.transaction(async (tx) =>
+    (await markInvalidSignature(tx, task.task_id))
+      ? recordTaskOutcome(tx, services, task, { executorId, status: "failed" })
       : undefined,
   );
-  if (standing !== undefined) announceStanding(services, task.task_id, standing);
+  if (reputationUpdate !== undefined) publishReputation(services, task.task_id, reputationUpdate);
 }

@@ -1,24 +1,24 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { taskRow } from "../../test/task-row.ts";
+import { createTaskRow } from "../../test/task-row.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
-import { db, p, prepare } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/prepared.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
 import {
-  awaitedExecutors,
+  listExecutorsWithPendingTasks,
   claimPending,
-  lapseClaim,
-  lapsedTasks,
-  pendingTaskIds,
-  pendingTasks,
+  expireClaim,
+  listExpiredClaims,
+  listPendingTaskIds,
+  listPendingTasks,
   reassignTask,
   releaseClaim,
-  renewByWork,
+  renewLeaseByProgress,
   renewLease,
-  requestCancel,
+  markCancelRequested,
 } from "./assignment-store.ts";
-import { claimEndsAt } from "./claim-rules.ts";
+import { calculateClaimEnd } from "./claim-rules.ts";
 import { findTask, insertTask } from "./store.ts";
 
 let storage: Storage;
@@ -30,21 +30,21 @@ beforeEach(async () => {
 afterEach(() => storage.close());
 
 const row = (change: Partial<StoredTaskRow> = {}): StoredTaskRow =>
-  taskRow({ task_id: "t", ...change });
+  createTaskRow({ task_id: "t", ...change });
 
 const claimed = { status: "claimed", claimed_by: "device", lease_until: 100 } as const;
 const fresh = { ...claimed, claimed_at: 50, worked_at: 50 } as const;
-const claimTimes = prepare<
+const claimTimes = compile<
   Pick<StoredTaskRow, "task_id" | "claimed_at" | "worked_at" | "cancel_requested_at">
 >()(
-  db
+  queryBuilder
     .updateTable("tasks")
     .set({
-      claimed_at: p("claimed_at"),
-      worked_at: p("worked_at"),
-      cancel_requested_at: p("cancel_requested_at"),
+      claimed_at: param("claimed_at"),
+      worked_at: param("worked_at"),
+      cancel_requested_at: param("cancel_requested_at"),
     })
-    .where("task_id", "=", p("task_id")),
+    .where("task_id", "=", param("task_id")),
 );
 const put = (change?: Partial<StoredTaskRow>) =>
   storage.transaction(async (tx) => {
@@ -76,7 +76,7 @@ const release =
 const lapse =
   (now: number): Change =>
   (tx) =>
-    lapseClaim(tx, "t", now);
+    expireClaim(tx, "t", now);
 const reassign =
   (from_attempt: number): Change =>
   (tx) =>
@@ -154,19 +154,19 @@ describe("what waits for an executor", () => {
 
   test("is what is assigned to it, else addressed to it, pending and not expired", async () => {
     const query = { executor: "target", now: 50, limit: 10 };
-    const tasks = await pendingTasks(storage.read, { ...query, after: "" });
+    const tasks = await listPendingTasks(storage.read, { ...query, after: "" });
     expect(tasks.map(({ task_id }) => task_id)).toEqual(["1", "3", "7"]);
-    expect(await pendingTaskIds(storage.read, query)).toEqual([
+    expect(await listPendingTaskIds(storage.read, query)).toEqual([
       { task_id: "1", required_capabilities: "[]" },
       { task_id: "3", required_capabilities: "[]" },
       { task_id: "7", required_capabilities: '["x"]' },
     ]);
-    const page = await pendingTasks(storage.read, { ...query, after: "1", limit: 1 });
+    const page = await listPendingTasks(storage.read, { ...query, after: "1", limit: 1 });
     expect(page.map(({ task_id }) => task_id)).toEqual(["3"]);
   });
 
   test("names every executor once", async () => {
-    const awaited = await awaitedExecutors(storage.read, 50);
+    const awaited = await listExecutorsWithPendingTasks(storage.read, 50);
     expect(awaited).toHaveLength(2);
     expect(awaited).toEqual(
       expect.arrayContaining([{ executor: "other" }, { executor: "target" }]),
@@ -174,8 +174,8 @@ describe("what waits for an executor", () => {
   });
 
   test("is lapsed when its lease is over", async () => {
-    expect(await lapsedTasks(storage.read, 99, 10)).toEqual([]);
-    expect(await lapsedTasks(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
+    expect(await listExpiredClaims(storage.read, 99, 10)).toEqual([]);
+    expect(await listExpiredClaims(storage.read, 100, 10)).toMatchObject([{ task_id: "4" }]);
   });
 });
 
@@ -187,30 +187,32 @@ describe("B2: the lease that is stored", () => {
       const claim = { task_id: "t", claimed_by: "device" };
       const times = { claimed_at: 1_000, last_sign_at: 1_000, wall_clock_ms };
       const begun = { ...times, cancel_requested_at: null };
-      const lease_until = claimEndsAt(begun);
+      const lease_until = calculateClaimEnd(begun);
       await storage.transaction((tx) =>
         claimPending(tx, { ...claim, executor: "target", lease_until, now: 1_000 }),
       );
       const stored = async () => (await findTask(storage.read, "t"))?.lease_until;
       expect(await stored()).toBe(lease_until);
       await storage.transaction((tx) => renewLease(tx, { ...claim, now: 21_000 }));
-      expect(await stored()).toBe(claimEndsAt({ ...begun, last_sign_at: 21_000 }));
-      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 22_000 }));
+      expect(await stored()).toBe(calculateClaimEnd({ ...begun, last_sign_at: 21_000 }));
+      await storage.transaction((tx) => renewLeaseByProgress(tx, { ...claim, now: 22_000 }));
       const working = { ...begun, last_sign_at: 22_000 };
-      expect(await stored()).toBe(claimEndsAt(working));
-      await storage.transaction((tx) => requestCancel(tx, "t", 31_000));
-      await storage.transaction((tx) => requestCancel(tx, "t", 32_000));
+      expect(await stored()).toBe(calculateClaimEnd(working));
+      await storage.transaction((tx) => markCancelRequested(tx, "t", 31_000));
+      await storage.transaction((tx) => markCancelRequested(tx, "t", 32_000));
       await storage.transaction((tx) => renewLease(tx, { ...claim, now: 33_000 }));
       const asked = { ...working, cancel_requested_at: 31_000 };
-      expect(await stored()).toBe(claimEndsAt(asked));
-      await storage.transaction((tx) => renewByWork(tx, { ...claim, now: 36_000, note: "half" }));
-      expect(await stored()).toBe(claimEndsAt({ ...asked, last_sign_at: 36_000 }));
+      expect(await stored()).toBe(calculateClaimEnd(asked));
+      await storage.transaction((tx) =>
+        renewLeaseByProgress(tx, { ...claim, now: 36_000, note: "half" }),
+      );
+      expect(await stored()).toBe(calculateClaimEnd({ ...asked, last_sign_at: 36_000 }));
     },
   );
 
   test("B2: of a task at another relay is not shortened by a request to cancel", async () => {
     await put({ ...claimed, claimed_by: "relay r", wall_clock_ms: 1, lease_until: 999 });
-    await storage.transaction((tx) => requestCancel(tx, "t", 50));
+    await storage.transaction((tx) => markCancelRequested(tx, "t", 50));
     expect(await findTask(storage.read, "t")).toMatchObject({
       lease_until: 999,
       cancel_requested_at: 50,

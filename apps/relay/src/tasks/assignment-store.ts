@@ -1,23 +1,23 @@
 import { limits } from "@agent/wire";
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { open } from "./store.ts";
+import { taskIsOpen } from "./store.ts";
 
 /**
  * Adds to what happened to a task; the rest of it is read from its row. Nobody can make a row grow
  * without end.
  */
-function noted(type: string, detail = sql`'{}'`) {
+function appendEvent(type: string, detail = sql`'{}'`) {
   return sql<string>`case when json_array_length(events) < ${sql.lit(limits.taskEvents)} then
     json_insert(events, '$[#]', json_patch(
-      json_object('type', ${sql.lit(type)}, 'at', cast(${p("now")} as integer)), ${detail}))
+      json_object('type', ${sql.lit(type)}, 'at', cast(${param("now")} as integer)), ${detail}))
     else events end`;
 }
 
 const executor = sql<string>`coalesce(assigned_to, agent_id)`;
 
-export interface Claim {
+export interface ClaimRequest {
   readonly task_id: string;
   readonly executor: string;
   readonly claimed_by: string;
@@ -25,43 +25,43 @@ export interface Claim {
   readonly now: number;
 }
 
-const claim = prepare<Claim>()(
-  db
+const claimUpdate = compile<ClaimRequest>()(
+  queryBuilder
     .updateTable("tasks")
     .set({
       status: "claimed",
-      claimed_by: p("claimed_by"),
-      lease_until: p("lease_until"),
-      claimed_at: p("now"),
-      worked_at: p("now"),
-      events: noted("claimed"),
+      claimed_by: param("claimed_by"),
+      lease_until: param("lease_until"),
+      claimed_at: param("now"),
+      worked_at: param("now"),
+      events: appendEvent("claimed"),
     })
-    .where("task_id", "=", p("task_id"))
+    .where("task_id", "=", param("task_id"))
     .where("status", "=", "pending")
-    .where("expires_at", ">", p("now"))
-    .where(executor, "=", p("executor")),
+    .where("expires_at", ">", param("now"))
+    .where(executor, "=", param("executor")),
 );
 
 /** Gives a pending task to one worker of its executor; the first claim wins. */
-export async function claimPending(tx: Tx, request: Claim): Promise<boolean> {
-  return (await tx.run(claim, request)) === 1;
+export async function claimPending(tx: Tx, request: ClaimRequest): Promise<boolean> {
+  return (await tx.run(claimUpdate, request)) === 1;
 }
 
 /** One worker's claim of one task. */
-export type Held = Pick<Claim, "task_id" | "claimed_by" | "now">;
+export type HeldClaim = Pick<ClaimRequest, "task_id" | "claimed_by" | "now">;
 
 /** A lease never reaches beyond the submitter's `wall_clock_ms`, counted from the claim. */
-const renewedLease = sql<number>`min(cast(${p("now")} as integer) + ${sql.lit(limits.claimLeaseMs)},
+const renewedLease = sql<number>`min(cast(${param("now")} as integer) + ${sql.lit(limits.claimLeaseMs)},
   coalesce(cast(claimed_at + wall_clock_ms as integer), ${sql.lit(Number.MAX_SAFE_INTEGER)}))`;
 
-const held = db
+const heldClaimUpdate = queryBuilder
   .updateTable("tasks")
-  .where("task_id", "=", p("task_id"))
+  .where("task_id", "=", param("task_id"))
   .where("status", "=", "claimed")
-  .where("claimed_by", "=", p("claimed_by"));
+  .where("claimed_by", "=", param("claimed_by"));
 
-const renew = prepare<Held>()(
-  held.set({
+const renewUpdate = compile<HeldClaim>()(
+  heldClaimUpdate.set({
     lease_until: sql<number>`case when cancel_requested_at is null then ${renewedLease}
       else lease_until end`,
   }),
@@ -71,8 +71,8 @@ const renew = prepare<Held>()(
  * An open socket keeps a claim alive until its submitter asks for a cancel; from then on the lease stays as
  * it is. False when the claim is not the worker's any more.
  */
-export async function renewLease(tx: Tx, claimed: Held): Promise<boolean> {
-  return (await tx.run(renew, claimed)) === 1;
+export async function renewLease(tx: Tx, claimed: HeldClaim): Promise<boolean> {
+  return (await tx.run(renewUpdate, claimed)) === 1;
 }
 
 /** What the holder of a claim has to know of it. */
@@ -80,25 +80,27 @@ export interface Lease extends Pick<StoredTaskRow, "task_id" | "cancel_requested
   readonly lease_until: number;
 }
 
-const work = held
-  .set({ lease_until: renewedLease, worked_at: p("now") })
+const workUpdate = heldClaimUpdate
+  .set({ lease_until: renewedLease, worked_at: param("now") })
   .returning(["task_id", "cancel_requested_at", sql<number>`lease_until`.as("lease_until")]);
 
-const worked = prepare<Held>()(work);
+const renewWithoutNote = compile<HeldClaim>()(workUpdate);
 
-const progressed = prepare<Held & { note: string }>()(
-  work.set({ events: noted("progress", sql`json_object('note', ${p("note")})`) }),
+const renewWithNote = compile<HeldClaim & { note: string }>()(
+  workUpdate.set({ events: appendEvent("progress", sql`json_object('note', ${param("note")})`) }),
 );
 
 /** Renews a claim by a sign of work, with or without a note; undefined when it is not the worker's. */
-export function renewByWork(
+export function renewLeaseByProgress(
   tx: Tx,
-  { note, ...claimed }: Held & { readonly note?: string | undefined },
+  { note, ...claimed }: HeldClaim & { readonly note?: string | undefined },
 ): Promise<Lease | undefined> {
-  return note === undefined ? tx.get(worked, claimed) : tx.get(progressed, { ...claimed, note });
+  return note === undefined
+    ? tx.get(renewWithoutNote, claimed)
+    : tx.get(renewWithNote, { ...claimed, note });
 }
 
-const unclaimed = db
+const releaseUpdate = queryBuilder
   .updateTable("tasks")
   .set({
     status: "pending",
@@ -106,85 +108,87 @@ const unclaimed = db
     lease_until: null,
     claimed_at: null,
     worked_at: null,
-    events: noted("released"),
+    events: appendEvent("released"),
   })
-  .where("task_id", "=", p("task_id"))
+  .where("task_id", "=", param("task_id"))
   .where("status", "=", "claimed")
   .returningAll();
 
-const release = prepare<Held>()(unclaimed.where("claimed_by", "=", p("claimed_by")));
+const releaseByHolder = compile<HeldClaim>()(
+  releaseUpdate.where("claimed_by", "=", param("claimed_by")),
+);
 
 /** Gives a claim back: the worker will not do the task. Answers the task as it is then. */
-export function releaseClaim(tx: Tx, claimed: Held): Promise<StoredTaskRow | undefined> {
-  return tx.get(release, claimed);
+export function releaseClaim(tx: Tx, claimed: HeldClaim): Promise<StoredTaskRow | undefined> {
+  return tx.get(releaseByHolder, claimed);
 }
 
-const lapse = prepare<Pick<Claim, "task_id" | "now">>()(
-  unclaimed.where("lease_until", "<=", p("now")),
+const expireUpdate = compile<Pick<ClaimRequest, "task_id" | "now">>()(
+  releaseUpdate.where("lease_until", "<=", param("now")),
 );
 
 /** Takes a task back whose lease is over, unless it was renewed meanwhile; the task as it is then. */
-export function lapseClaim(
+export function expireClaim(
   tx: Tx,
   task_id: string,
   now: number,
 ): Promise<StoredTaskRow | undefined> {
-  return tx.get(lapse, { task_id, now });
+  return tx.get(expireUpdate, { task_id, now });
 }
 
-const lapsed = prepare<{ now: number; limit: number }>()(
-  db
+const selectExpiredLeases = compile<{ now: number; limit: number }>()(
+  queryBuilder
     .selectFrom("tasks")
     .select("task_id")
     .where("status", "=", "claimed")
-    .where("lease_until", "<=", p("now"))
-    .limit(p("limit")),
+    .where("lease_until", "<=", param("now"))
+    .limit(param("limit")),
 );
 
 /** Claimed tasks whose lease is over. */
-export function lapsedTasks(read: Reader, now: number, limit: number) {
-  return read.all(lapsed, { now, limit });
+export function listExpiredClaims(read: Reader, now: number, limit: number) {
+  return read.all(selectExpiredLeases, { now, limit });
 }
 
 /** Another relay has the task until it expires, whatever its submitter asks for. */
-const isWithPeer = sql<boolean>`claimed_by glob 'relay *'`;
+const isClaimedByPeer = sql<boolean>`claimed_by glob 'relay *'`;
 
 /** From the first request on the holder has as long as a lease to agree or to show that it works. */
 const leaseAfterRequest = sql<number>`case
-  when cancel_requested_at is not null or ${isWithPeer} then lease_until
+  when cancel_requested_at is not null or ${isClaimedByPeer} then lease_until
   else ${renewedLease} end`;
 
-const request = prepare<{ task_id: string; now: number }>()(
-  db
+const cancelRequestUpdate = compile<{ task_id: string; now: number }>()(
+  queryBuilder
     .updateTable("tasks")
     .set({
       lease_until: leaseAfterRequest,
-      cancel_requested_at: sql<number>`coalesce(cancel_requested_at, ${p("now")})`,
+      cancel_requested_at: sql<number>`coalesce(cancel_requested_at, ${param("now")})`,
     })
-    .where("task_id", "=", p("task_id"))
+    .where("task_id", "=", param("task_id"))
     .where("status", "=", "claimed")
-    .where("expires_at", ">", p("now"))
+    .where("expires_at", ">", param("now"))
     .returningAll(),
 );
 
 /** Notes that the submitter of a claimed task wants it cancelled; a second request changes nothing. */
-export function requestCancel(
+export function markCancelRequested(
   tx: Tx,
   task_id: string,
   now: number,
 ): Promise<StoredTaskRow | undefined> {
-  return tx.get(request, { task_id, now });
+  return tx.get(cancelRequestUpdate, { task_id, now });
 }
 
-const cancelAtPeer = prepare<{ task_id: string; claimed_by: string; now: number }>()(
-  db
+const cancelForwardedUpdate = compile<{ task_id: string; claimed_by: string; now: number }>()(
+  queryBuilder
     .updateTable("tasks")
-    .set({ status: "cancelled", finished_at: p("now") })
-    .where("task_id", "=", p("task_id"))
+    .set({ status: "cancelled", finished_at: param("now") })
+    .where("task_id", "=", param("task_id"))
     .where("status", "=", "claimed")
-    .where("claimed_by", "=", p("claimed_by"))
+    .where("claimed_by", "=", param("claimed_by"))
     .where("cancel_requested_at", "is not", null)
-    .where("expires_at", ">", p("now"))
+    .where("expires_at", ">", param("now"))
     .returningAll(),
 );
 
@@ -193,7 +197,7 @@ export function cancelForwarded(
   tx: Tx,
   agreed: { readonly task_id: string; readonly claimed_by: string; readonly now: number },
 ): Promise<TaskRow | undefined> {
-  return tx.get(cancelAtPeer, agreed);
+  return tx.get(cancelForwardedUpdate, agreed);
 }
 
 type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charge"> & {
@@ -201,17 +205,17 @@ type Reassignment = Pick<TaskRow, "task_id" | "assigned_to" | "attempt" | "charg
   readonly now: number;
 };
 
-const reassign = prepare<Reassignment>()(
-  db
+const reassign = compile<Reassignment>()(
+  queryBuilder
     .updateTable("tasks")
     .set({
-      assigned_to: p("assigned_to"),
-      attempt: p("attempt"),
-      charge: p("charge"),
-      events: noted("reassigned", sql`json_object('assigned_to', ${p("assigned_to")})`),
+      assigned_to: param("assigned_to"),
+      attempt: param("attempt"),
+      charge: param("charge"),
+      events: appendEvent("reassigned", sql`json_object('assigned_to', ${param("assigned_to")})`),
     })
-    .where("task_id", "=", p("task_id"))
-    .where("attempt", "=", p("from_attempt"))
+    .where("task_id", "=", param("task_id"))
+    .where("attempt", "=", param("from_attempt"))
     .where("status", "=", "pending"),
 );
 
@@ -220,13 +224,13 @@ export async function reassignTask(tx: Tx, change: Reassignment): Promise<boolea
   return (await tx.run(reassign, change)) === 1;
 }
 
-const pendingFor = db
+const pendingQuery = queryBuilder
   .selectFrom("tasks")
-  .where(executor, "=", p("executor"))
-  .where(open)
+  .where(executor, "=", param("executor"))
+  .where(taskIsOpen)
   .where("status", "=", "pending")
-  .where("expires_at", ">", p("now"))
-  .limit(p("limit"));
+  .where("expires_at", ">", param("now"))
+  .limit(param("limit"));
 
 export interface PendingQuery {
   readonly executor: string;
@@ -234,38 +238,41 @@ export interface PendingQuery {
   readonly limit: number;
 }
 
-const pendingPage = prepare<PendingQuery & { after: string }>()(
-  pendingFor.selectAll().where("task_id", ">", p("after")).orderBy("task_id"),
+const selectPending = compile<PendingQuery & { after: string }>()(
+  pendingQuery.selectAll().where("task_id", ">", param("after")).orderBy("task_id"),
 );
 
 /** What an executor has not begun, oldest first; `after` is a task id. */
-export function pendingTasks(
+export function listPendingTasks(
   read: Reader,
   query: PendingQuery & { after: string },
 ): Promise<TaskRow[]> {
-  return read.all(pendingPage, query);
+  return read.all(selectPending, query);
 }
 
-const pendingNames = prepare<PendingQuery>()(
-  pendingFor.select(["task_id", "required_capabilities"]).orderBy("task_id"),
+const selectPendingIds = compile<PendingQuery>()(
+  pendingQuery.select(["task_id", "required_capabilities"]).orderBy("task_id"),
 );
 
 /** The same by name only: prompts are large. */
-export function pendingTaskIds(read: Reader, query: PendingQuery) {
-  return read.all(pendingNames, query);
+export function listPendingTaskIds(read: Reader, query: PendingQuery) {
+  return read.all(selectPendingIds, query);
 }
 
-const awaited = prepare<{ now: number }>()(
-  db
+const selectWaitingExecutors = compile<{ now: number }>()(
+  queryBuilder
     .selectFrom("tasks")
     .select(executor.as("executor"))
     .distinct()
-    .where(open)
+    .where(taskIsOpen)
     .where("status", "=", "pending")
-    .where("expires_at", ">", p("now")),
+    .where("expires_at", ">", param("now")),
 );
 
 /** Everybody for whom a task waits; looks at all open tasks. */
-export function awaitedExecutors(read: Reader, now: number): Promise<{ executor: string }[]> {
-  return read.all(awaited, { now });
+export function listExecutorsWithPendingTasks(
+  read: Reader,
+  now: number,
+): Promise<{ executor: string }[]> {
+  return read.all(selectWaitingExecutors, { now });
 }

@@ -1,24 +1,29 @@
 import type { TestAgent } from "@agent/testkit";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay, type Device, type ServedRelay } from "../../test/devices.ts";
 import {
-  mcpEndpoint,
-  register,
-  sessionEndpoint,
-  text,
+  settleEventLoop,
+  serveTestRelay,
+  type Device,
+  type ServedRelay,
+} from "../../test/devices.ts";
+import {
+  startMcpEndpoint,
+  registerEndpoint,
+  startSessionEndpoint,
+  textResult,
   type Endpoint,
 } from "../../test/endpoint.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  taskAt,
+  getAgentStates,
+  createSeller,
+  getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
-import { masterToken, receiptOf } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
@@ -26,7 +31,7 @@ let worker: TestAgent;
 const endpoints: Endpoint[] = [];
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
 });
 afterEach(async () => {
@@ -35,14 +40,14 @@ afterEach(async () => {
 });
 
 const cancel = ({ path }: Delegation, by = boss) => t.as(by, "POST", `${path}/cancel`);
-const statusOf = async ({ path }: Delegation) => (await taskAt(t, path)).status;
+const statusOf = async ({ path }: Delegation) => (await getTaskAt(t, path)).status;
 
 /** A device of the worker that has claimed a task. */
 async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {
-  const device = await t.device(worker);
-  const task = await delegate(t, boss, worker, body);
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, boss, worker, body);
   await device.next("task_assigned");
-  device.say({ type: "claim", task_id: task.task_id });
+  device.send({ type: "claim", task_id: task.task_id });
   await device.next("claimed");
   return { device, task };
 }
@@ -71,8 +76,8 @@ async function asked(body = {}) {
 /** The whole hold is back, and no failure is recorded. */
 async function expectCancelled(task: Delegation): Promise<void> {
   expect(await statusOf(task)).toBe("cancelled");
-  expect([await t.balance(boss), await t.balance(worker)]).toEqual([10, 0]);
-  const [holdings] = await holdingsOf(t, [boss]);
+  expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([10, 0]);
+  const [holdings] = await getAgentStates(t, [boss]);
   expect(holdings?.trust).toEqual([]);
   await expectConsistentBooks(t, { holds: 0 });
 }
@@ -80,26 +85,26 @@ async function expectCancelled(task: Delegation): Promise<void> {
 describe("B2: the cancel of a task that a device has claimed", () => {
   test("B2: takes effect when the device releases it, and the hold comes back", async () => {
     const { device, task } = await asked();
-    expect(await t.balance(boss)).toBe(7.6);
-    device.say({ type: "release", task_id: task.task_id });
+    expect(await t.getBalance(boss)).toBe(7.6);
+    device.send({ type: "release", task_id: task.task_id });
     expect(await device.next("task_cancelled")).toMatchObject({ task_id: task.task_id });
     await expectCancelled(task);
-    const late = await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    const late = await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     expect(late).toMatchObject({ status: 409, body: { code: "task.already_finished" } });
   });
 
   test("B2: takes effect when the device refuses it, as older devices say it", async () => {
     const { device, task } = await asked();
-    device.say({ type: "refuse", task_id: task.task_id });
+    device.send({ type: "refuse", task_id: task.task_id });
     await device.next("task_cancelled");
     await expectCancelled(task);
   });
 
   test("B2: takes effect 60 s after the request, though the socket is open", async () => {
     const { device, task } = await asked();
-    await t.pass(59_000);
+    await t.advance(59_000);
     expect(await statusOf(task)).toBe("claimed");
-    await t.pass(6_000);
+    await t.advance(6_000);
     expect(await device.next("task_cancelled")).toMatchObject({ task_id: task.task_id });
     await expectCancelled(task);
     expect(
@@ -112,61 +117,69 @@ describe("B2: the cancel of a task that a device has claimed", () => {
   test("B2: waits for a slow worker that goes on saying how the work goes, and its receipt is paid", async () => {
     const { device, task } = await asked();
     for (let minutes = 0; minutes < 4; minutes += 1) {
-      await t.pass(50_000);
-      device.say({ type: "progress", task_id: task.task_id, note: "still at it" });
-      await quiet();
+      await t.advance(50_000);
+      device.send({ type: "progress", task_id: task.task_id, note: "still at it" });
+      await settleEventLoop();
     }
     expect(await statusOf(task)).toBe("claimed");
-    device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(worker, task) } });
+    device.send({
+      type: "result",
+      task_id: task.task_id,
+      receipt: { ...createReceipt(worker, task) },
+    });
     expect(await device.next("result_accepted")).toMatchObject({ status: "completed" });
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
     await expectConsistentBooks(t, { holds: 0 });
   });
 
   test("B2: takes effect at the wall clock, however busy the worker says that it is", async () => {
     const { device, task } = await asked({ wall_clock_ms: 100_000 });
     for (let seconds = 0; seconds < 90; seconds += 30) {
-      await t.pass(30_000);
-      device.say({ type: "progress", task_id: task.task_id });
-      await quiet();
+      await t.advance(30_000);
+      device.send({ type: "progress", task_id: task.task_id });
+      await settleEventLoop();
     }
     expect(await statusOf(task)).toBe("claimed");
-    await t.pass(15_000);
+    await t.advance(15_000);
     await device.next("task_cancelled");
     await expectCancelled(task);
   });
 
   test("B2: loses against a receipt that comes before it takes effect", async () => {
     const { device, task } = await asked();
-    device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(worker, task) } });
+    device.send({
+      type: "result",
+      task_id: task.task_id,
+      receipt: { ...createReceipt(worker, task) },
+    });
     expect(await device.next("result_accepted")).toMatchObject({ status: "completed" });
     expect(await cancel(task)).toMatchObject({ status: 409, body: { code: "task.not_pending" } });
-    await t.pass(70_000);
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    await t.advance(70_000);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
   test("B2: takes effect when the claim's lease lapses, because its device has gone", async () => {
     const { device, task } = await asked();
     device.socket.terminate();
     await device.closed;
-    await quiet();
-    await t.pass(60_000);
-    await t.pass(6_000);
+    await settleEventLoop();
+    await t.advance(60_000);
+    await t.advance(6_000);
     await expectCancelled(task);
   });
 
   test("B2: is shown to who polls, asks once, and begins no new time when it is repeated", async () => {
     const { device, task } = await asked();
     const since = t.clock.now();
-    await t.pass(40_000);
+    await t.advance(40_000);
     expect(await cancel(task)).toMatchObject({
       status: 202,
       body: { cancel_requested_at: since },
     });
-    expect(await taskAt(t, task.path)).toMatchObject({ cancel_requested_at: since });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ cancel_requested_at: since });
     await device.next("cancel_requested");
-    await t.pass(20_000);
-    await t.pass(6_000);
+    await t.advance(20_000);
+    await t.advance(6_000);
     await expectCancelled(task);
   });
 
@@ -177,14 +190,14 @@ describe("B2: the cancel of a task that a device has claimed", () => {
       body: { code: "task.not_submitter" },
     });
     await cancel(task);
-    const other = await t.device(worker, masterToken);
-    other.say({ type: "release", task_id: task.task_id });
+    const other = await t.connectDevice(worker, OPERATOR_TOKEN);
+    other.send({ type: "release", task_id: task.task_id });
     expect(await other.next("error")).toMatchObject({ code: "task.not_claimed" });
     expect(await statusOf(task)).toBe("claimed");
   });
 
   test("B2: is agreed to over HTTP, and a polling worker learns of it when it renews", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/claim`);
     await cancel(task);
     const renewed = await t.as(worker, "POST", `${task.path}/claim`);
@@ -202,16 +215,16 @@ describe("B2: the cancel of a task that a device has claimed", () => {
       const { device, task } = await claimant();
       device.socket.terminate();
       await device.closed;
-      await quiet();
+      await settleEventLoop();
       expect((await cancel(task)).status).toBe(202);
-      const back = await t.device(worker);
-      back.say({ type, task_id: task.task_id });
+      const back = await t.connectDevice(worker);
+      back.send({ type, task_id: task.task_id });
       const { task_id } = task;
-      const told = (await back.rest()).filter((message) => message.type !== "claimed");
+      const told = (await back.takeRemaining()).filter((message) => message.type !== "claimed");
       expect(told).toEqual([{ type: "cancel_requested", task_id }]);
-      back.say({ type: "progress", task_id });
-      expect(await back.rest()).toEqual([]);
-      back.say({ type: "release", task_id });
+      back.send({ type: "progress", task_id });
+      expect(await back.takeRemaining()).toEqual([]);
+      back.send({ type: "release", task_id });
       await back.next("task_cancelled");
       await expectCancelled(task);
     },
@@ -220,10 +233,10 @@ describe("B2: the cancel of a task that a device has claimed", () => {
   test("B2: many times at once with its agreement returns the hold once", async () => {
     const { device, task } = await claimant();
     const cancels = Array.from({ length: 10 }, () => cancel(task));
-    device.say({ type: "release", task_id: task.task_id });
+    device.send({ type: "release", task_id: task.task_id });
     const statuses = (await Promise.all(cancels)).map(({ status }) => status);
     expect(statuses.every((status) => [200, 202, 409].includes(status))).toBe(true);
-    await quiet();
+    await settleEventLoop();
     await cancel(task);
     await expectCancelled(task);
   });
@@ -234,47 +247,47 @@ describe("B2: the cancel of a task that an endpoint does", () => {
     new Promise<CallToolResult>((resolve) => {
       signal.addEventListener("abort", () => {
         aborted.push("aborted");
-        resolve({ ...text("stopped"), isError: true });
+        resolve({ ...textResult("stopped"), isError: true });
       });
     });
 
   test.each([
-    ["of the current revision", mcpEndpoint],
-    ["with sessions", sessionEndpoint],
+    ["of the current revision", startMcpEndpoint],
+    ["with sessions", startSessionEndpoint],
   ])("B2: cancels its MCP call at a server %s, and takes effect 60 s later", async (_, open) => {
     const aborted: string[] = [];
     const endpoint = await open(hangs(aborted));
     endpoints.push(endpoint);
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     expect((await cancel(task)).status).toBe(202);
     await expect.poll(() => aborted).toEqual(["aborted"]);
-    await t.pass(59_000);
+    await t.advance(59_000);
     expect(await statusOf(task)).toBe("claimed");
-    await t.pass(6_000);
+    await t.advance(6_000);
     await expectCancelled(task);
     expect(endpoint.calls).toHaveLength(1);
   });
 
   test("B2: leaves its agent the time to deliver what it had done", async () => {
-    const endpoint = await mcpEndpoint(hangs([]));
+    const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     await cancel(task);
-    await quiet();
-    const receipt = receiptOf(worker, task);
+    await settleEventLoop();
+    const receipt = createReceipt(worker, task);
     expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 
   test("B2: is agreed to by its agent over HTTP", async () => {
-    const endpoint = await mcpEndpoint(hangs([]));
+    const endpoint = await startMcpEndpoint(hangs([]));
     endpoints.push(endpoint);
-    await register(t, worker, endpoint.url);
-    const task = await delegate(t, boss, worker);
+    await registerEndpoint(t, worker, endpoint.url);
+    const task = await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
     expect((await t.as(worker, "DELETE", `${task.path}/claim`)).status).toBe(409);
     await cancel(task);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { claimEndsAt, noShowCounts, RECOVERY_MS, worksAtExpiry } from "./claim-rules.ts";
+import { calculateClaimEnd, noShowScope, RECOVERY_MS, isWorkedOnAtExpiry } from "./claim-rules.ts";
 
 const claimed = {
   claimed_at: 1_000_000,
@@ -35,7 +35,7 @@ describe("B2: a claim", () => {
       1_100_000,
     ],
   ] as const)("B2: %s", (_, change, endsAt) => {
-    expect(claimEndsAt({ ...claimed, ...change })).toBe(endsAt);
+    expect(calculateClaimEnd({ ...claimed, ...change })).toBe(endsAt);
   });
 });
 
@@ -82,7 +82,7 @@ test.each([
   ["one from after a restart counts at once", { running_since: 999_999 }, "strangers"],
   ["one of an older version, without a time, does not count", { claimed_at: null }, "none"],
 ] as const)("B2: of no-shows %s", (_, change, counts) => {
-  expect(noShowCounts({ ...ended, ...change })).toBe(counts);
+  expect(noShowScope({ ...ended, ...change })).toBe(counts);
 });
 
 test.each([
@@ -91,5 +91,5 @@ test.each([
   ["none does not", { worked_at: null }, false],
   ["an open call of an endpoint does", { worked_at: 0, inCall: true }, true],
 ] as const)("B12: at expiry %s", (_, change, expected) => {
-  expect(worksAtExpiry({ expires_at: 100_000, inCall: false, ...change })).toBe(expected);
+  expect(isWorkedOnAtExpiry({ expires_at: 100_000, inCall: false, ...change })).toBe(expected);
 });

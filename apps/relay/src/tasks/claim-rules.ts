@@ -16,7 +16,7 @@ export interface ClaimTimes {
  * the request to cancel, but never after `wall_clock_ms`. Without such a request the task then goes
  * to the next executor, with one it is cancelled.
  */
-export function claimEndsAt(claim: ClaimTimes): number {
+export function calculateClaimEnd(claim: ClaimTimes): number {
   const { claimed_at, last_sign_at, wall_clock_ms, cancel_requested_at } = claim;
   const newest = Math.max(last_sign_at, cancel_requested_at ?? 0);
   return Math.min(
@@ -53,7 +53,7 @@ const LATENCY_WITHOUT_LISTING_MS = 60_000;
  * A claim from before a restart, a freeze or a jump of the clock that ends soon after it does not
  * count: the relay was away, not the worker.
  */
-export function noShowCounts(claim: EndedClaim): "none" | "pair" | "strangers" {
+export function noShowScope(claim: EndedClaim): "none" | "pair" | "strangers" {
   const { claimed_at, lapsed_at, priced, max_latency_ms, running_since, recovery_ms, now } = claim;
   if (claimed_at === null) return "none";
   if (claimed_at <= running_since && now <= running_since + recovery_ms) return "none";
@@ -62,7 +62,7 @@ export function noShowCounts(claim: EndedClaim): "none" | "pair" | "strangers" {
 }
 
 /** Whether the holder of a claim still worked when the task expired: then it counts for neither side. */
-export function worksAtExpiry({
+export function isWorkedOnAtExpiry({
   worked_at,
   expires_at,
   inCall,

@@ -1,7 +1,13 @@
 import type { TrustRecord } from "@agent/wire";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, holdingsOf, seller, type Delegation } from "../../test/market.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  getAgentStates,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -9,22 +15,22 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  boss = await buyer(t, 1_000);
-  worker = await seller(t, 2);
+  boss = await createBuyer(t, 1_000);
+  worker = await createSeller(t, 2);
 });
 afterEach(() => t.close());
 
-type Change = Parameters<typeof receiptOf>[2];
+type Change = Parameters<typeof createReceipt>[2];
 
 async function work(change?: Change, latencyMs = 0): Promise<Delegation> {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(latencyMs);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, change));
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
   return task;
 }
 
 async function record(): Promise<TrustRecord | undefined> {
-  const [holdings] = await holdingsOf(t, [boss]);
+  const [holdings] = await getAgentStates(t, [boss]);
   expect(holdings?.trust.length).toBeLessThanOrEqual(1);
   return holdings?.trust[0];
 }
@@ -60,21 +66,21 @@ describe("what a delegator knows of its executor", () => {
 
   test("is the delegator's own: nothing is known the other way round or to strangers", async () => {
     await work();
-    const others = await holdingsOf(t, [worker, await t.agent()]);
+    const others = await getAgentStates(t, [worker, await t.createAgent()]);
     expect(others.map(({ trust }) => trust)).toEqual([[], []]);
   });
 
   test("is not changed by a task that expires or is cancelled", async () => {
-    const { path } = await delegate(t, boss, worker);
+    const { path } = await submitAcceptedTask(t, boss, worker);
     await t.as(boss, "POST", `${path}/cancel`);
-    await delegate(t, boss, worker);
+    await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(900_000);
     await t.relay.tick();
     expect(await record()).toBeUndefined();
   });
 
   test("is kept for free tasks as well", async () => {
-    worker = await seller(t, 0);
+    worker = await createSeller(t, 0);
     await work();
     expect(await record()).toMatchObject({ successful_tasks: 1, trust_level: "first_contact" });
   });
@@ -82,37 +88,37 @@ describe("what a delegator knows of its executor", () => {
 
 describe("a receipt with a bad signature", () => {
   async function badly(by: TestAgent, task: Delegation): Promise<void> {
-    const forged = { ...receiptOf(worker, task), memories_formed: 9 };
+    const forged = { ...createReceipt(worker, task), memories_formed: 9 };
     const answer = await t.as(by, "POST", `${task.path}/result`, forged);
     expect(answer).toMatchObject({ status: 403, body: { code: "receipt.signature_invalid" } });
   }
 
   test("from the executor itself counts as one failed task, once per task", async () => {
-    const task = await delegate(t, boss, worker);
-    const before = await holdingsOf(t, [worker]);
+    const task = await submitAcceptedTask(t, boss, worker);
+    const before = await getAgentStates(t, [worker]);
     await Promise.all([badly(worker, task), badly(worker, task), badly(worker, task)]);
     await badly(worker, task);
     expect(await record()).toMatchObject({ interaction_count: 1, failed_tasks: 1 });
-    expect(await holdingsOf(t, [worker])).toEqual(before);
-    await badly(worker, await delegate(t, boss, worker));
+    expect(await getAgentStates(t, [worker])).toEqual(before);
+    await badly(worker, await submitAcceptedTask(t, boss, worker));
     expect(await record()).toMatchObject({ interaction_count: 2, failed_tasks: 2 });
   });
 
   test("leaves the task open, and a right one is accepted and counted", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await badly(worker, task);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     expect(await record()).toMatchObject({ successful_tasks: 1, failed_tasks: 1 });
-    expect(await t.balance(worker)).toBe(1.9);
+    expect(await t.getBalance(worker)).toBe(1.9);
   });
 
   test("from the operator or the target, who is not the executor, counts for nothing", async () => {
-    const target = await t.agent();
-    const executor = await seller(t, { count: 2 });
-    const task = await delegate(t, boss, target, { required_capabilities: ["count"] });
-    const forged = { ...receiptOf(executor, task), memories_formed: 9 };
+    const target = await t.createAgent();
+    const executor = await createSeller(t, { count: 2 });
+    const task = await submitAcceptedTask(t, boss, target, { required_capabilities: ["count"] });
+    const forged = { ...createReceipt(executor, task), memories_formed: 9 };
     const path = `${task.path}/result`;
-    expect((await t.asMaster("POST", path, forged)).status).toBe(403);
+    expect((await t.asOperator("POST", path, forged)).status).toBe(403);
     expect((await t.as(target, "POST", path, forged)).status).toBe(403);
     expect(await record()).toBeUndefined();
   });
@@ -122,12 +128,12 @@ describe("a receipt with a bad signature", () => {
     ["another task", { relay_task_id: "another" }],
     ["a tool out of scope", { tools_used: ["rm"], delegated_scope: "ls" }],
   ])("is the only refusal that counts: %s does not", async (_, change) => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const refused = await t.as(
       worker,
       "POST",
       `${task.path}/result`,
-      receiptOf(worker, task, change),
+      createReceipt(worker, task, change),
     );
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect(await record()).toBeUndefined();

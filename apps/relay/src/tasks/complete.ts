@@ -1,26 +1,26 @@
 import type { EndedBy } from "@agent/federation-protocol";
-import { nestedSignatures, type ExecutionReceipt } from "@agent/receipts";
+import { listNestedSignatures, type ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
-import { touchAgent } from "../agents/store.ts";
-import { settle } from "../budget/settle.ts";
+import { updateLastSeen } from "../agents/store.ts";
+import { settleFromHold } from "../budget/settle.ts";
 import type { PostRefusal } from "../budget/post.ts";
-import type { Issuer } from "../credentials/issue.ts";
-import { finishForPeer } from "../federation/finish-inbound.ts";
+import type { IssuerDependencies } from "../credentials/issue.ts";
+import { finishInboundTask } from "../federation/finish-inbound.ts";
 import { isExecutedByNamesake } from "../federation/is-namesake.ts";
 import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { tellOfEnd } from "../webhooks/tell-of-task.ts";
-import { countTask, type Standing } from "./count-task.ts";
-import { leavePlace } from "./counters.ts";
-import { returnToDelegation } from "./delegation-budget.ts";
+import { enqueueTaskEnded } from "../webhooks/tell-of-task.ts";
+import { recordTaskOutcome, type ReputationUpdate } from "./count-task.ts";
+import { releaseTaskSlot } from "./counters.ts";
+import { releaseDelegationBudget } from "./delegation-budget.ts";
 import { archiveReceipt } from "./receipt-store.ts";
 import { finishTask } from "./store.ts";
 
 /** A verified receipt and what is known of it. */
-export interface Verified {
+export interface VerifiedReceipt {
   readonly receipt: ExecutionReceipt;
   readonly hash: string;
   /** As it arrived. */
@@ -30,26 +30,26 @@ export interface Verified {
 }
 
 /** What one receipt changed. */
-export interface Completed {
+export interface CompletedTask {
   readonly ok: true;
   readonly task: TaskRow;
   readonly settlement: NewSettlement | undefined;
-  readonly standing: Standing;
+  readonly reputationUpdate: ReputationUpdate;
 }
 
 /**
  * Ends a task, as it was read, with its receipt: state, archive, money, trust, credentials, in the
  * caller's transaction.
  */
-export async function complete(
+export async function completeTask(
   tx: Tx,
-  services: Issuer & Pick<Services, "config" | "subscriptions">,
+  services: IssuerDependencies & Pick<Services, "config" | "subscriptions">,
   task: TaskRow,
-  { receipt, hash, text, endedBy }: Verified,
-  settleTask: typeof settle = settle,
-): Promise<Completed | PostRefusal | Refusal<"task.already_finished">> {
+  { receipt, hash, text, endedBy }: VerifiedReceipt,
+  settleTask: typeof settleFromHold = settleFromHold,
+): Promise<CompletedTask | PostRefusal | Refusal<"task.already_finished">> {
   const now = services.runtime.now();
-  const bound = endedBy.kind === "peer" || endedBy.isKeyRegistered;
+  const isKeyKnown = endedBy.kind === "peer" || endedBy.isKeyRegistered;
   const finished = await finishTask(tx, task, {
     status: receipt.status,
     receipt_hash: hash,
@@ -59,33 +59,34 @@ export async function complete(
   });
   if (!finished) return refuse("task.already_finished");
   const archived = { task_id: task.task_id, receipt_hash: hash, agent_id: receipt.agent_id };
-  const nested = nestedSignatures(receipt);
+  const nested = listNestedSignatures(receipt);
   await archiveReceipt(tx, { ...archived, body: text, received_at: now }, nested);
   // Between relays money moves when both have it on their books, not with the receipt.
-  const settleNow = settleTask === settle && isFromPeer(task) ? finishForPeer : settleTask;
-  const settled = await settleNow(tx, services, task, {
+  const settleReceipt =
+    settleTask === settleFromHold && isFromPeer(task) ? finishInboundTask : settleTask;
+  const settled = await settleReceipt(tx, services, task, {
     receiptHash: hash,
     payeeId: receipt.agent_id,
-    status: bound ? receipt.status : "failed",
+    status: isKeyKnown ? receipt.status : "failed",
   });
   if (!settled.ok) return settled;
-  await returnToDelegation(tx, task, settled.settlement?.amount_settled);
-  await leavePlace(tx, task.submitted_by);
+  await releaseDelegationBudget(tx, task, settled.settlement?.amount_settled);
+  await releaseTaskSlot(tx, task.submitted_by);
   const { settlement } = settled;
   const isNamesake = endedBy.kind === "peer" && (await isExecutedByNamesake(tx, task.task_id));
-  if (!isNamesake) await touchAgent(tx, receipt.agent_id, now);
-  const standing =
-    bound && !isNamesake
-      ? await countTask(tx, services, task, {
+  if (!isNamesake) await updateLastSeen(tx, receipt.agent_id, now);
+  const reputationUpdate =
+    isKeyKnown && !isNamesake
+      ? await recordTaskOutcome(tx, services, task, {
           executorId: receipt.agent_id,
           status: receipt.status,
           settlement,
         })
-      : unchanged;
+      : noReputationUpdate;
   const { agent_id: executorId, status } = receipt;
-  const { credentials } = standing;
-  await tellOfEnd(tx, services, task, { executorId, status, settlement, credentials });
-  return { ok: true, task, settlement, standing };
+  const { credentials } = reputationUpdate;
+  await enqueueTaskEnded(tx, services, task, { executorId, status, settlement, credentials });
+  return { ok: true, task, settlement, reputationUpdate };
 }
 
-const unchanged: Standing = { trust: undefined, credentials: [] };
+const noReputationUpdate: ReputationUpdate = { trust: undefined, credentials: [] };

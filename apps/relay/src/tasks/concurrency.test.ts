@@ -1,16 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { receiptOf } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  tally,
-  taskAt,
+  getAgentStates,
+  createSeller,
+  countStatuses,
+  getTaskAt,
 } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -31,14 +31,14 @@ const times = <T>(count: number, each: (i: number) => T): T[] =>
 describe.each(databases)("at once, %s", (_, env) => {
   test("RC2 100 posts of one receipt settle once", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
-    const request = { token: await t.token(worker), body: receiptOf(worker, task) };
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    const request = { token: await t.token(worker), body: createReceipt(worker, task) };
     const path = `${task.path}/result`;
     const answers = await Promise.all(times(100, () => t.request("POST", path, request)));
-    expect(tally(answers)).toEqual({ 200: 100 });
+    expect(countStatuses(answers)).toEqual({ 200: 100 });
     expect(new Set(answers.map(({ body }) => JSON.stringify(body))).size).toBe(1);
-    const [payer, payee] = await holdingsOf(t, [boss, worker]);
+    const [payer, payee] = await getAgentStates(t, [boss, worker]);
     expect([payer?.balance, payee?.balance]).toEqual([8, 1.9]);
     expect(payee?.transactions.map(({ type }) => type)).toEqual(["settlement_credit"]);
     expect(payee?.settlements).toHaveLength(1);
@@ -48,24 +48,24 @@ describe.each(databases)("at once, %s", (_, env) => {
 
   test("RC3 of a completed and a failed receipt one wins whole", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     let paid = 0;
     for (let round = 0; round < 10; round += 1) {
-      const task = await delegate(t, boss, worker);
+      const task = await submitAcceptedTask(t, boss, worker);
       const token = await t.token(worker);
       const outcomes = ["completed", "failed"] as const;
       const order = round % 2 === 0 ? outcomes : outcomes.toReversed();
       const answers = await Promise.all(
         order.map((status) => {
-          const body = receiptOf(worker, task, { status });
+          const body = createReceipt(worker, task, { status });
           return t.request("POST", `${task.path}/result`, { token, body });
         }),
       );
-      expect(tally(answers)).toEqual({ 200: 1, 409: 1 });
-      const { status } = await taskAt(t, task.path);
+      expect(countStatuses(answers)).toEqual({ 200: 1, 409: 1 });
+      const { status } = await getTaskAt(t, task.path);
       expect(answers.find((answer) => answer.status === 200)?.body).toEqual({ status });
       if (status === "completed") paid += 1;
-      const [payer, payee] = await holdingsOf(t, [boss, worker]);
+      const [payer, payee] = await getAgentStates(t, [boss, worker]);
       expect(payee?.balance).toBeCloseTo(1.9 * paid, 6);
       expect(payer?.balance).toBe(100 - 2 * paid);
       expect(payer?.trust).toMatchObject([
@@ -77,73 +77,73 @@ describe.each(databases)("at once, %s", (_, env) => {
 
   test("MN6 500 submissions at price 1 against 60 are exactly 50 x 201 and 450 x 402", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 60), await seller(t, 1)];
+    const [boss, worker] = [await createBuyer(t, 60), await createSeller(t, 1)];
     const request = { token: await t.token(boss), body: { prompt: "work" } };
     const path = `/agent/${worker.agentId}/task`;
     const answers = await Promise.all(times(500, () => t.request("POST", path, request)));
-    expect(tally(answers)).toEqual({ 201: 50, 402: 450 });
+    expect(countStatuses(answers)).toEqual({ 201: 50, 402: 450 });
     const list = await t.as(boss, "GET", `/agent/${boss.agentId}/tasks?submitted_by=me&limit=200`);
     expect(list.body["tasks"]).toHaveLength(50);
-    const [payer] = await holdingsOf(t, [boss]);
+    const [payer] = await getAgentStates(t, [boss]);
     expect([payer?.balance, payer?.pending_allocations]).toEqual([0, 60]);
     await expectConsistentBooks(t, { deposits: 60, balances: 0, holds: 60 });
   });
 
   test("of a receipt and a cancellation one wins whole", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
     const [bossToken, workerToken] = [await t.token(boss), await t.token(worker)];
     let paid = 0;
     for (let round = 0; round < 10; round += 1) {
-      const task = await delegate(t, boss, worker);
+      const task = await submitAcceptedTask(t, boss, worker);
       const post = () =>
         t.request("POST", `${task.path}/result`, {
           token: workerToken,
-          body: receiptOf(worker, task),
+          body: createReceipt(worker, task),
         });
       const cancel = () => t.request("POST", `${task.path}/cancel`, { token: bossToken });
       const both = round % 2 === 0 ? [post(), cancel()] : [cancel(), post()];
-      expect(tally(await Promise.all(both))).toEqual({ 200: 1, 409: 1 });
-      if ((await taskAt(t, task.path)).status === "completed") paid += 1;
-      expect(await t.balance(boss)).toBe(100 - 2 * paid);
+      expect(countStatuses(await Promise.all(both))).toEqual({ 200: 1, 409: 1 });
+      if ((await getTaskAt(t, task.path)).status === "completed") paid += 1;
+      expect(await t.getBalance(boss)).toBe(100 - 2 * paid);
       await expectConsistentBooks(t, { holds: 0 });
     }
   });
 
   test("deliveries of many tasks settle each of them", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 600), await seller(t, 2)];
-    const tasks = await Promise.all(times(200, () => delegate(t, boss, worker)));
+    const [boss, worker] = [await createBuyer(t, 600), await createSeller(t, 2)];
+    const tasks = await Promise.all(times(200, () => submitAcceptedTask(t, boss, worker)));
     const token = await t.token(worker);
     const answers = await Promise.all(
       tasks.map((task) =>
-        t.request("POST", `${task.path}/result`, { token, body: receiptOf(worker, task) }),
+        t.request("POST", `${task.path}/result`, { token, body: createReceipt(worker, task) }),
       ),
     );
-    expect(tally(answers)).toEqual({ 200: 200 });
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([200, 380]);
+    expect(countStatuses(answers)).toEqual({ 200: 200 });
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([200, 380]);
     await expectConsistentBooks(t, { holds: 0, fees: 20 });
   });
 
   test("submissions beyond the 1,000th are undone, and those that came with them count once", async () => {
     t = await startTestRelay(env());
-    const [boss, worker] = [await buyer(t, 600), await seller(t, { paid: 1, free: 0 })];
+    const [boss, worker] = [await createBuyer(t, 600), await createSeller(t, { paid: 1, free: 0 })];
     const token = await t.token(boss);
     const path = `/agent/${worker.agentId}/task`;
     const submitAll = (count: number, capability: string) => {
       const body = { prompt: "work", required_capabilities: [capability] };
       return Promise.all(times(count, () => t.request("POST", path, { token, body })));
     };
-    expect(tally(await submitAll(900, "free"))).toEqual({ 201: 900 });
+    expect(countStatuses(await submitAll(900, "free"))).toEqual({ 201: 900 });
     // The last 50 are refused after their hold was written, so that all of the batch runs again.
     const answers = await submitAll(150, "paid");
-    expect(tally(answers)).toEqual({ 201: 100, 429: 50 });
+    expect(countStatuses(answers)).toEqual({ 201: 100, 429: 50 });
     const taken = answers.filter(({ status }) => status === 201);
     expect(new Set(taken.map(({ body }) => body["task_id"])).size).toBe(100);
-    const [payer] = await holdingsOf(t, [boss]);
+    const [payer] = await getAgentStates(t, [boss]);
     expect([payer?.balance, payer?.pending_allocations]).toEqual([480, 120]);
     await expectConsistentBooks(t, { deposits: 600, balances: 480, holds: 120 });
-    const debits = t.logged("account.debit").map(({ ok }) => ok);
+    const debits = t.listLogged("account.debit").map(({ ok }) => ok);
     expect([debits.length, debits.filter(Boolean).length]).toEqual([150, 100]);
   });
 });

@@ -1,15 +1,15 @@
-import type { Issuer } from "../credentials/issue.ts";
+import type { IssuerDependencies } from "../credentials/issue.ts";
 import { issueForTask } from "../credentials/issue-for-task.ts";
 import { isExecutedByNamesake } from "../federation/is-namesake.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
-import { recordOutcome } from "../trust/record-outcome.ts";
-import { tellOfCredentials } from "../webhooks/tell-of-task.ts";
-import type { Standing } from "./count-task.ts";
+import { recordTrustOutcome } from "../trust/record-outcome.ts";
+import { enqueueCredentialsIssued } from "../webhooks/tell-of-task.ts";
+import type { ReputationUpdate } from "./count-task.ts";
 import { findTask } from "./store.ts";
 
 /** Another relay's part in a task: it brought the result, so it is known by it as the worker is. */
-interface Payment {
+interface TaskPayment {
   readonly taskId: string;
   readonly executorId: string;
   /** The relay that the task was forwarded to; absent at the relay whose agent did it. */
@@ -20,11 +20,11 @@ interface Payment {
  * Counts the success of a task that was paid after its receipt came, because the money passed between
  * relays. A task that is no longer kept is not counted.
  */
-export async function countPayment(
+export async function recordTaskPayment(
   tx: Tx,
-  services: Issuer & Pick<Services, "config" | "identity" | "subscriptions">,
-  { taskId, executorId, peerId }: Payment,
-): Promise<readonly Standing[]> {
+  services: IssuerDependencies & Pick<Services, "config" | "identity" | "subscriptions">,
+  { taskId, executorId, peerId }: TaskPayment,
+): Promise<readonly ReputationUpdate[]> {
   const task = await findTask(tx, taskId);
   if (task === undefined || task.finished_at === null) return [];
   const outcome = {
@@ -38,9 +38,9 @@ export async function countPayment(
   const { relayId } = services.identity;
   const ofPeer = { ...outcome, delegatorId: relayId, executorId: peerId ?? "" };
   if (peerId !== undefined && (await isExecutedByNamesake(tx, taskId))) {
-    return [{ trust: await recordOutcome(tx, ofPeer), credentials: [] }];
+    return [{ trust: await recordTrustOutcome(tx, ofPeer), credentials: [] }];
   }
-  const trust = await recordOutcome(tx, { ...outcome, delegatorId, executorId });
+  const trust = await recordTrustOutcome(tx, { ...outcome, delegatorId, executorId });
   const { status } = outcome;
   const credentials = await issueForTask(tx, services, {
     taskId,
@@ -49,10 +49,10 @@ export async function countPayment(
     status,
     trust,
   });
-  await tellOfCredentials(tx, services, taskId, credentials);
+  await enqueueCredentialsIssued(tx, services, taskId, credentials);
   if (peerId === undefined) return [{ trust, credentials }];
   return [
     { trust, credentials },
-    { trust: await recordOutcome(tx, ofPeer), credentials: [] },
+    { trust: await recordTrustOutcome(tx, ofPeer), credentials: [] },
   ];
 }

@@ -1,22 +1,22 @@
 import type { ReceiptStatus } from "@agent/budget";
-import { countedStatus } from "@agent/routing-semiring";
-import type { Issuer } from "../credentials/issue.ts";
+import { getCountedStatus } from "@agent/routing-semiring";
+import type { IssuerDependencies } from "../credentials/issue.ts";
 import { issueForTask } from "../credentials/issue-for-task.ts";
 import type { NewCredential } from "../credentials/store.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { NewSettlement } from "../storage/tables/budget.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { recordOutcome, type Recorded } from "../trust/record-outcome.ts";
+import { recordTrustOutcome, type RecordedOutcome } from "../trust/record-outcome.ts";
 
 /** What a task changed in what is known of its executor. */
-export interface Standing {
-  readonly trust: Recorded | undefined;
+export interface ReputationUpdate {
+  readonly trust: RecordedOutcome | undefined;
   readonly credentials: readonly NewCredential[];
 }
 
 /** How a task went for its executor, and what was paid for it, as far as that is decided. */
-interface Result {
+interface ExecutorOutcome {
   readonly executorId: string;
   readonly status: ReceiptStatus;
   readonly settlement?: NewSettlement | undefined;
@@ -25,21 +25,21 @@ interface Result {
 }
 
 /** Counts how a task went for its executor, and issues what follows from that. */
-export async function countTask(
+export async function recordTaskOutcome(
   tx: Tx,
-  services: Issuer & Pick<Services, "config">,
+  services: IssuerDependencies & Pick<Services, "config">,
   task: Pick<TaskRow, "task_id" | "submitted_by" | "submitted_at" | "allocation_id">,
-  { executorId, status: receipt, settlement, pairOnly = false }: Result,
-): Promise<Standing> {
+  { executorId, status: receipt, settlement, pairOnly = false }: ExecutorOutcome,
+): Promise<ReputationUpdate> {
   const now = services.runtime.now();
   const priced = task.allocation_id !== null;
-  const status = countedStatus({
+  const status = getCountedStatus({
     receipt,
     priced,
     settlement: settlement && { status: settlement.status, amount: settlement.amount_settled },
   });
   const parties = { delegatorId: task.submitted_by, executorId, status };
-  const trust = await recordOutcome(tx, {
+  const trust = await recordTrustOutcome(tx, {
     ...parties,
     latencyMs: now - task.submitted_at,
     priced,
@@ -51,10 +51,10 @@ export async function countTask(
 }
 
 /** Says once it is durable what was counted. */
-export function announceStanding(
+export function publishReputation(
   { log, trustGraph }: Pick<Services, "log" | "trustGraph">,
   taskId: string,
-  { trust, credentials }: Standing,
+  { trust, credentials }: ReputationUpdate,
 ): void {
   if (trust !== undefined) trustGraph.update(trust.record);
   for (const { credential_id, type, agent_id } of credentials) {

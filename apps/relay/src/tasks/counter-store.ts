@@ -1,35 +1,35 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Tx } from "../storage/storage.ts";
 
-const takePlace = prepare<{ scope: string; cap: number }>()(
-  db
+const increment = compile<{ scope: string; cap: number }>()(
+  queryBuilder
     .updateTable("task_counters")
     .set({ live: sql`live + 1` })
-    .where("scope", "=", p("scope"))
-    .where("live", "<", p("cap")),
+    .where("scope", "=", param("scope"))
+    .where("live", "<", param("cap")),
 );
 
-const openScope = prepare<{ scope: string }>()(
-  db
+const insertScope = compile<{ scope: string }>()(
+  queryBuilder
     .insertInto("task_counters")
-    .values({ scope: p("scope"), live: 0 })
+    .values({ scope: param("scope"), live: 0 })
     .onConflict((conflict) => conflict.doNothing()),
 );
 
 /** Counts one more open task of a scope; false when the scope is full. */
-export async function takeTaskPlace(tx: Tx, scope: string, cap: number): Promise<boolean> {
-  if ((await tx.run(takePlace, { scope, cap })) === 1) return true;
-  if ((await tx.run(openScope, { scope })) === 0) return false;
-  return (await tx.run(takePlace, { scope, cap })) === 1;
+export async function incrementOpenTasks(tx: Tx, scope: string, cap: number): Promise<boolean> {
+  if ((await tx.run(increment, { scope, cap })) === 1) return true;
+  if ((await tx.run(insertScope, { scope })) === 0) return false;
+  return (await tx.run(increment, { scope, cap })) === 1;
 }
 
-const leavePlace = prepare<{ scope: string }>()(
-  db
+const decrement = compile<{ scope: string }>()(
+  queryBuilder
     .updateTable("task_counters")
     .set({ live: sql`live - 1` })
-    .where("scope", "=", p("scope")),
+    .where("scope", "=", param("scope")),
 );
 
-export async function leaveTaskPlace(tx: Tx, scope: string): Promise<void> {
-  await tx.run(leavePlace, { scope });
+export async function decrementOpenTasks(tx: Tx, scope: string): Promise<void> {
+  await tx.run(decrement, { scope });
 }

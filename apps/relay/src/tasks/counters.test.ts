@@ -2,20 +2,27 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { receiptOf, type TestAgent } from "@agent/testkit";
-import { buyer, delegate, holdingsOf, seller, submit, type Delegation } from "../../test/market.ts";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  getAgentStates,
+  createSeller,
+  submitTask,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
-import { p, prepare, sql } from "../storage/prepared.ts";
+import { param, compile, sql } from "../storage/prepared.ts";
 
 let t: TestRelay | undefined;
 const folder = mkdtempSync(join(tmpdir(), "relay-counters-"));
 afterEach(() => t?.close());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const setCount = prepare<{ scope: string; live: number }>()(
-  sql<never>`replace into task_counters (scope, live) values (${p("scope")}, ${p("live")})`,
+const setCount = compile<{ scope: string; live: number }>()(
+  sql<never>`replace into task_counters (scope, live) values (${param("scope")}, ${param("live")})`,
 );
 
 /** A relay that holds as many open tasks as its counters say. */
@@ -31,11 +38,13 @@ async function relayHolding(live: number): Promise<TestRelay> {
 describe("a submitter with 1,000 open tasks", () => {
   async function full(): Promise<[TestRelay, TestAgent, TestAgent, Delegation[]]> {
     t = await startTestRelay();
-    const [boss, worker] = [await buyer(t, 2_000), await seller(t, 1)];
+    const [boss, worker] = [await createBuyer(t, 2_000), await createSeller(t, 1)];
     const open: Delegation[] = [];
     for (let i = 0; i < 10; i++) {
       open.push(
-        ...(await Promise.all(Array.from({ length: 100 }, () => delegate(t!, boss, worker)))),
+        ...(await Promise.all(
+          Array.from({ length: 100 }, () => submitAcceptedTask(t!, boss, worker)),
+        )),
       );
     }
     return [t, boss, worker, open];
@@ -43,19 +52,19 @@ describe("a submitter with 1,000 open tasks", () => {
 
   test("is refused one more with 429, which leaves nothing behind; others are not", async () => {
     const [relay, boss, worker] = await full();
-    const before = await holdingsOf(relay, [boss]);
-    const answer = await submit(relay, boss, worker);
+    const before = await getAgentStates(relay, [boss]);
+    const answer = await submitTask(relay, boss, worker);
     expect(answer).toMatchObject({ status: 429, body: { code: "task.submitter_full" } });
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(await holdingsOf(relay, [boss])).toEqual(before);
-    expect((await submit(relay, await buyer(relay, 2), worker)).status).toBe(201);
+    expect(await getAgentStates(relay, [boss])).toEqual(before);
+    expect((await submitTask(relay, await createBuyer(relay, 2), worker)).status).toBe(201);
   });
 
   test("has a place again for each that is finished, cancelled or expired", async () => {
     const [relay, boss, worker, open] = await full();
     const [done, cancelled] = open as [Delegation, Delegation];
-    const next = async () => (await submit(relay, boss, worker)).status;
-    await relay.as(worker, "POST", `${done.path}/result`, receiptOf(worker, done));
+    const next = async () => (await submitTask(relay, boss, worker)).status;
+    await relay.as(worker, "POST", `${done.path}/result`, createReceipt(worker, done));
     await relay.as(boss, "POST", `${cancelled.path}/cancel`);
     expect([await next(), await next(), await next()]).toEqual([201, 201, 429]);
     await relay.clock.advance(900_000);
@@ -67,14 +76,14 @@ describe("a submitter with 1,000 open tasks", () => {
 describe("a relay with 100,000 open tasks", () => {
   test("refuses one more with 503 until one has ended", async () => {
     t = await relayHolding(99_999);
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 1)];
-    const last = await delegate(t, boss, worker);
-    const before = await holdingsOf(t, [boss]);
-    const answer = await submit(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
+    const last = await submitAcceptedTask(t, boss, worker);
+    const before = await getAgentStates(t, [boss]);
+    const answer = await submitTask(t, boss, worker);
     expect(answer).toMatchObject({ status: 503, body: { code: "task.relay_full" } });
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
-    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect(await getAgentStates(t, [boss])).toEqual(before);
     await t.as(boss, "POST", `${last.path}/cancel`);
-    expect((await submit(t, boss, worker)).status).toBe(201);
+    expect((await submitTask(t, boss, worker)).status).toBe(201);
   });
 });

@@ -1,17 +1,22 @@
 import { asMicro, toMicro, type Micro } from "@agent/budget";
-import { delegationChain, type DelegationToken } from "@agent/receipts";
+import { parseDelegationChain, type DelegationToken } from "@agent/receipts";
 import { refuse, type Refusal } from "@agent/wire";
-import { placeHold, type HoldRequest } from "../budget/hold.ts";
+import { reserveHold, type HoldRequest } from "../budget/hold.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { returnBudget, usedOf, useBudget, type TokenName } from "./delegation-store.ts";
+import {
+  releaseBudget,
+  getUsedBudget,
+  reserveBudget,
+  type DelegationTokenKey,
+} from "./delegation-store.ts";
 
 /**
  * Locks a price within what is left of a token and of all above it, and counts the hold against each
  * of them. The risk buffer gives way to a budget, the price does not.
  */
-export async function placeDelegatedHold(
+export async function reserveDelegatedHold(
   tx: Tx,
   runtime: Runtime,
   request: HoldRequest,
@@ -20,15 +25,15 @@ export async function placeDelegatedHold(
   | { readonly ok: true; readonly locked: Micro }
   | Refusal<"budget.insufficient" | "account.overdrawn" | "delegation.budget_exceeded">
 > {
-  const budgets = budgetsOf(chain);
-  const bounds = await Promise.all(budgets.map((budget) => leftOf(tx, budget)));
-  const left = Math.min(...bounds, request.maxBudget ?? Infinity);
-  if (request.charge > left) return refuse("delegation.budget_exceeded");
-  const maxBudget = left === Infinity ? undefined : asMicro(left);
-  const hold = await placeHold(tx, runtime, { ...request, maxBudget });
+  const budgets = toBudgets(chain);
+  const remaining = await Promise.all(budgets.map((budget) => getRemainingBudget(tx, budget)));
+  const available = Math.min(...remaining, request.maxBudget ?? Infinity);
+  if (request.charge > available) return refuse("delegation.budget_exceeded");
+  const maxBudget = available === Infinity ? undefined : asMicro(available);
+  const hold = await reserveHold(tx, runtime, { ...request, maxBudget });
   if (!hold.ok) return hold;
   for (const budget of budgets) {
-    if (!(await useBudget(tx, { ...budget, amount: hold.locked }))) {
+    if (!(await reserveBudget(tx, { ...budget, amount: hold.locked }))) {
       return refuse("delegation.budget_exceeded");
     }
   }
@@ -39,20 +44,20 @@ export async function placeDelegatedHold(
  * Gives back what was held for an ended task and not charged, to its token and to all above it. Once
  * for each task: it is counted out as well.
  */
-export async function returnToDelegation(
+export async function releaseDelegationBudget(
   tx: Tx,
   { delegation_token, locked }: Pick<TaskRow, "delegation_token" | "locked">,
   charged = 0,
 ): Promise<void> {
   if (delegation_token === null || locked === 0) return;
-  for (const { issuer_id, token_id } of budgetsOf(delegationChain(delegation_token) ?? [])) {
-    await returnBudget(tx, { issuer_id, token_id }, locked - charged);
+  for (const { issuer_id, token_id } of toBudgets(parseDelegationChain(delegation_token) ?? [])) {
+    await releaseBudget(tx, { issuer_id, token_id }, locked - charged);
   }
 }
 
-type Budget = TokenName & { readonly cap: number; readonly expiresAt: number };
+type Budget = DelegationTokenKey & { readonly cap: number; readonly expiresAt: number };
 
-function budgetsOf(chain: readonly DelegationToken[]): Budget[] {
+function toBudgets(chain: readonly DelegationToken[]): Budget[] {
   return chain.flatMap(
     ({ issuer_agent_id: issuer_id, token_id, max_budget, expires_at: expiresAt }) =>
       max_budget === undefined
@@ -61,6 +66,9 @@ function budgetsOf(chain: readonly DelegationToken[]): Budget[] {
   );
 }
 
-async function leftOf(read: Reader, { cap, issuer_id, token_id }: Budget): Promise<number> {
-  return Math.max(0, cap - (await usedOf(read, { issuer_id, token_id })));
+async function getRemainingBudget(
+  read: Reader,
+  { cap, issuer_id, token_id }: Budget,
+): Promise<number> {
+  return Math.max(0, cap - (await getUsedBudget(read, { issuer_id, token_id })));
 }

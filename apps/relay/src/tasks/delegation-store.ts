@@ -1,31 +1,31 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { DelegationBudgetRow } from "../storage/tables/tasks.ts";
 
 /** An issuer names its tokens, so two issuers may give one name. */
-export type TokenName = Pick<DelegationBudgetRow, "issuer_id" | "token_id">;
+export type DelegationTokenKey = Pick<DelegationBudgetRow, "issuer_id" | "token_id">;
 
-const usedByName = prepare<TokenName>()(
-  db
+const usedByName = compile<DelegationTokenKey>()(
+  queryBuilder
     .selectFrom("delegation_budgets")
     .select("used")
-    .where("issuer_id", "=", p("issuer_id"))
-    .where("token_id", "=", p("token_id")),
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id")),
 );
 
 /** In micro-units: open holds, and what was charged. */
-export async function usedOf(read: Reader, name: TokenName): Promise<number> {
+export async function getUsedBudget(read: Reader, name: DelegationTokenKey): Promise<number> {
   return (await read.get(usedByName, name))?.used ?? 0;
 }
 
-const begin = prepare<TokenName & { expires_at: number }>()(
-  db
+const upsertBudget = compile<DelegationTokenKey & { expires_at: number }>()(
+  queryBuilder
     .insertInto("delegation_budgets")
     .values({
-      issuer_id: p("issuer_id"),
-      token_id: p("token_id"),
+      issuer_id: param("issuer_id"),
+      token_id: param("token_id"),
       used: 0,
-      expires_at: p("expires_at"),
+      expires_at: param("expires_at"),
       open_tasks: 0,
     })
     // Nothing keeps an issuer from giving a name twice: the sum lasts as long as the later token.
@@ -37,52 +37,63 @@ const begin = prepare<TokenName & { expires_at: number }>()(
     ),
 );
 
-const use = prepare<TokenName & { amount: number; cap: number }>()(
-  db
+const addUse = compile<DelegationTokenKey & { amount: number; cap: number }>()(
+  queryBuilder
     .updateTable("delegation_budgets")
-    .set({ used: sql`used + ${p("amount")}`, open_tasks: sql`open_tasks + 1` })
-    .where("issuer_id", "=", p("issuer_id"))
-    .where("token_id", "=", p("token_id"))
-    .where(sql<boolean>`used + ${p("amount")} <= ${p("cap")}`),
+    .set({ used: sql`used + ${param("amount")}`, open_tasks: sql`open_tasks + 1` })
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id"))
+    .where(sql<boolean>`used + ${param("amount")} <= ${param("cap")}`),
 );
 
 /** Adds a task's hold to what a token has been used for; false where that would be above its cap. */
-export async function useBudget(
+export async function reserveBudget(
   tx: Tx,
   {
     amount,
     cap,
     expiresAt,
     ...name
-  }: TokenName & { readonly amount: number; readonly cap: number; readonly expiresAt: number },
+  }: DelegationTokenKey & {
+    readonly amount: number;
+    readonly cap: number;
+    readonly expiresAt: number;
+  },
 ): Promise<boolean> {
-  await tx.run(begin, { ...name, expires_at: expiresAt });
-  return (await tx.run(use, { ...name, amount, cap })) === 1;
+  await tx.run(upsertBudget, { ...name, expires_at: expiresAt });
+  return (await tx.run(addUse, { ...name, amount, cap })) === 1;
 }
 
-const giveBack = prepare<TokenName & { amount: number }>()(
-  db
+const subtractUse = compile<DelegationTokenKey & { amount: number }>()(
+  queryBuilder
     .updateTable("delegation_budgets")
-    .set({ used: sql`used - ${p("amount")}`, open_tasks: sql`max(0, open_tasks - 1)` })
-    .where("issuer_id", "=", p("issuer_id"))
-    .where("token_id", "=", p("token_id")),
+    .set({ used: sql`used - ${param("amount")}`, open_tasks: sql`max(0, open_tasks - 1)` })
+    .where("issuer_id", "=", param("issuer_id"))
+    .where("token_id", "=", param("token_id")),
 );
 
 /** Ends a task's part in what a token has been used for, but for what was charged. */
-export async function returnBudget(tx: Tx, name: TokenName, amount: number): Promise<void> {
-  await tx.run(giveBack, { ...name, amount });
+export async function releaseBudget(
+  tx: Tx,
+  name: DelegationTokenKey,
+  amount: number,
+): Promise<void> {
+  await tx.run(subtractUse, { ...name, amount });
 }
 
-const removeEnded = prepare<{ until: number; limit: number }>()(
-  db.deleteFrom("delegation_budgets").where(
+const deleteEnded = compile<{ until: number; limit: number }>()(
+  queryBuilder.deleteFrom("delegation_budgets").where(
     sql<boolean>`(issuer_id, token_id) in (
         select issuer_id, token_id from delegation_budgets
-        where expires_at <= ${p("until")} and open_tasks = 0
-        limit ${p("limit")})`,
+        where expires_at <= ${param("until")} and open_tasks = 0
+        limit ${param("limit")})`,
   ),
 );
 
 /** Forgets the sums of tokens that ended by `until` and that no open task counts in. */
-export function forgetEnded(tx: Tx, old: { until: number; limit: number }): Promise<number> {
-  return tx.run(removeEnded, old);
+export function purgeDelegationBudgets(
+  tx: Tx,
+  old: { until: number; limit: number },
+): Promise<number> {
+  return tx.run(deleteEnded, old);
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { receiptOf, type ReceiptedTask } from "@agent/testkit";
+import { createReceipt, type TaskInput } from "@agent/testkit";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,8 +10,8 @@ afterEach(() => t.close());
 
 describe("one paid delegation", () => {
   test("price 2, deposit 10: hold 2.4, then delegator 8, worker 1.9, fee 0.1", async () => {
-    const boss = await t.agent();
-    const worker = await t.worker(2);
+    const boss = await t.createAgent();
+    const worker = await t.createWorker(2);
     await t.deposit(boss, 10);
 
     const submitted = await t.as(boss, "POST", `/agent/${worker.agentId}/task`, { prompt: "work" });
@@ -25,16 +25,16 @@ describe("one paid delegation", () => {
 
     const open = await t.as(boss, "GET", path);
     expect(open.body).toMatchObject({ task: { prompt: "work", status: "pending" }, receipt: null });
-    const receipt = receiptOf(worker, open.body["task"] as ReceiptedTask);
+    const receipt = createReceipt(worker, open.body["task"] as TaskInput);
     expect(await t.as(worker, "POST", `${path}/result`, receipt)).toMatchObject({
       status: 200,
       body: { status: "completed" },
     });
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
     const done = await t.as(boss, "GET", path);
     expect(done.body).toMatchObject({ task: { status: "completed" }, receipt: { ...receipt } });
 
-    const books = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    const books = await t.asOperator("GET", "/api/v1/admin/reconciliation");
     expect(books.body).toMatchObject({
       consistent: true,
       totals: { deposits: 10, balances: 9.9, holds: 0, fees: 0.1 },
@@ -42,23 +42,23 @@ describe("one paid delegation", () => {
   });
 
   test("is told in the log by the names of the specification", async () => {
-    const boss = await t.agent();
-    const worker = await t.worker(2);
+    const boss = await t.createAgent();
+    const worker = await t.createWorker(2);
     await t.deposit(boss, 3);
     const path = `/agent/${worker.agentId}/task`;
     const { body } = await t.as(boss, "POST", path, { prompt: "work" });
     const { task_id } = body as { task_id: string };
     await t.as(boss, "POST", path, { prompt: "more than there is money for" });
     const task = await t.as(boss, "GET", `${path}/${task_id}`);
-    const receipt = receiptOf(worker, task.body["task"] as ReceiptedTask);
+    const receipt = createReceipt(worker, task.body["task"] as TaskInput);
     await t.as(worker, "POST", `${path}/${task_id}/result`, receipt);
 
-    expect(t.logged("account.debit")).toMatchObject([
+    expect(t.listLogged("account.debit")).toMatchObject([
       { service: "relay", correlationId: task_id, agent_id: boss.agentId, price: 2, ok: true },
       { agent_id: boss.agentId, price: 2, ok: false },
     ]);
-    expect(t.logged("receipt.verified")).toMatchObject([{ correlationId: task_id }]);
-    expect(t.logged("settlement.created")).toMatchObject([
+    expect(t.listLogged("receipt.verified")).toMatchObject([{ correlationId: task_id }]);
+    expect(t.listLogged("settlement.created")).toMatchObject([
       { correlationId: task_id, net: 1.9, fee: 0.1 },
     ]);
   });

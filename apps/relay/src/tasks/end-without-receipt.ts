@@ -1,10 +1,10 @@
 import { releaseHold } from "../budget/hold.ts";
-import { abandonTask } from "../federation/abandon-task.ts";
+import { voidForwardedTask } from "../federation/abandon-task.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { leavePlace } from "./counters.ts";
-import { returnToDelegation } from "./delegation-budget.ts";
+import { releaseTaskSlot } from "./counters.ts";
+import { releaseDelegationBudget } from "./delegation-budget.ts";
 import { executorOf } from "./view.ts";
 
 /**
@@ -18,19 +18,19 @@ export async function endWithoutReceipt(
   reason: "cancelled" | "expired",
 ): Promise<void> {
   await releaseHold(tx, runtime, row, reason);
-  await returnToDelegation(tx, row);
-  await abandonTask(tx, row);
-  await leavePlace(tx, row.submitted_by);
+  await releaseDelegationBudget(tx, row);
+  await voidForwardedTask(tx, row);
+  await releaseTaskSlot(tx, row.submitted_by);
 }
 
 /** Tells those who wait for the task and the devices of its executor, once the end is durable. */
-export function announceEndWithoutReceipt(
+export function publishEndWithoutReceipt(
   { waiters, connections }: Pick<Services, "waiters" | "connections">,
   row: TaskRow,
 ): void {
   const { task_id } = row;
-  waiters.changed(task_id);
-  for (const connection of connections.of(executorOf(row))) {
+  waiters.notify(task_id);
+  for (const connection of connections.forAgent(executorOf(row))) {
     connection.claimed.delete(task_id);
     connection.send({ type: "task_cancelled", task_id });
   }

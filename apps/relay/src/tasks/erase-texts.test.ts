@@ -8,10 +8,15 @@ import type { TestAgent } from "@agent/testkit";
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
 import {
-  masterToken,
-  receiptOf,
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
+import {
+  OPERATOR_TOKEN,
+  createReceipt,
   startTestRelay,
   type Reply,
   type TestRelay,
@@ -43,7 +48,7 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
 }
 
 async function evidenceOf({ path }: Delegation): Promise<string> {
-  const answer = await t.request("GET", `${path}/evidence`, { token: masterToken });
+  const answer = await t.request("GET", `${path}/evidence`, { token: OPERATOR_TOKEN });
   expect(answer.status).toBe(200);
   return answer.text;
 }
@@ -53,9 +58,9 @@ const shown = async (by: TestAgent, { path }: Delegation) =>
 
 /** A finished task whose texts are long enough to lie on pages of their own. */
 async function finished() {
-  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-  const task = await delegate(t, boss, worker, { prompt });
-  const receipt = receiptOf(worker, task, { result });
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+  const task = await submitAcceptedTask(t, boss, worker, { prompt });
+  const receipt = createReceipt(worker, task, { result });
   await deliver(worker, task, receipt);
   return { boss, worker, task, receipt };
 }
@@ -89,8 +94,8 @@ describe("B13: erasing the texts of a task", () => {
     expect(archive.body["receipts"]).toMatchObject([
       { task_id: task.task_id, receipt_hash: sha256Hex(canonicalize(receipt)) },
     ]);
-    expect(await t.balance(worker)).toBe(1.9);
-    const books = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+    expect(await t.getBalance(worker)).toBe(1.9);
+    const books = await t.asOperator("GET", "/api/v1/admin/reconciliation");
     expect(books.body["consistent"]).toBe(true);
   });
 
@@ -126,8 +131,8 @@ describe("B13: erasing the texts of a task", () => {
   });
 
   test("of a cancelled task erases the prompt", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker, { prompt });
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker, { prompt });
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(await t.as(boss, "DELETE", textsOf(task))).toMatchObject({ status: 200 });
     expect(occurrences("PROMPT-")).toBe(0);
@@ -135,32 +140,36 @@ describe("B13: erasing the texts of a task", () => {
 
   test("is refused to its executor and to strangers, and of an open task; nothing changes", async () => {
     const { boss, worker, task } = await finished();
-    const open = await delegate(t, boss, worker, { prompt: "still open" });
+    const open = await submitAcceptedTask(t, boss, worker, { prompt: "still open" });
     const before = [await shown(boss, task), await shown(boss, open)];
     const refusals: [Reply, number, string][] = [
       [await t.as(worker, "DELETE", textsOf(task)), 403, "task.not_submitter"],
-      [await t.as(await t.agent(), "DELETE", textsOf(task)), 403, "task.not_submitter"],
+      [await t.as(await t.createAgent(), "DELETE", textsOf(task)), 403, "task.not_submitter"],
       [await t.as(boss, "DELETE", textsOf(open)), 409, "task.not_finished"],
-      [await t.asMaster("DELETE", textsOf(open)), 409, "task.not_finished"],
-      [await t.asMaster("DELETE", textsOf({ ...open, task_id: "x" })), 404, "task.not_found"],
+      [await t.asOperator("DELETE", textsOf(open)), 409, "task.not_finished"],
+      [await t.asOperator("DELETE", textsOf({ ...open, task_id: "x" })), 404, "task.not_found"],
     ];
     for (const [reply, status, code] of refusals) {
       expect(reply).toMatchObject({ status, body: { code } });
     }
     expect([await shown(boss, task), await shown(boss, open)]).toEqual(before);
-    await deliver(worker, open, receiptOf(worker, open));
+    await deliver(worker, open, createReceipt(worker, open));
   });
 });
 
 describe("B13: a receipt that is nested in another task's receipt", () => {
   async function chain() {
-    const [boss, middle, worker] = [await buyer(t, 10), await seller(t, 2), await seller(t, 1)];
+    const [boss, middle, worker] = [
+      await createBuyer(t, 10),
+      await createSeller(t, 2),
+      await createSeller(t, 1),
+    ];
     await t.deposit(middle, 10);
-    const outer = await delegate(t, boss, middle, { prompt: "outer" });
-    const inner = await delegate(t, middle, worker, { prompt });
-    const nested = receiptOf(worker, inner, { result });
+    const outer = await submitAcceptedTask(t, boss, middle, { prompt: "outer" });
+    const inner = await submitAcceptedTask(t, middle, worker, { prompt });
+    const nested = createReceipt(worker, inner, { result });
     await deliver(worker, inner, nested);
-    await deliver(middle, outer, receiptOf(middle, outer, { delegation_receipts: [nested] }));
+    await deliver(middle, outer, createReceipt(middle, outer, { delegation_receipts: [nested] }));
     return { boss, middle, worker, outer, inner };
   }
 
@@ -175,7 +184,7 @@ describe("B13: a receipt that is nested in another task's receipt", () => {
   test("is erased there too by the operator, and no byte of it is left", async () => {
     const { middle, outer, inner } = await chain();
     await t.as(middle, "DELETE", textsOf(inner));
-    const erased = await t.asMaster("DELETE", textsOf(inner));
+    const erased = await t.asOperator("DELETE", textsOf(inner));
     expect(erased).toMatchObject({ status: 200, body: { copies_left: 0 } });
     for (const text of ["PROMPT-", "RESULT-"]) expect(occurrences(text)).toBe(0);
     expect(verifyArtifact(await evidenceOf(outer))).toMatchObject({ code: "bundle.erased" });
@@ -196,15 +205,15 @@ describe("B13: the notes of a task", () => {
 
   test("become their hashes in its events", async () => {
     served = await serveTestRelay({ AGENT_DB_PATH: join(folder, "served.db") });
-    const [boss, worker] = [await buyer(served, 10), await seller(served, 2)];
-    const task = await delegate(served, boss, worker, { prompt });
-    const device = await served.device(worker);
+    const [boss, worker] = [await createBuyer(served, 10), await createSeller(served, 2)];
+    const task = await submitAcceptedTask(served, boss, worker, { prompt });
+    const device = await served.connectDevice(worker);
     await device.next("task_assigned");
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    device.say({ type: "progress", task_id: task.task_id, note: "a private note" });
-    const receipt = { ...receiptOf(worker, task) };
-    device.say({ type: "result", task_id: task.task_id, receipt });
+    device.send({ type: "progress", task_id: task.task_id, note: "a private note" });
+    const receipt = { ...createReceipt(worker, task) };
+    device.send({ type: "result", task_id: task.task_id, receipt });
     await device.next("result_accepted");
     const events = async () => (await served.as(boss, "GET", `${task.path}/events?after=0`)).text;
     expect(await events()).toContain("a private note");

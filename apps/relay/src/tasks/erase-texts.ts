@@ -1,18 +1,18 @@
 import { sha256Hex } from "@agent/crypto";
-import { eraseNested, eraseTexts, type ExecutionReceipt } from "@agent/receipts";
+import { eraseNestedTexts, eraseTexts, type ExecutionReceipt } from "@agent/receipts";
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import { eraseOrder } from "../federation/erase-order.ts";
-import { isResultUnderWay } from "../federation/result-under-way.ts";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { isResultPending } from "../federation/result-under-way.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { ReceiptRow, StoredTaskRow } from "../storage/tables/tasks.ts";
-import { findReceipt, receiptsCarrying, replaceReceiptBody } from "./receipt-store.ts";
-import { findTask, replaceTexts } from "./store.ts";
-import { isGone } from "./view.ts";
+import { findReceipt, listReceiptsContaining, replaceReceiptBody } from "./receipt-store.ts";
+import { findTask, replaceTaskTexts } from "./store.ts";
+import { isExpired } from "./view.ts";
 
-interface Erasure {
+interface EraseRequest {
   readonly taskId: string;
   readonly caller: Caller;
 }
@@ -25,18 +25,19 @@ interface Erasure {
  */
 export async function eraseTaskTexts(
   { storage, runtime, freezer }: Pick<Services, "storage" | "runtime" | "freezer">,
-  { taskId, caller }: Erasure,
+  { taskId, caller }: EraseRequest,
 ): Promise<Answer<Operations["eraseTaskTexts"]>> {
   const erased = await storage.transaction(async (tx) => {
     const task = await findTask(tx, taskId);
     const archived = await findReceipt(tx, taskId);
-    const isKept = task === undefined ? archived !== undefined : !isGone(task, freezer.taskTime());
+    const isKept =
+      task === undefined ? archived !== undefined : !isExpired(task, freezer.taskTime());
     // The submitter of a task that is no longer kept is not known, so only the operator may ask.
-    if (!isKept || (task === undefined && !actsFor(caller, []))) return refuse("task.not_found");
-    if (task !== undefined && !actsFor(caller, [task.submitted_by])) {
+    if (!isKept || (task === undefined && !mayActFor(caller, []))) return refuse("task.not_found");
+    if (task !== undefined && !mayActFor(caller, [task.submitted_by])) {
       return refuse("task.not_submitter");
     }
-    if (await isResultUnderWay(tx, taskId)) return refuse("task.not_finished");
+    if (await isResultPending(tx, taskId)) return refuse("task.not_finished");
     const now = runtime.now();
     const before = task === undefined ? archived?.erased_at : task.erased_at;
     if (task !== undefined && before === null && !(await eraseTask(tx, task, now))) {
@@ -45,7 +46,7 @@ export async function eraseTaskTexts(
     const copies_left = archived === undefined ? 0 : await eraseReceipt(tx, archived, caller, now);
     if (task?.submitted_by != null && before === null) {
       const change = { action: "task.texts_erased", detail: taskId } as const;
-      await note(tx, now, caller, { agentId: task.submitted_by, ...change });
+      await recordAudit(tx, now, caller, { agentId: task.submitted_by, ...change });
     }
     return { ok: true as const, erased_at: before ?? now, copies_left };
   });
@@ -59,12 +60,12 @@ export async function eraseTaskTexts(
 async function eraseTask(tx: Tx, task: StoredTaskRow, now: number): Promise<boolean> {
   const { task_id, prompt, events } = task;
   await eraseOrder(tx, task);
-  const noted = JSON.parse(events) as { note?: string }[];
-  const hashed = noted.map((event) =>
+  const recorded = JSON.parse(events) as { note?: string }[];
+  const hashed = recorded.map((event) =>
     event.note === undefined ? event : { ...event, note: sha256Hex(event.note) },
   );
   const texts = { task_id, prompt: sha256Hex(prompt), events: JSON.stringify(hashed), now };
-  return replaceTexts(tx, texts);
+  return replaceTaskTexts(tx, texts);
 }
 
 /** Erases a receipt and its copies in others as far as the caller may; answers how many are left. */
@@ -77,15 +78,15 @@ async function eraseReceipt(
   const receipt = JSON.parse(body) as ExecutionReceipt;
   const { signature } = receipt;
   await replaceReceiptBody(tx, { task_id, body: JSON.stringify(eraseTexts(receipt)), now });
-  let left = 0;
-  for (const outer of await receiptsCarrying(tx, signature)) {
-    if (!actsFor(caller, [outer.submitted_by])) {
-      left += 1;
+  let remaining = 0;
+  for (const outer of await listReceiptsContaining(tx, signature)) {
+    if (!mayActFor(caller, [outer.submitted_by])) {
+      remaining += 1;
       continue;
     }
     const carrying = JSON.parse(outer.body) as ExecutionReceipt;
-    const without = JSON.stringify(eraseNested(carrying, signature));
+    const without = JSON.stringify(eraseNestedTexts(carrying, signature));
     await replaceReceiptBody(tx, { task_id: outer.task_id, body: without, now });
   }
-  return left;
+  return remaining;
 }

@@ -6,12 +6,17 @@ import {
   signSuccession,
 } from "@agent/crypto";
 import type { ExecutionReceipt } from "@agent/receipts";
-import { replay } from "@agent/routing-semiring";
-import { receiptOf, type TestAgent } from "@agent/testkit";
-import { RUNGS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
+import { replayRanking } from "@agent/routing-semiring";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import { PROOF_LEVELS, verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
-import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -25,7 +30,7 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
 
 /** The file, as it is sent. */
 async function fileOf({ path }: Delegation): Promise<string> {
-  const headers = { authorization: `Bearer ${masterToken}` };
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const url = `http://relay.test${path}/evidence`;
   const answer = await t.relay.fetch(new Request(url, { headers }));
   expect(answer.status).toBe(200);
@@ -58,18 +63,22 @@ async function rotated(agent: TestAgent, seed: number): Promise<TestAgent> {
 describe("the evidence of a finished task", () => {
   test("stands on every rung, three hops deep and after a rotation, and is small", async () => {
     const text = "x".repeat(1_024);
-    const [boss, first, second] = [await buyer(t, 10), await seller(t, 2), await seller(t, 1)];
-    const third = await rotated(await seller(t, 0.5), 7);
+    const [boss, first, second] = [
+      await createBuyer(t, 10),
+      await createSeller(t, 2),
+      await createSeller(t, 1),
+    ];
+    const third = await rotated(await createSeller(t, 0.5), 7);
     await t.deposit(first, 10);
     await t.deposit(second, 10);
-    const outer = await delegate(t, boss, first, { prompt: text });
-    const middle = await delegate(t, first, second, { prompt: text });
-    const inner = await delegate(t, second, third, { prompt: text });
-    const deepest = receiptOf(third, inner, { result: text });
-    const nested = receiptOf(second, middle, { result: text, delegation_receipts: [deepest] });
+    const outer = await submitAcceptedTask(t, boss, first, { prompt: text });
+    const middle = await submitAcceptedTask(t, first, second, { prompt: text });
+    const inner = await submitAcceptedTask(t, second, third, { prompt: text });
+    const deepest = createReceipt(third, inner, { result: text });
+    const nested = createReceipt(second, middle, { result: text, delegation_receipts: [deepest] });
     await deliver(third, inner, deepest);
     await deliver(second, middle, nested);
-    const receipt = receiptOf(first, outer, { result: text, delegation_receipts: [nested] });
+    const receipt = createReceipt(first, outer, { result: text, delegation_receipts: [nested] });
     await deliver(first, outer, receipt);
 
     const file = await fileOf(outer);
@@ -77,7 +86,7 @@ describe("the evidence of a finished task", () => {
     expect(new TextEncoder().encode(file).length).toBeLessThan(32_768);
     const verdict = verifyArtifact(file, { publicKey: await relayKey() });
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
-    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
 
     const bundle = JSON.parse(file) as EvidenceBundle;
     expect(bundle).toMatchObject({
@@ -104,20 +113,24 @@ describe("the evidence of a finished task", () => {
   });
 
   test("still stands when its signer has left the key, and a day has passed", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
-    await deliver(worker, task, receiptOf(worker, task));
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    await deliver(worker, task, createReceipt(worker, task));
     await t.clock.advance(86_400_000);
     await rotated(worker, 8);
     expect(verifyArtifact(await fileOf(task), { publicKey: await relayKey() }).valid).toBe(true);
   });
 
   test("of a free or a failed task stands without a payment", async () => {
-    const [boss, free, paid] = [await buyer(t, 10), await seller(t, 0), await seller(t, 2)];
-    const done = await delegate(t, boss, free);
-    await deliver(free, done, receiptOf(free, done));
-    const failed = await delegate(t, boss, paid);
-    await deliver(paid, failed, receiptOf(paid, failed, { status: "failed" }));
+    const [boss, free, paid] = [
+      await createBuyer(t, 10),
+      await createSeller(t, 0),
+      await createSeller(t, 2),
+    ];
+    const done = await submitAcceptedTask(t, boss, free);
+    await deliver(free, done, createReceipt(free, done));
+    const failed = await submitAcceptedTask(t, boss, paid);
+    await deliver(paid, failed, createReceipt(paid, failed, { status: "failed" }));
     const verdicts = [verifyArtifact(await fileOf(done)), verifyArtifact(await fileOf(failed))];
     expect(verdicts.map(({ valid }) => valid)).toEqual([true, true]);
     expect(JSON.parse(await fileOf(failed))).toMatchObject({
@@ -127,11 +140,11 @@ describe("the evidence of a finished task", () => {
   });
 
   test("of an agent that the relay has never met proves no key", async () => {
-    const [boss, unknown] = [await t.agent(), t.stranger()];
-    const task = await delegate(t, boss, unknown);
-    expect(await t.asMaster("POST", `${task.path}/result`, receiptOf(unknown, task))).toMatchObject(
-      { status: 200 },
-    );
+    const [boss, unknown] = [await t.createAgent(), t.createUnknownAgent()];
+    const task = await submitAcceptedTask(t, boss, unknown);
+    expect(
+      await t.asOperator("POST", `${task.path}/result`, createReceipt(unknown, task)),
+    ).toMatchObject({ status: 200 });
     expect(verifyArtifact(await fileOf(task))).toMatchObject({
       valid: false,
       code: "receipt.key_missing",
@@ -141,10 +154,10 @@ describe("the evidence of a finished task", () => {
   describe("that was chosen by score", () => {
     const required = { required_capabilities: ["summarise"] };
     async function scored() {
-      const [boss, worker] = [await buyer(t, 10), await seller(t, 1)];
-      await seller(t, 2);
-      const task = await delegate(t, boss, worker, required);
-      await deliver(worker, task, receiptOf(worker, task));
+      const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 1)];
+      await createSeller(t, 2);
+      const task = await submitAcceptedTask(t, boss, worker, required);
+      await deliver(worker, task, createReceipt(worker, task));
       const copyOf = async (agent: TestAgent) => {
         const { body } = await t.as(agent, "GET", `${task.path}/evidence`);
         return body as unknown as EvidenceBundle;
@@ -160,7 +173,7 @@ describe("the evidence of a finished task", () => {
         record,
         record_hash: sha256Hex(canonicalize(record)),
       });
-      expect(replay(mine.routing.record!)).toEqual(mine.routing.choice);
+      expect(replayRanking(mine.routing.record!)).toEqual(mine.routing.choice);
       expect(verifyArtifact(mine, { publicKey: await relayKey() }).valid).toBe(true);
     });
 
@@ -174,7 +187,7 @@ describe("the evidence of a finished task", () => {
     test("names it by its hash where it is over 64 KiB", async () => {
       const many = Array.from({ length: 99 }, (_, at) => `${at}`.padEnd(250, "x"));
       const prices = Object.fromEntries([...many, "summarise"].map((each) => [each, 3]));
-      for (let at = 0; at < 3; at += 1) await seller(t, prices);
+      for (let at = 0; at < 3; at += 1) await createSeller(t, prices);
       const { mine } = await scored();
       expect(mine.routing.record_hash).toHaveLength(64);
       expect(mine.routing).not.toHaveProperty("record");
@@ -183,13 +196,13 @@ describe("the evidence of a finished task", () => {
   });
 
   test("is for the task's participants, each of whom gets the same parts", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
-    await deliver(worker, task, receiptOf(worker, task));
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    await deliver(worker, task, createReceipt(worker, task));
     const path = `${task.path}/evidence`;
     const [mine, theirs] = [await t.as(boss, "GET", path), await t.as(worker, "GET", path)];
     expect(mine.status).toBe(200);
     expect(theirs.body).toEqual(mine.body);
-    expect(await t.as(await t.agent(), "GET", path)).toMatchObject({ status: 403 });
+    expect(await t.as(await t.createAgent(), "GET", path)).toMatchObject({ status: 403 });
   });
 });

@@ -3,15 +3,15 @@ import { limits } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  taskAt,
+  getAgentStates,
+  createSeller,
+  getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
-import { masterToken, receiptOf } from "../../test/test-relay.ts";
+import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
@@ -19,9 +19,9 @@ let worker: TestAgent;
 let task: Delegation;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
-  task = await delegate(t, boss, worker);
+  task = await submitAcceptedTask(t, boss, worker);
 });
 afterEach(() => t.close());
 
@@ -29,8 +29,8 @@ const claim = (by = worker) => t.as(by, "POST", `${task.path}/claim`);
 const progress = (body: object = {}) => t.as(worker, "POST", `${task.path}/progress`, body);
 const release = (by = worker) => t.as(by, "DELETE", `${task.path}/claim`);
 const asSecondDevice = (method: string, verb: string, body?: object) =>
-  t.request(method, `${task.path}/${verb}`, { token: masterToken, body });
-const statusOf = async () => (await taskAt(t, task.path)).status;
+  t.request(method, `${task.path}/${verb}`, { token: OPERATOR_TOKEN, body });
+const statusOf = async () => (await getTaskAt(t, task.path)).status;
 
 describe("B3: a worker that polls", () => {
   test("B3: claims a task for 60 s, and its customer cannot cancel it unasked", async () => {
@@ -46,9 +46,9 @@ describe("B3: a worker that polls", () => {
     });
     expect(await statusOf()).toBe("claimed");
     expect((await t.as(boss, "POST", `${task.path}/cancel`)).status).toBe(202);
-    const receipt = receiptOf(worker, task);
+    const receipt = createReceipt(worker, task);
     expect((await t.as(worker, "POST", `${task.path}/result`, receipt)).status).toBe(200);
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
     await expectConsistentBooks(t, { holds: 0 });
   });
 
@@ -59,18 +59,18 @@ describe("B3: a worker that polls", () => {
   ])("B3: keeps its claim by %s, for longer than a lease", async (_, renew) => {
     await claim();
     for (let minutes = 0; minutes < 3; minutes += 1) {
-      await t.pass(50_000);
+      await t.advance(50_000);
       expect((await renew()).body).toMatchObject({ lease_until: t.clock.now() + 60_000 });
     }
-    await t.pass(55_000);
+    await t.advance(55_000);
     expect(await statusOf()).toBe("claimed");
   });
 
   test("B3: loses its claim 60 s after it was last heard of", async () => {
     await claim();
-    await t.pass(59_000);
+    await t.advance(59_000);
     expect(await statusOf()).toBe("claimed");
-    await t.pass(6_000);
+    await t.advance(6_000);
     expect(await statusOf()).toBe("pending");
     expect(await progress()).toMatchObject({ status: 409, body: { code: "task.not_claimed" } });
     expect((await claim()).status).toBe(200);
@@ -79,7 +79,7 @@ describe("B3: a worker that polls", () => {
   test("B3: shows the notes that it reports to its customer", async () => {
     await claim();
     await progress({ note: "half" });
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     const { text } = await t.as(boss, "GET", `${task.path}/events`);
     expect(text).toContain('"type":"progress"');
     expect(text).toContain('"note":"half"');
@@ -87,17 +87,17 @@ describe("B3: a worker that polls", () => {
 
   test("B3: shares its task with the socket of the same device, and with no other device", async () => {
     await claim();
-    const device = await t.device(worker);
-    device.say({ type: "progress", task_id: task.task_id });
-    expect(await device.rest()).toEqual([]);
-    const other = await t.device(worker, masterToken);
-    other.say({ type: "claim", task_id: task.task_id });
+    const device = await t.connectDevice(worker);
+    device.send({ type: "progress", task_id: task.task_id });
+    expect(await device.takeRemaining()).toEqual([]);
+    const other = await t.connectDevice(worker, OPERATOR_TOKEN);
+    other.send({ type: "claim", task_id: task.task_id });
     expect(await other.next("error")).toMatchObject({ code: "task.not_pending" });
   });
 
   test("B3: is not renewed, heard or released by another device", async () => {
     const { body } = await claim();
-    await t.pass(30_000);
+    await t.advance(30_000);
     expect(await asSecondDevice("POST", "claim")).toMatchObject({
       status: 409,
       body: { code: "task.not_pending" },
@@ -106,19 +106,19 @@ describe("B3: a worker that polls", () => {
     expect(await asSecondDevice("DELETE", "claim")).toMatchObject({ status: 409 });
     expect(await statusOf()).toBe("claimed");
     expect(body["lease_until"]).toBe(t.clock.now() + 30_000);
-    await t.pass(36_000);
+    await t.advance(36_000);
     expect(await statusOf()).toBe("pending");
   });
 
   test("B3: gives a task back, and the next executor is offered it at once", async () => {
-    const rival = await seller(t, 2);
+    const rival = await createSeller(t, 2);
     const sockets = new Map([
-      [worker, await t.device(worker)],
-      [rival, await t.device(rival)],
+      [worker, await t.connectDevice(worker)],
+      [rival, await t.connectDevice(rival)],
     ]);
     await sockets.get(worker)?.next("task_assigned");
-    task = await delegate(t, boss, boss, { required_capabilities: ["summarise"] });
-    const { assigned_to } = await taskAt(t, task.path);
+    task = await submitAcceptedTask(t, boss, boss, { required_capabilities: ["summarise"] });
+    const { assigned_to } = await getTaskAt(t, task.path);
     const [first, next] = assigned_to === worker.agentId ? [worker, rival] : [rival, worker];
     expect((await claim(first)).status).toBe(200);
     expect(await release(first)).toMatchObject({ status: 200, body: { status: "pending" } });
@@ -130,7 +130,7 @@ describe("B3: a worker that polls", () => {
   });
 
   test("B3: cannot claim what its customer blocked it from, and keeps what it claimed before", async () => {
-    const before = await delegate(t, boss, worker);
+    const before = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${before.path}/claim`);
     const path = `/api/v1/agents/${boss.agentId}/trust/${worker.agentId}`;
     await t.as(boss, "PUT", path, { trust_level: "blocked" });
@@ -140,8 +140,8 @@ describe("B3: a worker that polls", () => {
   });
 
   test("B3: is refused what it may not do, and nothing changes", async () => {
-    const held = await holdingsOf(t, [boss, worker]);
-    const stranger = await t.agent();
+    const held = await getAgentStates(t, [boss, worker]);
+    const stranger = await t.createAgent();
     for (const by of [boss, stranger]) {
       expect(await claim(by)).toMatchObject({
         status: 403,
@@ -158,8 +158,8 @@ describe("B3: a worker that polls", () => {
     });
     expect(await release()).toMatchObject({ status: 409, body: { code: "task.not_claimed" } });
     expect(await statusOf()).toBe("pending");
-    expect(await holdingsOf(t, [boss, worker])).toEqual(held);
-    await t.pass(900_000);
+    expect(await getAgentStates(t, [boss, worker])).toEqual(held);
+    await t.advance(900_000);
     expect((await claim()).status).toBe(404);
   });
 

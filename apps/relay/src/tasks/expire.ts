@@ -1,58 +1,60 @@
-import { isForwarded } from "../federation/is-forwarded.ts";
-import { isWithPeer } from "../federation/parties.ts";
+import { isForwardConfirmed } from "../federation/is-forwarded.ts";
+import { isClaimedByPeer } from "../federation/parties.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
-import { worksAtExpiry } from "./claim-rules.ts";
-import { announceStanding, type Standing } from "./count-task.ts";
-import type { LapseServices } from "./lapse-claim.ts";
+import { isWorkedOnAtExpiry } from "./claim-rules.ts";
+import { publishReputation, type ReputationUpdate } from "./count-task.ts";
+import type { ExpireServices } from "./lapse-claim.ts";
 import { markNoShowsExpired } from "./no-show-store.ts";
 import { recordNoShow } from "./record-no-show.ts";
-import { isAtEndpoint } from "./view.ts";
-import { announceEndWithoutReceipt, endWithoutReceipt } from "./end-without-receipt.ts";
-import { expiredTasks, removeExpired } from "./store.ts";
+import { isClaimedByEndpoint } from "./view.ts";
+import { publishEndWithoutReceipt, endWithoutReceipt } from "./end-without-receipt.ts";
+import { listExpiredTasks, deleteExpiredTask } from "./store.ts";
 
-const batch = 500;
+const BATCH_SIZE = 500;
 
 /** Removes tasks whose time is over and returns their holds; what expired while the relay was down too. */
-export async function expireTasks(services: LapseServices): Promise<void> {
+export async function expireTasks(services: ExpireServices): Promise<void> {
   const { storage, runtime, log } = services;
   for (;;) {
-    const due = await expiredTasks(storage.read, runtime.now(), batch);
+    const due = await listExpiredTasks(storage.read, runtime.now(), BATCH_SIZE);
     await Promise.all(
       due.map(async ({ task_id }) => {
         const removed = await storage.transaction(async (tx) => {
-          const row = await removeExpired(tx, task_id, runtime.now());
+          const row = await deleteExpiredTask(tx, task_id, runtime.now());
           if (row === undefined) return undefined;
-          const standing = await noShowAtExpiry(tx, services, row);
+          const reputationUpdate = await recordNoShowAtExpiry(tx, services, row);
           await markNoShowsExpired(tx, task_id);
           await endWithoutReceipt(tx, services, row, "expired");
-          return { row, standing };
+          return { row, standing: reputationUpdate };
         });
         if (removed === undefined) return;
         log.info("task.expired", { correlationId: task_id });
-        announceEndWithoutReceipt(services, removed.row);
-        if (removed.standing !== undefined) announceStanding(services, task_id, removed.standing);
+        publishEndWithoutReceipt(services, removed.row);
+        if (removed.standing !== undefined) publishReputation(services, task_id, removed.standing);
       }),
     );
-    if (due.length < batch) return;
+    if (due.length < BATCH_SIZE) return;
   }
 }
 
 /** A claim that its holder did not work on any more when the task expired is a no-show. */
-async function noShowAtExpiry(
+async function recordNoShowAtExpiry(
   tx: Tx,
-  services: LapseServices,
+  services: ExpireServices,
   row: StoredTaskRow,
-): Promise<Standing | undefined> {
+): Promise<ReputationUpdate | undefined> {
   const { worked_at, expires_at } = row;
   if (row.status !== "claimed") return undefined;
-  if (isWithPeer(row)) {
+  if (isClaimedByPeer(row)) {
     // Without the peer's word that it has the task it may never have arrived; one that the operator
     // has removed cannot bring the result.
-    return (await isForwarded(tx, row.task_id)) ? recordNoShow(tx, services, row) : undefined;
+    return (await isForwardConfirmed(tx, row.task_id))
+      ? recordNoShow(tx, services, row)
+      : undefined;
   }
-  const inCall = isAtEndpoint(row);
-  return worksAtExpiry({ worked_at, expires_at, inCall })
+  const inCall = isClaimedByEndpoint(row);
+  return isWorkedOnAtExpiry({ worked_at, expires_at, inCall })
     ? undefined
     : recordNoShow(tx, services, row);
 }

@@ -1,29 +1,34 @@
-import { createRelayClient, followTask, type FollowOptions } from "@agent/client";
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createRelayClient, followTask, type FollowTaskOptions } from "@agent/client";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Received, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { cuttingProxy } from "../../test/cutting-proxy.ts";
-import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
-import { receiptOf } from "../../test/test-relay.ts";
+import { startCuttingProxy } from "../../test/cutting-proxy.ts";
+import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
+import { createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
-function follow({ task_id: taskId }: Delegation, more: Partial<FollowOptions> = {}) {
-  const world = { now: t.clock.now, ...seededRandom(4) };
+function follow({ task_id: taskId }: Delegation, more: Partial<FollowTaskOptions> = {}) {
+  const world = { now: t.clock.now, ...createSeededRandom(4) };
   const client = createRelayClient({ baseUrl: t.baseUrl, identity: boss, ...world });
   return followTask({
     baseUrl: t.baseUrl,
     agentId: worker.agentId,
     taskId,
-    bearer: () => client.bearerFor("task:read"),
+    bearer: () => client.getBearer("task:read"),
     // Without chance there is no wait between two connections.
     randomBytes: (length) => new Uint8Array(length),
     ...more,
@@ -40,17 +45,17 @@ async function toEnd(following: ReturnType<typeof follow>): Promise<Received<typ
 }
 
 const deliver = (task: Delegation) =>
-  t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 
 test("the client follows a task from its submission to its end", async () => {
-  const device = await t.device(worker);
-  const task = await delegate(t, boss, worker);
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
   const following = toEnd(follow(task));
-  device.say({ type: "claim", task_id: task.task_id });
+  device.send({ type: "claim", task_id: task.task_id });
   await device.next("claimed");
-  device.say({ type: "progress", task_id: task.task_id, note: "half way" });
-  await quiet();
+  device.send({ type: "progress", task_id: task.task_id, note: "half way" });
+  await settleEventLoop();
   await deliver(task);
   expect(await following).toMatchObject([
     { event_id: 1, type: "submitted" },
@@ -62,41 +67,41 @@ test("the client follows a task from its submission to its end", async () => {
 });
 
 test("it goes on with a new token when its own has ended", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
-  await quiet();
-  await t.pass(300_000);
-  await quiet();
+  await settleEventLoop();
+  await t.advance(300_000);
+  await settleEventLoop();
   await deliver(task);
   expect((await following).map(({ type }) => type)).toEqual(["submitted", "completed"]);
 });
 
 test("it is told when the task expires, and why it may not follow one", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   const following = toEnd(follow(task));
-  await quiet();
-  await t.pass(900_000);
+  await settleEventLoop();
+  await t.advance(900_000);
   await t.relay.tick();
   expect((await following).map(({ type }) => type)).toEqual(["submitted", "expired"]);
   await expect(toEnd(follow(task))).rejects.toThrow("task.not_found");
-  const stranger = await t.agent();
+  const stranger = await t.createAgent();
   const bearer = async () => ({ ok: true as const, token: await t.token(stranger) });
-  const another = await delegate(t, boss, worker);
+  const another = await submitAcceptedTask(t, boss, worker);
   await expect(toEnd(follow(another, { bearer }))).rejects.toThrow("task.not_participant");
 });
 
 test("it loses and repeats no event over a line that is cut 200 times at any byte", async () => {
-  const device = await t.device(worker);
-  const task = await delegate(t, boss, worker);
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await device.next("task_assigned");
-  device.say({ type: "claim", task_id: task.task_id });
+  device.send({ type: "claim", task_id: task.task_id });
   await device.next("claimed");
-  const { randomBytes } = seededRandom(5);
+  const { randomBytes } = createSeededRandom(5);
   const room = () => {
     const [a = 0, b = 0] = randomBytes(2);
     return line.cuts() < 200 ? ((a << 8) | b) % 1_500 : Infinity;
   };
-  const line = await cuttingProxy(Number(new URL(t.baseUrl).port), room);
+  const line = await startCuttingProxy(Number(new URL(t.baseUrl).port), room);
   try {
     const following = toEnd(follow(task, { baseUrl: line.url }));
     let notes = 0;
@@ -104,11 +109,11 @@ test("it loses and repeats no event over a line that is cut 200 times at any byt
       // A task notes a thousand at most.
       if (notes < 900) {
         notes += 1;
-        device.say({ type: "progress", task_id: task.task_id, note: `note ${notes}` });
+        device.send({ type: "progress", task_id: task.task_id, note: `note ${notes}` });
       }
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
-    await quiet();
+    await settleEventLoop();
     await deliver(task);
     const events = await following;
     expect(events.map(({ event_id }) => event_id)).toEqual(events.map((_, index) => index + 1));

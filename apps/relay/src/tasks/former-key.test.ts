@@ -1,18 +1,18 @@
 import type { ExecutionReceipt } from "@agent/receipts";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ledgerOf, ledgerPath, storeLedger, timelineOf } from "../../test/ledgers.ts";
+import { createLedger, ledgerPath, storeLedger, createTimeline } from "../../test/ledgers.ts";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  seller,
+  createSeller,
   type Delegation,
 } from "../../test/market.ts";
-import { pairedDevice } from "../../test/pairing.ts";
-import { doors, rotationOf } from "../../test/rotation.ts";
-import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createPairedDevice } from "../../test/pairing.ts";
+import { rotationRoutes, createRotation } from "../../test/rotation.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 const minute = 60_000;
 
@@ -21,13 +21,13 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await buyer(t, 20), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 20), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
 async function rotate(agent: TestAgent): Promise<TestAgent> {
-  const rotation = rotationOf(t, agent);
-  expect(await doors["rotate-key"](t, agent, rotation)).toMatchObject({ status: 200 });
+  const rotation = createRotation(t, agent);
+  expect(await rotationRoutes["rotate-key"](t, agent, rotation)).toMatchObject({ status: 200 });
   return rotation.next;
 }
 
@@ -35,50 +35,50 @@ const post = (by: TestAgent, { path }: Delegation, receipt: ExecutionReceipt) =>
   t.as(by, "POST", `${path}/result`, receipt);
 
 async function evidenceOf({ path }: Delegation) {
-  const headers = { authorization: `Bearer ${masterToken}` };
+  const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
   const answer = await t.relay.fetch(new Request(`http://relay.test${path}/evidence`, { headers }));
   expect(answer.status).toBe(200);
   return verifyArtifact(await answer.text());
 }
 
 const completedAt = (task: Delegation, completed_at: number) =>
-  receiptOf(worker, task, { completed_at });
+  createReceipt(worker, task, { completed_at });
 
 test("G4: a receipt by a former key that was completed after the skew is refused and changes nothing", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(minute);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
   await t.clock.advance(6 * minute);
-  const before = await t.balance(worker);
+  const before = await t.getBalance(worker);
   const late = completedAt(task, rotatedAt + 5 * minute);
   expect(await post(next, task, late)).toMatchObject({
     status: 403,
     body: { code: "receipt.signature_invalid" },
   });
-  expect(await t.balance(worker)).toBe(before);
+  expect(await t.getBalance(worker)).toBe(before);
   expect((await t.as(boss, "GET", task.path)).body).toMatchObject({
     task: { status: "pending" },
   });
-  expect(await post(next, task, receiptOf(next, task))).toMatchObject({ status: 200 });
+  expect(await post(next, task, createReceipt(next, task))).toMatchObject({ status: 200 });
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
   await expectConsistentBooks(t);
 });
 
 test("G4: an honest late receipt by a former key is paid within the skew, and its evidence is valid", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(minute);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
   await t.clock.advance(10 * minute);
   const receipt = completedAt(task, rotatedAt + 5 * minute - 1);
   expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
-  expect(await t.balance(worker)).toBe(1.9);
+  expect(await t.getBalance(worker)).toBe(1.9);
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
 test("G4: a receipt of a clock that is ahead stays valid in evidence after a rotation", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   const receipt = completedAt(task, t.clock.now() + 20 * minute);
   expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
   await t.clock.advance(minute);
@@ -87,19 +87,19 @@ test("G4: a receipt of a clock that is ahead stays valid in evidence after a rot
 });
 
 test("G4: a receipt that was completed long before its key came is paid, and its evidence is valid", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   const done = t.clock.now();
   await t.clock.advance(10 * minute);
   const next = await rotate(worker);
-  const receipt = receiptOf(next, task, { completed_at: done });
+  const receipt = createReceipt(next, task, { completed_at: done });
   expect(await post(next, task, receipt)).toMatchObject({ status: 200 });
   expect(await evidenceOf(task)).toMatchObject({ valid: true });
 });
 
 test("G4: a receipt by a device that was revoked later stays valid in evidence", async () => {
-  const task = await delegate(t, boss, worker);
-  const phone = await pairedDevice(t, worker, ["agent:write"]);
-  const receipt = receiptOf(phone, task, { completed_at: t.clock.now() + minute });
+  const task = await submitAcceptedTask(t, boss, worker);
+  const phone = await createPairedDevice(t, worker, ["agent:write"]);
+  const receipt = createReceipt(phone, task, { completed_at: t.clock.now() + minute });
   expect(await post(worker, task, receipt)).toMatchObject({ status: 200 });
   await t.clock.advance(1);
   await t.as(worker, "DELETE", `/api/v1/agents/${worker.agentId}/devices/${phone.deviceId}`);
@@ -107,15 +107,15 @@ test("G4: a receipt by a device that was revoked later stays valid in evidence",
 });
 
 test("G4: a ledger by a former key counts by the same rule", async () => {
-  const task = await delegate(t, boss, worker);
+  const task = await submitAcceptedTask(t, boss, worker);
   await t.clock.advance(minute);
   const rotatedAt = t.clock.now();
   const next = await rotate(worker);
   await t.clock.advance(10 * minute);
   const store = async (ended: number) => {
-    const events = timelineOf(task.task_id, []);
+    const events = createTimeline(task.task_id, []);
     const timeline = events.map((event) => ({ ...event, timestamp: ended }));
-    const ledger = ledgerOf(worker, task.task_id, [], { timeline });
+    const ledger = createLedger(worker, task.task_id, [], { timeline });
     return storeLedger(t, next, ledger);
   };
   expect(await store(rotatedAt + 5 * minute)).toMatchObject({

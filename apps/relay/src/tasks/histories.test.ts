@@ -1,8 +1,14 @@
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { Transaction } from "@agent/wire";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { delegate, holdingsOf, list, submit, type Delegation } from "../../test/market.ts";
+import {
+  submitAcceptedTask,
+  getAgentStates,
+  putListing,
+  submitTask,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
 
 /** Micro-units, because the model counts like the relay and not like floating point does. */
@@ -47,7 +53,7 @@ const depositStep = fc.tuple(agent, dollars).map(([to, amount]): Step => {
 
 const priceStep = fc.tuple(agent, fc.oneof(fc.constant(0), dollars)).map(([of, price]): Step => {
   return async ({ t, agents }, model) => {
-    await list(t, agents[of]!, price);
+    await putListing(t, agents[of]!, price);
     model.prices[of] = micro(price);
   };
 });
@@ -59,9 +65,9 @@ const submitStep = fc.tuple(agent, agent, fc.option(dollars)).map(([payer, payee
     const [by, target] = [agents[payer]!, agents[payee]!];
     const body = cap === null ? {} : { max_budget: cap };
     if (available < charge) {
-      return expectStatus(402, submit(t, by, target, body));
+      return expectStatus(402, submitTask(t, by, target, body));
     }
-    const task = await delegate(t, by, target, body);
+    const task = await submitAcceptedTask(t, by, target, body);
     const locked = charge === 0 ? 0 : Math.min(Math.floor((charge * 12 + 5) / 10), available);
     model.balances[payer]! -= locked;
     model.open.push({ ...task, payer, payee, charge, locked, expiresAt: t.clock.now() + 900_000 });
@@ -75,7 +81,7 @@ const resultStep = fc.tuple(fc.nat(), outcome).map(([pick, status]): Step => {
     const task = take(model, pick);
     if (task === undefined) return;
     const worker = agents[task.payee]!;
-    const receipt = receiptOf(worker, task, { status });
+    const receipt = createReceipt(worker, task, { status });
     const post = () => t.as(worker, "POST", `${task.path}/result`, receipt);
     await expectStatus(200, post());
     await expectStatus(200, post());
@@ -145,7 +151,7 @@ test("whatever happens, accounts hold what the rules say and the books are consi
 async function happens(steps: readonly Step[]): Promise<void> {
   const t = await startTestRelay();
   try {
-    const agents = [await t.agent(), await t.agent(), await t.agent()];
+    const agents = [await t.createAgent(), await t.createAgent(), await t.createAgent()];
     const model: Model = {
       balances: [0, 0, 0],
       prices: [0, 0, 0],
@@ -164,7 +170,7 @@ async function happens(steps: readonly Step[]): Promise<void> {
 
 async function expectAsModelled(t: TestRelay, agents: readonly TestAgent[], model: Model) {
   const held = model.open.reduce((sum, { locked }) => sum + locked, 0);
-  const { body } = await t.asMaster("GET", "/api/v1/admin/reconciliation");
+  const { body } = await t.asOperator("GET", "/api/v1/admin/reconciliation");
   const totals = body["totals"] as Record<string, number>;
   expect(body).toMatchObject({ consistent: true });
   expect({ ...totals, holds: micro(totals["holds"]!), fees: micro(totals["fees"]!) }).toMatchObject(
@@ -174,7 +180,7 @@ async function expectAsModelled(t: TestRelay, agents: readonly TestAgent[], mode
     },
   );
   expect(micro(totals["deposits"]!)).toBe(model.deposited);
-  for (const [i, of] of (await holdingsOf(t, agents)).entries()) {
+  for (const [i, of] of (await getAgentStates(t, agents)).entries()) {
     expect(micro(of.balance)).toBe(model.balances[i]);
     const own = model.open.filter(({ payer }) => payer === i);
     expect(micro(of.pending_allocations)).toBe(own.reduce((sum, { locked }) => sum + locked, 0));

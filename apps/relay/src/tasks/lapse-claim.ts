@@ -1,59 +1,59 @@
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { lapseClaim, releaseClaim, type Held } from "./assignment-store.ts";
-import { announceStanding } from "./count-task.ts";
+import { expireClaim, releaseClaim, type HeldClaim } from "./assignment-store.ts";
+import { publishReputation } from "./count-task.ts";
 import { recordNoShow, type NoShowServices } from "./record-no-show.ts";
-import { afterClaim, announceUnclaimed, type Unclaimed } from "./release-claim.ts";
+import { resolveEndedClaim, publishReleasedTask, type ReleasedTask } from "./release-claim.ts";
 import { findTask } from "./store.ts";
-import { isAtEndpoint } from "./view.ts";
+import { isClaimedByEndpoint } from "./view.ts";
 
-export type LapseServices = NoShowServices &
+export type ExpireServices = NoShowServices &
   Pick<Services, "storage" | "waiters" | "connections" | "log" | "trustGraph">;
 
 /**
  * Ends a claim whose lease is over; undefined when it was renewed meanwhile. The relay ends its own calls
  * of endpoints: one whose lease lapses was lost with an earlier run of the relay, so nobody is blamed.
  */
-export function lapse(
-  services: LapseServices,
+export function expireLease(
+  services: ExpireServices,
   task_id: string,
-): Promise<Unclaimed["status"] | undefined> {
-  const end: EndClaim = (tx, now) => lapseClaim(tx, task_id, now);
-  return lapseBy(services, task_id, { end, isNoShow: (held) => !isAtEndpoint(held) });
+): Promise<ReleasedTask["status"] | undefined> {
+  const end: EndClaim = (tx, now) => expireClaim(tx, task_id, now);
+  return expireClaimBy(services, task_id, { end, isNoShow: (held) => !isClaimedByEndpoint(held) });
 }
 
 /** Ends the claim of a call that ran out of time, as the lapse of a lease. */
-export function lapseCall(
-  services: LapseServices,
-  claim: Omit<Held, "now">,
-): Promise<Unclaimed["status"] | undefined> {
+export function expireCall(
+  services: ExpireServices,
+  claim: Omit<HeldClaim, "now">,
+): Promise<ReleasedTask["status"] | undefined> {
   const end: EndClaim = (tx, now) => releaseClaim(tx, { ...claim, now });
-  return lapseBy(services, claim.task_id, { end, isNoShow: () => true });
+  return expireClaimBy(services, claim.task_id, { end, isNoShow: () => true });
 }
 
 type EndClaim = (tx: Tx, now: number) => Promise<StoredTaskRow | undefined>;
 
 /** A claim that ends because its submitter asked for it is no no-show. */
-async function lapseBy(
-  services: LapseServices,
+async function expireClaimBy(
+  services: ExpireServices,
   task_id: string,
   { end, isNoShow }: { readonly end: EndClaim; readonly isNoShow: (held: TaskRow) => boolean },
-): Promise<Unclaimed["status"] | undefined> {
+): Promise<ReleasedTask["status"] | undefined> {
   const { storage, runtime, log } = services;
   const ended = await storage.transaction(async (tx) => {
     const before = await findTask(tx, task_id);
     const released = await end(tx, runtime.now());
     if (before === undefined || released === undefined) return undefined;
-    const unclaimed = await afterClaim(tx, services, released);
-    const counts = unclaimed.status === "pending" && isNoShow(before);
-    const standing = counts ? await recordNoShow(tx, services, before) : undefined;
+    const unclaimed = await resolveEndedClaim(tx, services, released);
+    const isCounted = unclaimed.status === "pending" && isNoShow(before);
+    const standing = isCounted ? await recordNoShow(tx, services, before) : undefined;
     return { before, unclaimed, standing };
   });
   if (ended === undefined) return undefined;
-  const { before, unclaimed, standing } = ended;
+  const { before, unclaimed, standing: reputationUpdate } = ended;
   log.warn("task.lease_lapsed", { correlationId: task_id, claimed_by: before.claimed_by });
-  announceUnclaimed(services, unclaimed);
-  if (standing !== undefined) announceStanding(services, task_id, standing);
+  publishReleasedTask(services, unclaimed);
+  if (reputationUpdate !== undefined) publishReputation(services, task_id, reputationUpdate);
   return unclaimed.status;
 }

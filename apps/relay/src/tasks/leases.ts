@@ -1,22 +1,22 @@
 import type { Services } from "../services.ts";
-import { workerOf, type Connection } from "../realtime/connections.ts";
-import { lapsedTasks, renewLease } from "./assignment-store.ts";
-import { lapse, type LapseServices } from "./lapse-claim.ts";
+import { claimantIdOf, type Connection } from "../realtime/connections.ts";
+import { listExpiredClaims, renewLease } from "./assignment-store.ts";
+import { expireLease, type ExpireServices } from "./lapse-claim.ts";
 
-const batch = 500;
+const BATCH_SIZE = 500;
 
 /** Keeps the claims of connected devices alive: an open socket is a sign of life. */
 export async function renewLeases(
   services: Pick<Services, "storage" | "runtime" | "connections">,
 ): Promise<void> {
-  await Promise.all([...services.connections.all()].map((own) => renewAll(services, own)));
+  await Promise.all([...services.connections.all()].map((own) => renewLeasesOf(services, own)));
 }
 
-async function renewAll(
+async function renewLeasesOf(
   { storage, runtime }: Pick<Services, "storage" | "runtime">,
   connection: Connection,
 ): Promise<void> {
-  const lease = { claimed_by: workerOf(connection), now: runtime.now() };
+  const lease = { claimed_by: claimantIdOf(connection), now: runtime.now() };
   await Promise.all(
     [...connection.claimed].map(async (task_id) => {
       const renewed = await storage.transaction((tx) => renewLease(tx, { ...lease, task_id }));
@@ -26,11 +26,11 @@ async function renewAll(
 }
 
 /** Takes tasks back whose claims are over, and has them brought to the next executor. */
-export async function lapseLeases(
-  services: LapseServices & Pick<Services, "router">,
+export async function expireLeases(
+  services: ExpireServices & Pick<Services, "router">,
 ): Promise<void> {
   const { storage, runtime, router } = services;
-  for (const { task_id } of await lapsedTasks(storage.read, runtime.now(), batch)) {
-    if ((await lapse(services, task_id)) === "pending") router.takeBack(task_id);
+  for (const { task_id } of await listExpiredClaims(storage.read, runtime.now(), BATCH_SIZE)) {
+    if ((await expireLease(services, task_id)) === "pending") router.reassignStalled(task_id);
   }
 }

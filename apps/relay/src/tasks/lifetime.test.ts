@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { forwardedUntil, lifetimeOf } from "./lifetime.ts";
+import { calculateForwardedExpiry, checkLifetime } from "./lifetime.ts";
 
 const bounds = { ttlMs: 900_000, ttlMaxMs: 7_200_000 };
 
@@ -17,7 +17,7 @@ describe("B12: the lifetime of a task", () => {
       code: "request.invalid",
       issues: [{ path: "ttl_ms", message: "must be at most 7200000" }],
     };
-    expect(lifetimeOf(asked, bounds)).toMatchObject(
+    expect(checkLifetime(asked, bounds)).toMatchObject(
       lifetimeMs === undefined ? refused : { ok: true, lifetimeMs },
     );
   });
@@ -28,6 +28,6 @@ describe("B12: the lifetime of a task", () => {
     [1_000_000 + 7_200_000, 1_000_000 + 7_200_000],
     [1_000_000 + 7_200_001, 1_000_000 + 7_200_000],
   ])("B12: of a forward that ends at %s lasts until %s", (expiresAt, until) => {
-    expect(forwardedUntil(expiresAt, 1_000_000, bounds)).toBe(until);
+    expect(calculateForwardedExpiry(expiresAt, 1_000_000, bounds)).toBe(until);
   });
 });

@@ -1,7 +1,7 @@
 import { canonicalize } from "@agent/crypto";
 import {
   flattenChain,
-  verdictAt,
+  getVerdictAt,
   type ChainLink,
   type ExecutionReceipt,
   type ReceiptVerdict,
@@ -10,38 +10,38 @@ import { checkNestedReceipt, type NestedTask } from "@agent/federation-protocol"
 import { isFromPeer } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import type { Verified } from "./complete.ts";
-import { keepsToToken } from "./delegated.ts";
-import { signerKeys, type SignerKeys } from "./signer-keys.ts";
+import type { VerifiedReceipt } from "./complete.ts";
+import { isWithinDelegation } from "./delegated.ts";
+import { listSignerKeys, type SignerKeys } from "./signer-keys.ts";
 import { findTask } from "./store.ts";
-import { executorOf, isOpen, peerOf } from "./view.ts";
+import { executorOf, isOpen, assignedPeerOf } from "./view.ts";
 
 /** A nested receipt with the task of this relay that it names and the keys of its agent. */
-interface Hop {
+interface NestedEntry {
   readonly link: ChainLink;
   readonly task: TaskRow | undefined;
   readonly keys: SignerKeys;
 }
 
-export interface Hops {
-  readonly list: readonly Hop[];
+export interface NestedReceipts {
+  readonly entries: readonly NestedEntry[];
   readonly depthLimited: boolean;
   readonly keysOf: (receipt: ExecutionReceipt) => SignerKeys;
 }
 
 /** Looks up what the verification of nested receipts needs, before any of it is judged. */
-export async function loadHops(
+export async function loadNestedReceipts(
   { storage }: Pick<Services, "storage">,
   receipt: ExecutionReceipt,
   now: number,
-): Promise<Hops> {
+): Promise<NestedReceipts> {
   const { links, depthLimited } = flattenChain(receipt);
   const list = await Promise.all(
-    links.map(async (link): Promise<Hop> => {
+    links.map(async (link): Promise<NestedEntry> => {
       const { relay_task_id } = link.receipt;
       const task =
         relay_task_id === undefined ? undefined : await findTask(storage.read, relay_task_id);
-      const keys = await signerKeys(storage.read, link.receipt, {
+      const keys = await listSignerKeys(storage.read, link.receipt, {
         submittedAt: task?.submitted_at ?? now,
         completedAt: link.receipt.completed_at,
         receivedAt: now,
@@ -50,13 +50,13 @@ export async function loadHops(
     }),
   );
   const keys = new Map(list.map((hop) => [hop.link.receipt, hop.keys]));
-  return { list, depthLimited, keysOf: (inner) => keys.get(inner) };
+  return { entries: list, depthLimited, keysOf: (inner) => keys.get(inner) };
 }
 
 /** A hop that this receipt settles: its own task, ended by its own transaction step. */
-export interface SettleableHop {
+export interface SettleableReceipt {
   readonly task: TaskRow;
-  readonly verified: Verified;
+  readonly verified: VerifiedReceipt;
 }
 
 /**
@@ -64,38 +64,38 @@ export interface SettleableHop {
  * submitted by the agent one hop up, given to an agent of this relay, and is still open
  * (docs/decisions.md, 5). Every other one is named in the log.
  */
-export function settleableHops(
+export function selectSettleableReceipts(
   { log, runtime }: Pick<Services, "log" | "runtime">,
   outerTaskId: string,
-  hops: Hops,
+  nested: NestedReceipts,
   outer: {
     readonly receipt: ExecutionReceipt;
     readonly verdict: ReceiptVerdict;
     readonly isKeyRegistered: boolean;
   },
-): SettleableHop[] {
+): SettleableReceipt[] {
   const fields = { correlationId: outerTaskId };
-  if (hops.depthLimited) log.warn("multihop.settlement.depth_limit", fields);
-  for (const code of malformedIn(outer.verdict)) {
+  if (nested.depthLimited) log.warn("multihop.settlement.depth_limit", fields);
+  for (const code of collectMalformedCodes(outer.verdict)) {
     log.warn("delegation_receipt.signature_invalid", { ...fields, code });
   }
-  const areKeysRegistered = registeredDownTo(outer, hops);
-  return hops.list.flatMap(({ link, task }) => {
+  const areKeysRegistered = collectRegistered(outer, nested);
+  return nested.entries.flatMap(({ link, task }) => {
     const { receipt, parent, path } = link;
-    const judged = verdictAt(outer.verdict, path);
+    const verdict = getVerdictAt(outer.verdict, path);
     // Under a refused receipt nothing was judged, and nobody vouches for it.
-    if (judged === undefined) return [];
+    if (verdict === undefined) return [];
     const hop = { ...fields, agent_id: receipt.agent_id, nested_task_id: receipt.task_id };
-    if (!judged.valid) {
-      log.warn("delegation_receipt.signature_invalid", { ...hop, code: judged.code });
+    if (!verdict.valid) {
+      log.warn("delegation_receipt.signature_invalid", { ...hop, code: verdict.code });
       log.warn("multihop.settlement.sig_invalid", hop);
       return [];
     }
-    const { hash } = judged;
+    const { hash } = verdict;
     // The usual case: the sub-agent delivered it itself.
     if (task?.receipt_hash === hash) return [];
     const checked = checkNestedReceipt(
-      task === undefined ? null : nestedTask(task, runtime.now()),
+      task === undefined ? null : toNestedTask(task, runtime.now()),
       {
         taskId: receipt.task_id,
         agentId: receipt.agent_id,
@@ -112,7 +112,7 @@ export function settleableHops(
       });
       return [];
     }
-    if (!keepsToToken(task, receipt)) {
+    if (!isWithinDelegation(task, receipt)) {
       log.warn("multihop.settlement.out_of_scope", hop);
       return [];
     }
@@ -121,21 +121,21 @@ export function settleableHops(
   });
 }
 
-function nestedTask(task: TaskRow, now: number): NestedTask {
+function toNestedTask(task: TaskRow, now: number): NestedTask {
   return {
     taskId: task.task_id,
     submittedBy: task.submitted_by,
     executor: executorOf(task),
     isOpen: isOpen(task, now),
-    peerId: peerOf(task),
+    peerId: assignedPeerOf(task),
     isFromPeer: isFromPeer(task),
   };
 }
 
 /** The receipts down to which the registry knows the key of every signature, the outermost included. */
-function registeredDownTo(
+function collectRegistered(
   outer: { readonly receipt: ExecutionReceipt; readonly isKeyRegistered: boolean },
-  { list }: Hops,
+  { entries: list }: NestedReceipts,
 ): ReadonlySet<ExecutionReceipt> {
   const registered = new Set(outer.isKeyRegistered ? [outer.receipt] : []);
   // A receipt stands in the list after the one that carries it.
@@ -146,8 +146,8 @@ function registeredDownTo(
 }
 
 /** What is no receipt at all stands in the verdict and in no hop. */
-function malformedIn({ nested }: ReceiptVerdict): string[] {
+function collectMalformedCodes({ nested }: ReceiptVerdict): string[] {
   return nested.flatMap((inner) =>
-    inner.code === "receipt.malformed" ? [inner.code] : malformedIn(inner),
+    inner.code === "receipt.malformed" ? [inner.code] : collectMalformedCodes(inner),
   );
 }

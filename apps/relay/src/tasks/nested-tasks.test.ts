@@ -1,8 +1,13 @@
 import type { ExecutionReceipt } from "@agent/receipts";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import { verifyArtifact, type EvidenceBundle } from "@agent/verify";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -11,7 +16,11 @@ let worker: TestAgent;
 let helper: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker, helper] = [await buyer(t, 20), await seller(t, 2), await seller(t, 1)];
+  [boss, worker, helper] = [
+    await createBuyer(t, 20),
+    await createSeller(t, 2),
+    await createSeller(t, 1),
+  ];
   await t.deposit(worker, 10);
 });
 afterEach(() => t.close());
@@ -22,8 +31,8 @@ async function deliver(by: TestAgent, { path }: Delegation, receipt: ExecutionRe
 
 /** The evidence of a task of the worker that nests this receipt, and what a verifier finds. */
 async function nesting(nested: ExecutionReceipt) {
-  const task = await delegate(t, boss, worker);
-  await deliver(worker, task, receiptOf(worker, task, { delegation_receipts: [nested] }));
+  const task = await submitAcceptedTask(t, boss, worker);
+  await deliver(worker, task, createReceipt(worker, task, { delegation_receipts: [nested] }));
   const bundle = (await t.as(boss, "GET", `${task.path}/evidence`))
     .body as unknown as EvidenceBundle;
   const { valid, checks } = verifyArtifact(bundle);
@@ -33,8 +42,8 @@ async function nesting(nested: ExecutionReceipt) {
 const mismatch = { name: "hop_bound", ok: false, code: "bundle.hop_mismatch" };
 
 test("D4: evidence states who submitted and who did a nested task, and hop_bound holds", async () => {
-  const inner = await delegate(t, worker, helper);
-  const { bundle, valid, hopBound } = await nesting(receiptOf(helper, inner));
+  const inner = await submitAcceptedTask(t, worker, helper);
+  const { bundle, valid, hopBound } = await nesting(createReceipt(helper, inner));
   expect(bundle.nested_tasks).toEqual([
     { task_id: inner.task_id, submitted_by: worker.agentId, executor: helper.agentId },
   ]);
@@ -42,9 +51,9 @@ test("D4: evidence states who submitted and who did a nested task, and hop_bound
 });
 
 test("D4: hop_bound fails for the receipt of a task that another agent submitted", async () => {
-  const other = await buyer(t, 10);
-  const theirs = await delegate(t, other, helper);
-  const receipt = receiptOf(helper, theirs);
+  const other = await createBuyer(t, 10);
+  const theirs = await submitAcceptedTask(t, other, helper);
+  const receipt = createReceipt(helper, theirs);
   await deliver(helper, theirs, receipt);
   const { bundle, valid, hopBound } = await nesting(receipt);
   expect(bundle.nested_tasks).toEqual([
@@ -54,9 +63,9 @@ test("D4: hop_bound fails for the receipt of a task that another agent submitted
 });
 
 test("D4: a receipt that only names another's task learns nothing of its agents", async () => {
-  const other = await buyer(t, 10);
-  const theirs = await delegate(t, other, helper);
-  const { bundle, hopBound } = await nesting(receiptOf(worker, theirs));
+  const other = await createBuyer(t, 10);
+  const theirs = await submitAcceptedTask(t, other, helper);
+  const { bundle, hopBound } = await nesting(createReceipt(worker, theirs));
   expect(bundle.nested_tasks).toEqual([
     { task_id: theirs.task_id, submitted_by: null, executor: null },
   ]);
@@ -64,8 +73,11 @@ test("D4: a receipt that only names another's task learns nothing of its agents"
 });
 
 test("D4: of a task that the relay does not know it states nothing, and hop_bound is not shown", async () => {
-  const elsewhere = { ...(await delegate(t, worker, helper)), task_id: t.stranger().agentId };
-  const { bundle, valid, hopBound } = await nesting(receiptOf(helper, elsewhere));
+  const elsewhere = {
+    ...(await submitAcceptedTask(t, worker, helper)),
+    task_id: t.createUnknownAgent().agentId,
+  };
+  const { bundle, valid, hopBound } = await nesting(createReceipt(helper, elsewhere));
   expect(bundle).not.toHaveProperty("nested_tasks");
   expect({ valid, hopBound }).toEqual({ valid: true, hopBound: undefined });
 });

@@ -3,22 +3,27 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { NoShowRecord } from "@agent/receipts";
-import { manualClock, type TestAgent } from "@agent/testkit";
+import { createManualClock, type TestAgent } from "@agent/testkit";
 import { verifyArtifact } from "@agent/verify";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay, type Device, type ServedRelay } from "../../test/devices.ts";
-import { mcpEndpoint, register } from "../../test/endpoint.ts";
 import {
-  buyer,
-  delegate,
+  settleEventLoop,
+  serveTestRelay,
+  type Device,
+  type ServedRelay,
+} from "../../test/devices.ts";
+import { startMcpEndpoint, registerEndpoint } from "../../test/endpoint.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  taskAt,
+  getAgentStates,
+  createSeller,
+  getTaskAt,
   type Delegation,
 } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
@@ -27,7 +32,7 @@ let worker: TestAgent;
 const ttlMs = 240_000;
 beforeEach(async () => {
   t = await serveTestRelay({ AGENT_TASK_TTL_MS: String(ttlMs) });
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
 });
 afterEach(() => t.close());
@@ -36,24 +41,26 @@ const folder = mkdtempSync(join(tmpdir(), "relay-no-shows-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 async function claimant(body = {}): Promise<{ device: Device; task: Delegation }> {
-  const device = await t.device(worker);
-  const task = await delegate(t, boss, worker, body);
+  const device = await t.connectDevice(worker);
+  const task = await submitAcceptedTask(t, boss, worker, body);
   await device.next("task_assigned");
-  device.say({ type: "claim", task_id: task.task_id });
+  device.send({ type: "claim", task_id: task.task_id });
   await device.next("claimed");
   return { device, task };
 }
 
 /** What the submitter knows of the worker. */
 async function failuresFor(by = boss, relay: TestRelay = t): Promise<number> {
-  const [holdings] = await holdingsOf(relay, [by]);
+  const [holdings] = await getAgentStates(relay, [by]);
   return holdings?.trust.reduce((sum, { failed_tasks }) => sum + failed_tasks, 0) ?? 0;
 }
 
 /** How many tasks of the worker count for an agent that has no record of its own. */
 async function countedByStrangers({ agentId }: TestAgent): Promise<number> {
-  const stranger = await buyer(t, 10);
-  const task = await delegate(t, stranger, stranger, { required_capabilities: ["summarise"] });
+  const stranger = await createBuyer(t, 10);
+  const task = await submitAcceptedTask(t, stranger, stranger, {
+    required_capabilities: ["summarise"],
+  });
   const { status, body } = await t.as(stranger, "GET", `${task.path}/routing`);
   expect(status).toBe(200);
   const candidates = body["candidates"] as { agent_id: string; counted: number }[];
@@ -87,16 +94,20 @@ async function recordsOf({ path }: Delegation, by = boss): Promise<NoShowRecord[
 describe("B2: a worker that claims a task and does nothing", () => {
   test("B2: loses it at the wall clock, though its socket is open, and the next one is asked", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 30_000 });
-    await t.pass(29_000);
-    expect((await taskAt(t, task.path)).status).toBe("claimed");
-    await t.pass(6_000);
-    expect((await taskAt(t, task.path)).status).toBe("pending");
+    await t.advance(29_000);
+    expect((await getTaskAt(t, task.path)).status).toBe("claimed");
+    await t.advance(6_000);
+    expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await device.next("task_assigned")).toMatchObject({ task: { task_id: task.task_id } });
     expect(await failuresFor()).toBe(1);
     // Whoever does it after all is paid.
-    device.say({ type: "result", task_id: task.task_id, receipt: { ...receiptOf(worker, task) } });
+    device.send({
+      type: "result",
+      task_id: task.task_id,
+      receipt: { ...createReceipt(worker, task) },
+    });
     await device.next("result_accepted");
-    expect(await t.balance(worker)).toBe(1.9);
+    expect(await t.getBalance(worker)).toBe(1.9);
     const { text } = await t.as(boss, "GET", `${task.path}/evidence`);
     expect(verifyArtifact(text)).toMatchObject({ kind: "bundle", valid: true });
     expect(JSON.parse(text)).toMatchObject({
@@ -107,8 +118,8 @@ describe("B2: a worker that claims a task and does nothing", () => {
   test("B2: until the task expires leaves a row, a failed task and a signed statement", async () => {
     const { task } = await claimant();
     const claimed_at = t.clock.now();
-    await t.pass(ttlMs);
-    await t.pass(2_000);
+    await t.advance(ttlMs);
+    await t.advance(2_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
     expect(await expired()).toMatchObject([
       { task_id: task.task_id, status: "expired", prompt: "", agent_id: worker.agentId },
@@ -126,17 +137,17 @@ describe("B2: a worker that claims a task and does nothing", () => {
       issuer: t.did,
     });
     expect(await recordsOf(task, worker)).toEqual([record]);
-    const stranger = await t.agent();
+    const stranger = await t.createAgent();
     expect(await t.as(stranger, "GET", `${task.path}/evidence`)).toMatchObject({ status: 403 });
-    expect(await t.balance(boss)).toBe(10);
+    expect(await t.getBalance(boss)).toBe(10);
     await expectConsistentBooks(t, { holds: 0 });
   });
 
   test("B12: whose last sign of work was just before the expiry is not blamed, and nothing is kept", async () => {
     const { device, task } = await claimant();
-    await t.pass(ttlMs - 20_000);
-    device.say({ type: "progress", task_id: task.task_id });
-    await t.pass(22_000);
+    await t.advance(ttlMs - 20_000);
+    device.send({ type: "progress", task_id: task.task_id });
+    await t.advance(22_000);
     expect((await t.as(boss, "GET", task.path)).status).toBe(404);
     expect([await failuresFor(), await expired()]).toEqual([0, []]);
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
@@ -145,13 +156,13 @@ describe("B2: a worker that claims a task and does nothing", () => {
   test("B2: counts once for a task, however often it claims it again", async () => {
     const { device, task } = await claimant({ wall_clock_ms: 1 });
     for (let i = 0; i < 5; i += 1) {
-      await t.pass(6_000);
+      await t.advance(6_000);
       await device.next("task_assigned");
-      device.say({ type: "claim", task_id: task.task_id });
+      device.send({ type: "claim", task_id: task.task_id });
       await device.next("claimed");
     }
-    await t.pass(ttlMs);
-    await t.pass(2_000);
+    await t.advance(ttlMs);
+    await t.advance(2_000);
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toHaveLength(1);
   });
@@ -160,14 +171,14 @@ describe("B2: a worker that claims a task and does nothing", () => {
     const { device, task } = await claimant();
     device.socket.terminate();
     await device.closed;
-    await quiet();
-    await t.pass(60_000);
-    await t.pass(6_000);
-    expect((await taskAt(t, task.path)).status).toBe("pending");
+    await settleEventLoop();
+    await t.advance(60_000);
+    await t.advance(6_000);
+    expect((await getTaskAt(t, task.path)).status).toBe("pending");
     expect(await failuresFor()).toBe(1);
     expect(await expired()).toEqual([]);
-    await t.pass(ttlMs);
-    await t.pass(2_000);
+    await t.advance(ttlMs);
+    await t.advance(2_000);
     expect(await expired()).toMatchObject([{ task_id: task.task_id }]);
   });
 });
@@ -175,30 +186,30 @@ describe("B2: a worker that claims a task and does nothing", () => {
 describe("B2: what is no no-show:", () => {
   test.each(["release", "refuse"] as const)("B2: a %s of the holder", async (type) => {
     const { device, task } = await claimant();
-    await t.pass(30_000);
-    device.say({ type, task_id: task.task_id });
-    await quiet();
-    await t.pass(ttlMs);
-    await t.pass(2_000);
+    await t.advance(30_000);
+    device.send({ type, task_id: task.task_id });
+    await settleEventLoop();
+    await t.advance(ttlMs);
+    await t.advance(2_000);
     expect([await failuresFor(), await expired()]).toEqual([0, []]);
   });
 
   test("B2: the expiry of a task that nobody claimed", async () => {
-    const task = await delegate(t, boss, worker);
-    await t.pass(ttlMs);
-    await t.pass(2_000);
+    const task = await submitAcceptedTask(t, boss, worker);
+    await t.advance(ttlMs);
+    await t.advance(2_000);
     expect([await failuresFor(), await expired()]).toEqual([0, []]);
     expect((await t.as(boss, "GET", `${task.path}/evidence`)).status).toBe(404);
   });
 
   test("B2: a call of an endpoint that is still open when the task expires", async () => {
-    const endpoint = await mcpEndpoint(() => new Promise<CallToolResult>(() => {}));
-    await register(t, worker, endpoint.url);
-    await delegate(t, boss, worker);
+    const endpoint = await startMcpEndpoint(() => new Promise<CallToolResult>(() => {}));
+    await registerEndpoint(t, worker, endpoint.url);
+    await submitAcceptedTask(t, boss, worker);
     await expect.poll(() => endpoint.calls).toHaveLength(1);
-    await t.pass(ttlMs);
-    await t.pass(2_000);
-    await expect.poll(() => t.logged("mcp.forward_failed").length).toBeGreaterThan(0);
+    await t.advance(ttlMs);
+    await t.advance(2_000);
+    await expect.poll(() => t.listLogged("mcp.forward_failed").length).toBeGreaterThan(0);
     expect(await failuresFor()).toBe(0);
     await endpoint.close();
   });
@@ -207,22 +218,22 @@ describe("B2: what is no no-show:", () => {
     const { device } = await claimant();
     device.socket.terminate();
     await device.closed;
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "test" });
-    await t.pass(600_000);
-    expect((await t.asMaster("POST", "/api/v1/admin/unfreeze")).status).toBe(200);
-    await t.pass(70_000);
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "test" });
+    await t.advance(600_000);
+    expect((await t.asOperator("POST", "/api/v1/admin/unfreeze")).status).toBe(200);
+    await t.advance(70_000);
     expect(await failuresFor()).toBe(0);
   });
 
   test("B2: a claim from before a restart that ends within 2 minutes after it", async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const env = { AGENT_DB_PATH: join(folder, "relay.db") };
     const before = await startTestRelay(env, 1, clock);
-    const [payer, seller_] = [await buyer(before, 10), await seller(before, 2)];
+    const [payer, seller_] = [await createBuyer(before, 10), await createSeller(before, 2)];
     await clock.advance(1_000);
     const [early, late] = [
-      await delegate(before, payer, seller_),
-      await delegate(before, payer, seller_),
+      await submitAcceptedTask(before, payer, seller_),
+      await submitAcceptedTask(before, payer, seller_),
     ];
     for (const { path } of [early, late]) await before.as(seller_, "POST", `${path}/claim`);
     await before.close();
@@ -243,13 +254,13 @@ describe("B2: what is no no-show:", () => {
 });
 
 test("B2: a call that was lost in a crash of the relay is no no-show of its endpoint", async () => {
-  const clock = manualClock();
+  const clock = createManualClock();
   const [path, copy] = [join(folder, "lost-call.db"), join(folder, "after-crash.db")];
   const before = await startTestRelay({ AGENT_DB_PATH: path }, 1, clock);
-  const [payer, executor] = [await buyer(before, 10), await seller(before, 2)];
-  const endpoint = await mcpEndpoint(() => new Promise<CallToolResult>(() => {}));
-  await register(before, executor, endpoint.url);
-  const task = await delegate(before, payer, executor);
+  const [payer, executor] = [await createBuyer(before, 10), await createSeller(before, 2)];
+  const endpoint = await startMcpEndpoint(() => new Promise<CallToolResult>(() => {}));
+  await registerEndpoint(before, executor, endpoint.url);
+  const task = await submitAcceptedTask(before, payer, executor);
   await expect.poll(() => endpoint.calls).toHaveLength(1);
   // What a crash would leave: the database as it is while the call is open.
   const database = new DatabaseSync(path);
@@ -258,12 +269,12 @@ test("B2: a call that was lost in a crash of the relay is no no-show of its endp
   await before.close();
   await endpoint.close();
   const after = await startTestRelay({ AGENT_DB_PATH: copy }, 2, clock);
-  expect((await taskAt(after, task.path)).status).toBe("claimed");
+  expect((await getTaskAt(after, task.path)).status).toBe("claimed");
   for (let seconds = 0; seconds < 380; seconds += 20) {
     await clock.advance(20_000);
     await after.relay.tick();
   }
-  expect((await taskAt(after, task.path)).status).toBe("pending");
+  expect((await getTaskAt(after, task.path)).status).toBe("pending");
   expect(await failuresFor(payer, after)).toBe(0);
   await after.close();
 });
@@ -276,11 +287,11 @@ describe("B2: to strangers", () => {
     ["a free one counts for its customer only", 0, 1_000, 0],
     ["one by a wall clock of 1 ms counts for its customer only", 2, 1, 0],
   ] as const)("B2: %s", async (_, price, wall_clock_ms, expected) => {
-    const executor = await seller(t, price);
+    const executor = await createSeller(t, price);
     const before = await countedByStrangers(executor);
-    const task = await delegate(t, boss, executor, { wall_clock_ms });
+    const task = await submitAcceptedTask(t, boss, executor, { wall_clock_ms });
     await t.as(executor, "POST", `${task.path}/claim`);
-    await t.pass(8_000);
+    await t.advance(8_000);
     expect(await failuresFor()).toBe(1);
     expect(await countedByStrangers(executor)).toBe(before + expected);
   });

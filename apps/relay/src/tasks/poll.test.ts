@@ -1,8 +1,18 @@
 import type { Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { receiptOf, type TestAgent } from "@agent/testkit";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
-import { masterToken, startTestRelay, type Reply, type TestRelay } from "../../test/test-relay.ts";
+import { createReceipt, type TestAgent } from "@agent/testkit";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
+import {
+  OPERATOR_TOKEN,
+  startTestRelay,
+  type Reply,
+  type TestRelay,
+} from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
@@ -10,14 +20,14 @@ let worker: TestAgent;
 let task: Delegation;
 beforeEach(async () => {
   t = await startTestRelay();
-  boss = await buyer(t, 100);
-  worker = await seller(t, 2);
-  task = await delegate(t, boss, worker);
+  boss = await createBuyer(t, 100);
+  worker = await createSeller(t, 2);
+  task = await submitAcceptedTask(t, boss, worker);
 });
 afterEach(() => t.close());
 
-const deliver = (change?: Parameters<typeof receiptOf>[2]) =>
-  t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task, change));
+const deliver = (change?: Parameters<typeof createReceipt>[2]) =>
+  t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task, change));
 
 describe("a poll", () => {
   test("answers the task and no receipt, and the receipt once it is there", async () => {
@@ -26,7 +36,7 @@ describe("a poll", () => {
       status: 200,
       body: { task: { task_id: task.task_id, status: "pending" }, receipt: null },
     });
-    const receipt = receiptOf(worker, task);
+    const receipt = createReceipt(worker, task);
     await t.as(worker, "POST", `${task.path}/result`, receipt);
     const done = await t.as(boss, "GET", task.path);
     expect(done).toMatchObject({ status: 200, body: { task: { status: "completed" } } });
@@ -34,13 +44,13 @@ describe("a poll", () => {
   });
 
   test("is for the submitter, the target and the assigned executor alone", async () => {
-    const executor = await seller(t, { count: 1 });
+    const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
-    const { path } = await delegate(t, boss, worker, wanted);
+    const { path } = await submitAcceptedTask(t, boss, worker, wanted);
     for (const participant of [boss, worker, executor]) {
       expect((await t.as(participant, "GET", path)).status).toBe(200);
     }
-    expect(await t.as(await t.agent(), "GET", path)).toMatchObject({
+    expect(await t.as(await t.createAgent(), "GET", path)).toMatchObject({
       status: 403,
       body: { code: "task.not_participant" },
     });
@@ -110,7 +120,7 @@ describe("a long poll", () => {
     await t.as(boss, "POST", `${task.path}/cancel`);
     expect(status(await cancelled)).toBe("cancelled");
 
-    task = await delegate(t, boss, worker);
+    task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(890_000);
     const expired = waiting(60);
     await begun();
@@ -124,13 +134,13 @@ describe("a long poll", () => {
     expect(status(await waiting())).toBe("completed");
     const unknown = `/agent/${worker.agentId}/task/unknown?wait=30`;
     expect((await t.as(boss, "GET", unknown)).status).toBe(404);
-    const foreign = await t.as(await t.agent(), "GET", `${task.path}?wait=30`);
+    const foreign = await t.as(await t.createAgent(), "GET", `${task.path}?wait=30`);
     expect(foreign.status).toBe(403);
   });
 
   test("ends with the client that went away", async () => {
     const client = new AbortController();
-    const headers = { authorization: `Bearer ${masterToken}` };
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}` };
     const { signal } = client;
     const url = `http://relay.test${task.path}?wait=60`;
     const polled = t.relay.fetch(new Request(url, { headers, signal }));
@@ -160,16 +170,16 @@ describe("a long poll", () => {
 
 describe("the list of tasks", () => {
   /** In a millisecond of its own, so that the order is that of submission. */
-  const next: typeof delegate = async (...args) => {
+  const next: typeof submitAcceptedTask = async (...args) => {
     await t.clock.advance(1);
-    return delegate(...args);
+    return submitAcceptedTask(...args);
   };
   const list = async (agent: TestAgent, query = "") =>
     t.as(agent, "GET", `/agent/${agent.agentId}/tasks${query}`);
   const ids = ({ body }: Reply) => (body["tasks"] as Task[]).map(({ task_id }) => task_id);
 
   test("shows what is addressed or assigned to the agent, newest first", async () => {
-    const executor = await seller(t, { count: 1 });
+    const executor = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"] };
     const routed = await next(t, boss, worker, wanted);
     const own = await next(t, boss, executor);
@@ -224,6 +234,6 @@ describe("the list of tasks", () => {
       status: 403,
       body: { code: "auth.not_owner" },
     });
-    expect((await t.asMaster("GET", path)).status).toBe(200);
+    expect((await t.asOperator("GET", path)).status).toBe(200);
   });
 });

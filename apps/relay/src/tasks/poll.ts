@@ -6,20 +6,20 @@ import {
   type Operations,
   type Task,
 } from "@agent/wire";
-import { attestationOf } from "../federation/attestation-of.ts";
+import { findAttestation } from "../federation/attestation-of.ts";
 import { isFromPeer } from "../federation/parties.ts";
-import { taskOfPeer } from "../federation/task-of-peer.ts";
-import { answerPage, textDown, type PageQuery } from "../http/page.ts";
+import { findPeerTask } from "../federation/task-of-peer.ts";
+import { createPageAnswer, textDescending, type PageQuery } from "../http/page.ts";
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { lastEventOf } from "./events.ts";
+import { newestEventId } from "./events.ts";
 import { findReceipt } from "./receipt-store.ts";
-import { expiredNoShows } from "./no-show-store.ts";
-import { findTask, tasksFor, tasksFrom, type TaskQuery } from "./store.ts";
-import { isAbroad, isGone, isOpen, isParticipant, taskOf } from "./view.ts";
+import { listExpiredNoShows } from "./no-show-store.ts";
+import { findTask, listTasksForAgent, listTasksBySubmitter, type TaskQuery } from "./store.ts";
+import { isForwarded, isExpired, isOpen, isParticipant, toTask } from "./view.ts";
 
-interface Poll {
+interface GetTaskRequest {
   readonly agentId: string;
   readonly taskId: string;
   readonly waitSeconds: number;
@@ -30,20 +30,20 @@ interface Poll {
 }
 
 /** A task with its receipt; while it is open, up to `waitSeconds` are spent waiting for a change. */
-export async function poll(
+export async function getTask(
   services: Pick<Services, "storage" | "freezer" | "waiters">,
-  { agentId, taskId, waitSeconds, after, caller, signal }: Poll,
+  { agentId, taskId, waitSeconds, after, caller, signal }: GetTaskRequest,
 ): Promise<Answer<Operations["getTask"]>> {
   const { storage, waiters } = services;
   const now = services.freezer.taskTime;
   const find = async () => {
     const task = await findTask(storage.read, taskId);
-    return task?.agent_id === agentId && !isGone(task, now()) ? task : undefined;
+    return task?.agent_id === agentId && !isExpired(task, now()) ? task : undefined;
   };
   // Watching begins before the look, so that a change between the two is not missed.
   const watch = waitSeconds > 0 ? waiters.watch(taskId, waitSeconds * 1_000, signal) : undefined;
   let task = await find();
-  const isNew = task !== undefined && after !== undefined && lastEventOf(task) > after;
+  const isNew = task !== undefined && after !== undefined && newestEventId(task) > after;
   const mayWait =
     task !== undefined && !isNew && isParticipant(caller, task) && isOpen(task, now());
   if (watch !== undefined) {
@@ -57,28 +57,28 @@ export async function poll(
   const receipt =
     archived === undefined ? null : (JSON.parse(archived.body) as Record<string, unknown>);
   const isShown = caller.kind === "master" && isFromPeer(task);
-  const peer = isShown ? await taskOfPeer(storage.read, taskId) : undefined;
-  const body = { task: taskOf(task), receipt, ...(peer !== undefined && { peer }) };
-  if (archived === undefined || !isAbroad(task)) return { status: 200, body };
-  return { status: 200, body: { ...body, ...(await attestationOf(storage.read, taskId)) } };
+  const peer = isShown ? await findPeerTask(storage.read, taskId) : undefined;
+  const body = { task: toTask(task), receipt, ...(peer !== undefined && { peer }) };
+  if (archived === undefined || !isForwarded(task)) return { status: 200, body };
+  return { status: 200, body: { ...body, ...(await findAttestation(storage.read, taskId)) } };
 }
 
-interface List extends PageQuery {
+interface TaskListQuery extends PageQuery {
   readonly agentId: string;
   readonly submitted: boolean;
   readonly status: ListedStatus | undefined;
 }
 
-type Parts = Pick<Services, "storage" | "freezer" | "trustGraph">;
+type ListServices = Pick<Services, "storage" | "freezer" | "trustGraph">;
 
 /** Tasks of an agent, newest first. */
-export async function list(
-  services: Parts,
-  { agentId, submitted, status, ...query }: List,
+export async function listTasks(
+  services: ListServices,
+  { agentId, submitted, status, ...query }: TaskListQuery,
 ): Promise<Answer<Operations["listTasks"]>> {
-  const listed = submitted ? submittedTasks : tasksToDo;
-  return answerPage(query, {
-    order: textDown,
+  const listed = submitted ? listSubmittedTasks : listExecutorTasks;
+  return createPageAnswer(query, {
+    order: textDescending,
     find: (before, limit) =>
       listed(services, { agent_id: agentId, status: status ?? "", before, limit }),
     keyOf: ({ task_id }) => task_id,
@@ -87,38 +87,43 @@ export async function list(
 }
 
 /** A row of a list; a task that is not shown still counts on its page. */
-interface Listed {
+interface TaskListEntry {
   readonly task_id: string;
   readonly shown: ListedTask | undefined;
 }
 
 /** Without those that await an agent and whose submitter blocked it. */
-async function tasksToDo(
-  { storage, freezer, trustGraph }: Parts,
+async function listExecutorTasks(
+  { storage, freezer, trustGraph }: ListServices,
   query: TaskQuery,
-): Promise<Listed[]> {
+): Promise<TaskListEntry[]> {
   const now = freezer.taskTime();
   const isWithheld = (row: TaskRow) =>
-    isAbroad(row) ||
+    isForwarded(row) ||
     (row.status === "pending" && trustGraph.isBlocked(row.submitted_by, query.agent_id));
-  const rows = await tasksFor(storage.read, query);
+  const rows = await listTasksForAgent(storage.read, query);
   return rows.map((row) => ({
     task_id: row.task_id,
-    shown: isGone(row, now) || isWithheld(row) ? undefined : taskOf(row),
+    shown: isExpired(row, now) || isWithheld(row) ? undefined : toTask(row),
   }));
 }
 
 /** With those that expired while they were claimed, as far as a no-show stands for them. */
-async function submittedTasks({ storage, freezer }: Parts, query: TaskQuery): Promise<Listed[]> {
+async function listSubmittedTasks(
+  { storage, freezer }: ListServices,
+  query: TaskQuery,
+): Promise<TaskListEntry[]> {
   const now = freezer.taskTime();
   const [rows, expired] = await Promise.all([
-    query.status === "expired" ? [] : tasksFrom(storage.read, query),
-    query.status === "" || query.status === "expired" ? expiredNoShows(storage.read, query) : [],
+    query.status === "expired" ? [] : listTasksBySubmitter(storage.read, query),
+    query.status === "" || query.status === "expired"
+      ? listExpiredNoShows(storage.read, query)
+      : [],
   ]);
-  const listed: Listed[] = [
+  const listed: TaskListEntry[] = [
     ...rows.map((row) => ({
       task_id: row.task_id,
-      shown: isGone(row, now) ? undefined : taskOf(row),
+      shown: isExpired(row, now) ? undefined : toTask(row),
     })),
     ...expired.map(({ task_id, task }) => ({
       task_id,

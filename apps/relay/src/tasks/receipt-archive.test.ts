@@ -1,8 +1,13 @@
 import { canonicalize } from "@agent/crypto";
-import { receiptOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, type TestAgent } from "@agent/testkit";
 import type { ArchivedReceipt } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller, type Delegation } from "../../test/market.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  type Delegation,
+} from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
@@ -10,8 +15,8 @@ let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
-  boss = await buyer(t, 100);
-  worker = await seller(t, 2);
+  boss = await createBuyer(t, 100);
+  worker = await createSeller(t, 2);
 });
 afterEach(() => t.close());
 
@@ -19,10 +24,10 @@ const archive = ({ agentId }: TestAgent, rest = "") => `/api/v1/agents/${agentId
 
 async function deliver(
   write: (receipt: object) => string = JSON.stringify,
-  change: Parameters<typeof receiptOf>[2] = {},
+  change: Parameters<typeof createReceipt>[2] = {},
 ): Promise<{ readonly task: Delegation; readonly raw: string }> {
-  const task = await delegate(t, boss, worker);
-  const raw = write(receiptOf(worker, task, change));
+  const task = await submitAcceptedTask(t, boss, worker);
+  const raw = write(createReceipt(worker, task, change));
   const token = await t.token(worker);
   const answer = await t.request("POST", `${task.path}/result`, { token, raw });
   expect(answer).toMatchObject({ status: 200 });
@@ -65,8 +70,8 @@ describe("a receipt is handed out byte for byte as it arrived:", () => {
   });
 
   test("and a byte order mark, which would be lost, is refused", async () => {
-    const task = await delegate(t, boss, worker);
-    const raw = `\ufeff${JSON.stringify(receiptOf(worker, task))}`;
+    const task = await submitAcceptedTask(t, boss, worker);
+    const raw = `\ufeff${JSON.stringify(createReceipt(worker, task))}`;
     const token = await t.token(worker);
     expect(await t.request("POST", `${task.path}/result`, { token, raw })).toMatchObject({
       status: 400,
@@ -107,7 +112,7 @@ describe("the archive", () => {
     const { task, raw } = await deliver();
     await t.clock.advance(2 * 86_400_000);
     await t.relay.tick();
-    expect((await t.asMaster("GET", task.path)).status).toBe(404);
+    expect((await t.asOperator("GET", task.path)).status).toBe(404);
     expect(await bytesOf(archive(worker, `/${task.task_id}`))).toEqual(["application/json", raw]);
     const [[entry]] = await listed();
     expect(entry).not.toHaveProperty("status");
@@ -120,7 +125,7 @@ describe("the archive", () => {
         status: 403,
         body: { code: "auth.not_owner" },
       });
-      expect(await t.asMaster("GET", path)).toMatchObject({ status: 200 });
+      expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
     }
     expect(await t.as(boss, "GET", archive(boss, `/${task.task_id}`))).toMatchObject({
       status: 404,
@@ -133,9 +138,9 @@ describe("the archive", () => {
   });
 
   test("holds no refused receipt and none of an open task", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await t.as(worker, "POST", `${task.path}/result`, {
-      ...receiptOf(worker, task),
+      ...createReceipt(worker, task),
       result: "another",
     });
     expect((await listed())[0]).toEqual([]);

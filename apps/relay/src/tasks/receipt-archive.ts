@@ -1,19 +1,20 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { answerPage, textDown, type PageQuery } from "../http/page.ts";
+import { createPageAnswer, textDescending, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
-import { findReceipt, receiptsOf } from "./receipt-store.ts";
+import { findReceipt, listReceiptsOfAgent } from "./receipt-store.ts";
 
-type Reading = Pick<Services, "storage">;
+type ArchiveServices = Pick<Services, "storage">;
 
 /** The receipts that an agent signed; they are kept longer than their tasks. */
 export async function listReceipts(
-  { storage }: Reading,
+  { storage }: ArchiveServices,
   agentId: string,
   query: PageQuery,
 ): Promise<Answer<Operations["listReceipts"]>> {
-  return answerPage(query, {
-    order: textDown,
-    find: (before, limit) => receiptsOf(storage.read, { agent_id: agentId, before, limit }),
+  return createPageAnswer(query, {
+    order: textDescending,
+    find: (before, limit) =>
+      listReceiptsOfAgent(storage.read, { agent_id: agentId, before, limit }),
     keyOf: ({ task_id }) => task_id,
     show: (rows) => ({
       receipts: rows.map(({ status, ...row }) => ({ ...row, ...(status !== null && { status }) })),
@@ -22,7 +23,7 @@ export async function listReceipts(
 }
 
 export async function getReceipt(
-  { storage }: Reading,
+  { storage }: ArchiveServices,
   { agentId, taskId }: { readonly agentId: string; readonly taskId: string },
 ): Promise<Answer<Operations["getReceipt"]>> {
   const archived = await findReceipt(storage.read, taskId);

@@ -1,9 +1,9 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { ReceiptRow, TaskRow } from "../storage/tables/tasks.ts";
 
-const receiptByTask = prepare<{ task_id: string }>()(
-  db.selectFrom("receipts").selectAll().where("task_id", "=", p("task_id")),
+const receiptByTask = compile<{ task_id: string }>()(
+  queryBuilder.selectFrom("receipts").selectAll().where("task_id", "=", param("task_id")),
 );
 
 export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow | undefined> {
@@ -12,20 +12,20 @@ export function findReceipt(read: Reader, task_id: string): Promise<ReceiptRow |
 
 type NewReceipt = Omit<ReceiptRow, "erased_at">;
 
-const addReceipt = prepare<NewReceipt>()(
-  db.insertInto("receipts").values({
-    task_id: p("task_id"),
-    receipt_hash: p("receipt_hash"),
-    agent_id: p("agent_id"),
-    body: p("body"),
-    received_at: p("received_at"),
+const addReceipt = compile<NewReceipt>()(
+  queryBuilder.insertInto("receipts").values({
+    task_id: param("task_id"),
+    receipt_hash: param("receipt_hash"),
+    agent_id: param("agent_id"),
+    body: param("body"),
+    received_at: param("received_at"),
   }),
 );
 
-const addNested = prepare<{ task_id: string; signatures: string }>()(
+const addNested = compile<{ task_id: string; signatures: string }>()(
   sql<never>`
     insert or ignore into nested_receipts
-    select value, ${p("task_id")} from json_each(${p("signatures")})`,
+    select value, ${param("task_id")} from json_each(${param("signatures")})`,
 );
 
 /** Archives a receipt; `nested` are the signatures of the receipts that its text carries. */
@@ -39,29 +39,29 @@ export async function archiveReceipt(
   await tx.run(addNested, { task_id: receipt.task_id, signatures: JSON.stringify(nested) });
 }
 
-const carrying = prepare<{ signature: string }>()(
-  db
+const selectContaining = compile<{ signature: string }>()(
+  queryBuilder
     .selectFrom("nested_receipts")
     .innerJoin("receipts", "receipts.task_id", "nested_receipts.task_id")
     .leftJoin("tasks", "tasks.task_id", "receipts.task_id")
     .selectAll("receipts")
     .select("tasks.submitted_by")
-    .where("nested_receipts.signature", "=", p("signature")),
+    .where("nested_receipts.signature", "=", param("signature")),
 );
 
 /** Archived receipts that carry the one with this signature; no submitter once a task is forgotten. */
-export function receiptsCarrying(
+export function listReceiptsContaining(
   read: Reader,
   signature: string,
 ): Promise<(ReceiptRow & Pick<TaskRow, "submitted_by">)[]> {
-  return read.all(carrying, { signature });
+  return read.all(selectContaining, { signature });
 }
 
-const replaceBody = prepare<{ task_id: string; body: string; now: number }>()(
-  db
+const replaceBody = compile<{ task_id: string; body: string; now: number }>()(
+  queryBuilder
     .updateTable("receipts")
-    .set({ body: p("body"), erased_at: sql`coalesce(erased_at, ${p("now")})` })
-    .where("task_id", "=", p("task_id")),
+    .set({ body: param("body"), erased_at: sql`coalesce(erased_at, ${param("now")})` })
+    .where("task_id", "=", param("task_id")),
 );
 
 /** Replaces a receipt's text by one without texts; its hash stays that of the signed one. */
@@ -77,19 +77,19 @@ export type ArchiveRow = Pick<ReceiptRow, "task_id" | "receipt_hash" | "received
   readonly status: TaskRow["status"] | null;
 };
 
-const receiptsByAgent = prepare<{ agent_id: string; before: string; limit: number }>()(
-  db
+const receiptsByAgent = compile<{ agent_id: string; before: string; limit: number }>()(
+  queryBuilder
     .selectFrom("receipts")
     .leftJoin("tasks", "tasks.task_id", "receipts.task_id")
     .select(["receipts.task_id", "receipts.receipt_hash", "receipts.received_at", "tasks.status"])
-    .where("receipts.agent_id", "=", p("agent_id"))
-    .where("receipts.task_id", "<", p("before"))
+    .where("receipts.agent_id", "=", param("agent_id"))
+    .where("receipts.task_id", "<", param("before"))
     .orderBy("receipts.task_id", "desc")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** Newest task first; `before` is a task id. */
-export function receiptsOf(
+export function listReceiptsOfAgent(
   read: Reader,
   query: { agent_id: string; before: string; limit: number },
 ): Promise<ArchiveRow[]> {

@@ -1,31 +1,31 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { depositPostings, toMicro } from "@agent/budget";
+import { buildDepositPostings, toMicro } from "@agent/budget";
 import {
-  manualClock,
-  receiptVectors,
-  seededRandom,
-  testAgent,
+  createManualClock,
+  loadReceiptVectors,
+  createSeededRandom,
+  createTestAgent,
   type ReceiptVector,
   type TestAgent,
 } from "@agent/testkit";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { expectConsistentBooks, holdingsOf } from "../../test/market.ts";
-import { taskRow } from "../../test/task-row.ts";
-import { masterToken, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { placeHold } from "../budget/hold.ts";
-import { post } from "../budget/post.ts";
+import { expectConsistentBooks, getAgentStates } from "../../test/market.ts";
+import { createTaskRow } from "../../test/task-row.ts";
+import { OPERATOR_TOKEN, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { reserveHold } from "../budget/hold.ts";
+import { postMovement } from "../budget/post.ts";
 import { newId } from "../runtime.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { takePlace } from "./counters.ts";
+import { acquireTaskSlot } from "./counters.ts";
 import { insertTask } from "./store.ts";
 
 const price = toMicro(1);
 
-const vectors = receiptVectors();
+const vectors = loadReceiptVectors();
 // JSON.parse takes the last of two members, and that one was signed (docs/decisions.md, 11).
 const isAccepted = ({ expect: verdict, cls }: ReceiptVector) =>
   verdict === "valid" || cls === "duplicate-member";
@@ -51,21 +51,21 @@ const folder = mkdtempSync(join(tmpdir(), "relay-vectors-"));
 /** The ids in the vectors are signed, so their tasks cannot be submitted: they are stored. */
 beforeAll(async () => {
   const path = join(folder, "relay.db");
-  const world = { ...manualClock(), ...seededRandom(1) };
-  boss = testAgent(world);
+  const world = { ...createManualClock(), ...createSeededRandom(1) };
+  boss = createTestAgent(world);
   const opened = await openStorage({ path, migrations });
   if (!opened.ok) throw new Error(opened.detail);
   const { storage } = opened;
   await storage.transaction((tx) => {
-    const paidIn = depositPostings({ agentId: boss.agentId, amount: toMicro(1_000) });
-    return post(tx, world, paidIn, { reference: null, description: null });
+    const paidIn = buildDepositPostings({ agentId: boss.agentId, amount: toMicro(1_000) });
+    return postMovement(tx, world, paidIn, { reference: null, description: null });
   });
   for (const [taskId, executor] of executors) {
     await storage.transaction(async (tx) => {
       const request = { payerId: boss.agentId, taskId, charge: price, maxBudget: price };
-      const hold = await placeHold(tx, world, request);
+      const hold = await reserveHold(tx, world, request);
       if (!hold.ok) return hold;
-      await takePlace(tx, boss.agentId);
+      await acquireTaskSlot(tx, boss.agentId);
       return insertTask(tx, rowOf(taskId, executor, newId(world), world.now()));
     });
   }
@@ -82,7 +82,7 @@ afterAll(async () => {
 });
 
 function rowOf(task_id: string, executor: string, allocation_id: string, now: number): TaskRow {
-  return taskRow({
+  return createTaskRow({
     task_id,
     agent_id: executor,
     submitted_by: boss.agentId,
@@ -97,7 +97,7 @@ function rowOf(task_id: string, executor: string, allocation_id: string, now: nu
 
 const deliver = ({ task, receipt }: ReceiptVector) =>
   t.request("POST", `/agent/${executors.get(task)}/task/${task}/result`, {
-    token: masterToken,
+    token: OPERATOR_TOKEN,
     raw: receipt,
   });
 
@@ -108,11 +108,11 @@ describe("the result endpoint refuses, and changes nothing", () => {
   test.each(titled(vectors.filter((vector) => !isAccepted(vector))))(
     "%i %s: %s",
     async (_id, _cls, _why, vector) => {
-      const before = await holdingsOf(t, [boss]);
+      const before = await getAgentStates(t, [boss]);
       const { status, body } = await deliver(vector);
       expect([400, 403]).toContain(status);
       expect(body["code"]).toMatch(/^receipt\./);
-      expect(await holdingsOf(t, [boss])).toEqual(before);
+      expect(await getAgentStates(t, [boss])).toEqual(before);
     },
   );
 });
@@ -125,7 +125,7 @@ describe("the result endpoint still accepts afterwards", () => {
   });
 
   test("RC16 and has named every bad nested receipt, and no other", () => {
-    const bad = t.logged("delegation_receipt.signature_invalid");
+    const bad = t.listLogged("delegation_receipt.signature_invalid");
     for (const { task, nested = [] } of vectors.filter(({ nested }) => nested !== undefined)) {
       const named = bad.filter(({ correlationId }) => correlationId === task);
       expect(named).toHaveLength(nested.filter((verdict) => verdict === "invalid").length);
@@ -140,7 +140,7 @@ describe("the result endpoint still accepts afterwards", () => {
     );
     const paid = [...settled.values()].filter((status) => status === "completed").length;
     const open = executors.size - settled.size;
-    expect(await t.balance(boss)).toBe(1_000 - paid - open);
+    expect(await t.getBalance(boss)).toBe(1_000 - paid - open);
     await expectConsistentBooks(t, { holds: open, fees: Number((paid * 0.05).toFixed(6)) });
   });
 });

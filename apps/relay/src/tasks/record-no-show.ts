@@ -1,19 +1,19 @@
-import { retrySchedule } from "@agent/federation-protocol";
+import { createRetrySchedule } from "@agent/federation-protocol";
 import { signNoShowRecord } from "@agent/receipts";
 import type { Listing } from "@agent/wire";
 import { findListing } from "../agents/listing-store.ts";
-import type { Issuer } from "../credentials/issue.ts";
-import { peerOf } from "../federation/parties.ts";
+import type { IssuerDependencies } from "../credentials/issue.ts";
+import { claimingPeerOf } from "../federation/parties.ts";
 import type { Services } from "../services.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
-import { recordOutcome } from "../trust/record-outcome.ts";
-import { noShowCounts, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
-import { countTask, type Standing } from "./count-task.ts";
+import { recordTrustOutcome } from "../trust/record-outcome.ts";
+import { noShowScope, RECOVERY_MS, type EndedClaim } from "./claim-rules.ts";
+import { recordTaskOutcome, type ReputationUpdate } from "./count-task.ts";
 import { insertNoShow } from "./no-show-store.ts";
-import { executorOf, taskOf } from "./view.ts";
+import { executorOf, toTask } from "./view.ts";
 
-export type NoShowServices = Issuer & Pick<Services, "config" | "freezer" | "clock">;
+export type NoShowServices = IssuerDependencies & Pick<Services, "config" | "freezer" | "clock">;
 
 /**
  * Stores and counts that the holder of a claim let it end, once for each task and holder; undefined
@@ -23,9 +23,9 @@ export async function recordNoShow(
   tx: Tx,
   services: NoShowServices,
   row: StoredTaskRow,
-): Promise<Standing | undefined> {
+): Promise<ReputationUpdate | undefined> {
   const { identity, runtime, config, freezer, clock } = services;
-  const peer = peerOf(row);
+  const peer = claimingPeerOf(row);
   const holder = peer ?? executorOf(row);
   const now = runtime.now();
   const lapsed_at = Math.min(now, row.lease_until ?? now, row.expires_at);
@@ -33,14 +33,14 @@ export async function recordNoShow(
     claimed_at: row.claimed_at,
     lapsed_at,
     priced: row.allocation_id !== null,
-    max_latency_ms: peer === undefined ? await maxLatencyOf(tx, holder) : null,
+    max_latency_ms: peer === undefined ? await getPromisedLatencyMs(tx, holder) : null,
     // After an accepted jump the time of the claim passed by the clock only.
-    running_since: Math.max(freezer.runningSince(), now - clock.elapsed() + clock.movedAt()),
-    recovery_ms: peer === undefined ? RECOVERY_MS : recoveryOfPeers(config),
+    running_since: Math.max(freezer.runningSince(), now - clock.elapsed() + clock.lastMovedAt()),
+    recovery_ms: peer === undefined ? RECOVERY_MS : peerRecoveryMs(config),
     now,
   };
-  const counts = noShowCounts(claim);
-  if (row.claimed_at === null || counts === "none") return undefined;
+  const scope = noShowScope(claim);
+  if (row.claimed_at === null || scope === "none") return undefined;
   const { task_id, wall_clock_ms } = row;
   const record = signNoShowRecord(
     {
@@ -54,7 +54,7 @@ export async function recordNoShow(
     },
     identity.secretKey,
   );
-  const { delegation_token: _, ...shown } = taskOf(row);
+  const { delegation_token: _, ...shown } = toTask(row);
   const isNew = await insertNoShow(tx, {
     task_id,
     agent_id: holder,
@@ -66,12 +66,12 @@ export async function recordNoShow(
   });
   if (!isNew) return undefined;
   if (peer === undefined) {
-    const outcome = { executorId: holder, status: "failed", pairOnly: counts === "pair" } as const;
-    return countTask(tx, services, row, outcome);
+    const outcome = { executorId: holder, status: "failed", pairOnly: scope === "pair" } as const;
+    return recordTaskOutcome(tx, services, row, outcome);
   }
   // What is known of a peer is shared by all agents of this relay, so none of them fills it for free.
-  if (counts === "pair") return undefined;
-  const trust = await recordOutcome(tx, {
+  if (scope === "pair") return undefined;
+  const trust = await recordTrustOutcome(tx, {
     delegatorId: identity.relayId,
     executorId: holder,
     status: "failed",
@@ -82,13 +82,13 @@ export async function recordNoShow(
   return { trust, credentials: [] };
 }
 
-async function maxLatencyOf(read: Reader, agentId: string): Promise<number | null> {
+async function getPromisedLatencyMs(read: Reader, agentId: string): Promise<number | null> {
   const listing = await findListing(read, agentId);
   if (listing === undefined) return null;
   return (JSON.parse(listing.body) as Listing).sla?.max_latency_ms ?? null;
 }
 
 /** A peer that found no relay to take its result brings it again only after a pause of its schedule. */
-function recoveryOfPeers({ federation }: Pick<Services["config"], "federation">): number {
-  return RECOVERY_MS + Math.max(...retrySchedule(federation.retryScale).pauses);
+function peerRecoveryMs({ federation }: Pick<Services["config"], "federation">): number {
+  return RECOVERY_MS + Math.max(...createRetrySchedule(federation.retryScale).pauses);
 }

@@ -1,12 +1,12 @@
 import type { Services } from "../services.ts";
 import type { Tx } from "../storage/storage.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { releaseClaim, type Held } from "./assignment-store.ts";
-import { announceEndWithoutReceipt, endWithoutReceipt } from "./end-without-receipt.ts";
+import { releaseClaim, type HeldClaim } from "./assignment-store.ts";
+import { publishEndWithoutReceipt, endWithoutReceipt } from "./end-without-receipt.ts";
 import { cancelPending } from "./store.ts";
 
 /** What became of a task whose claim ended: it waits for an executor again, or it is cancelled. */
-export interface Unclaimed {
+export interface ReleasedTask {
   readonly status: "pending" | "cancelled";
   readonly row: TaskRow;
 }
@@ -15,11 +15,11 @@ export interface Unclaimed {
  * Decides about a task whose claim has just ended, in the same transaction: where its submitter had
  * asked for a cancel, that takes effect now.
  */
-export async function afterClaim(
+export async function resolveEndedClaim(
   tx: Tx,
   services: Pick<Services, "runtime">,
   released: StoredTaskRow,
-): Promise<Unclaimed> {
+): Promise<ReleasedTask> {
   const { task_id, cancel_requested_at } = released;
   const cancelled =
     cancel_requested_at === null
@@ -31,25 +31,25 @@ export async function afterClaim(
 }
 
 /** Tells what became of the task, once it is durable. */
-export function announceUnclaimed(
+export function publishReleasedTask(
   services: Pick<Services, "waiters" | "connections" | "log">,
-  { status, row }: Unclaimed,
+  { status, row }: ReleasedTask,
 ): void {
-  if (status === "pending") return services.waiters.changed(row.task_id);
+  if (status === "pending") return services.waiters.notify(row.task_id);
   services.log.info("task.cancelled", { correlationId: row.task_id });
-  announceEndWithoutReceipt(services, row);
+  publishEndWithoutReceipt(services, row);
 }
 
 /** The holder of a claim gives it back; undefined when the claim is not its own (any more). */
 export async function endClaim(
   services: Pick<Services, "storage" | "runtime" | "waiters" | "connections" | "log">,
-  claim: Omit<Held, "now">,
-): Promise<Unclaimed["status"] | undefined> {
+  claim: Omit<HeldClaim, "now">,
+): Promise<ReleasedTask["status"] | undefined> {
   const { storage, runtime } = services;
   const ended = await storage.transaction(async (tx) => {
     const released = await releaseClaim(tx, { ...claim, now: runtime.now() });
-    return released && afterClaim(tx, services, released);
+    return released && resolveEndedClaim(tx, services, released);
   });
-  if (ended !== undefined) announceUnclaimed(services, ended);
+  if (ended !== undefined) publishReleasedTask(services, ended);
   return ended?.status;
 }

@@ -1,12 +1,12 @@
-import { receiptOf } from "@agent/testkit";
+import { createReceipt } from "@agent/testkit";
 import { afterEach, describe, expect, test } from "vitest";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  seller,
-  submit,
+  getAgentStates,
+  createSeller,
+  submitTask,
   type Delegation,
 } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
@@ -19,14 +19,14 @@ afterEach(() => t.close());
 async function statusAfter(ms: number, { path }: Delegation): Promise<number> {
   await t.clock.advance(ms);
   await t.relay.tick();
-  return (await t.asMaster("GET", path)).status;
+  return (await t.asOperator("GET", path)).status;
 }
 
 test("B2: a no-show is kept as long as a finished task, and then deleted", async () => {
   t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
-  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
   await t.clock.advance(1_000);
-  const task = await delegate(t, boss, worker, { wall_clock_ms: 30_000 });
+  const task = await submitAcceptedTask(t, boss, worker, { wall_clock_ms: 30_000 });
   await t.as(worker, "POST", `${task.path}/claim`);
   for (const ms of [31_000, 870_000]) {
     await t.clock.advance(ms);
@@ -49,19 +49,19 @@ test("B2: a no-show is kept as long as a finished task, and then deleted", async
 describe("a finished task", () => {
   async function finished(env: Record<string, string>) {
     t = await startTestRelay(env);
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
     await t.clock.advance(60_000);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
     return { boss, worker, task };
   }
 
   test("can be polled for 30 days, and what it moved is kept", async () => {
     const { boss, worker, task } = await finished({});
-    const before = await holdingsOf(t, [boss, worker]);
+    const before = await getAgentStates(t, [boss, worker]);
     expect(await statusAfter(30 * DAY - 1, task)).toBe(200);
     expect(await statusAfter(60_001, task)).toBe(404);
-    expect(await holdingsOf(t, [boss, worker])).toEqual(before);
+    expect(await getAgentStates(t, [boss, worker])).toEqual(before);
     await expectConsistentBooks(t, { holds: 0, fees: 0.1 });
   });
 
@@ -70,10 +70,10 @@ describe("a finished task", () => {
       AGENT_RETENTION_DAYS: "1",
       AGENT_TASK_TTL_MS: String(3 * DAY),
     });
-    const [boss, worker] = [await t.agent(), await t.agent()];
-    const slow = await delegate(t, boss, worker);
+    const [boss, worker] = [await t.createAgent(), await t.createAgent()];
+    const slow = await submitAcceptedTask(t, boss, worker);
     expect(await statusAfter(2 * DAY, slow)).toBe(200);
-    await t.as(worker, "POST", `${slow.path}/result`, receiptOf(worker, slow));
+    await t.as(worker, "POST", `${slow.path}/result`, createReceipt(worker, slow));
     expect(await statusAfter(DAY - 1, slow)).toBe(200);
     expect(await statusAfter(60_001, slow)).toBe(404);
   });
@@ -85,9 +85,11 @@ describe("a finished task", () => {
 
   test("is forgotten with all its kind: a round takes thousands", async () => {
     t = await startTestRelay({ AGENT_RETENTION_DAYS: "1" });
-    const [boss, worker] = [await t.agent(), await t.agent()];
+    const [boss, worker] = [await t.createAgent(), await t.createAgent()];
     for (let i = 0; i < 3; i += 1) {
-      const many = await Promise.all(Array.from({ length: 400 }, () => submit(t, boss, worker)));
+      const many = await Promise.all(
+        Array.from({ length: 400 }, () => submitTask(t, boss, worker)),
+      );
       const token = await t.token(boss);
       await Promise.all(
         many.map(({ body }) => {
@@ -96,7 +98,7 @@ describe("a finished task", () => {
         }),
       );
     }
-    const list = () => t.asMaster("GET", `/agent/${worker.agentId}/tasks?limit=200`);
+    const list = () => t.asOperator("GET", `/agent/${worker.agentId}/tasks?limit=200`);
     expect((await list()).body["tasks"]).toHaveLength(200);
     await t.clock.advance(DAY + 60_000);
     await t.relay.tick();

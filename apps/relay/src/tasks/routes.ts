@@ -1,14 +1,14 @@
 import { refuse } from "@agent/wire";
 import type { Handlers } from "../http/mount.ts";
-import { submitPaid } from "../payments/x402-submit.ts";
+import { submitWithPayment } from "../payments/x402-submit.ts";
 import type { Services } from "../services.ts";
 import { acceptReceipt } from "./accept-receipt.ts";
-import { cancel } from "./cancel.ts";
+import { cancelTask } from "./cancel.ts";
 import { eraseTaskTexts } from "./erase-texts.ts";
-import { claimAsExecutor, progressAsExecutor, releaseAsExecutor } from "./executor-claims.ts";
-import { showEvidence } from "./evidence.ts";
-import { list, poll } from "./poll.ts";
-import { showRouting } from "./show-routing.ts";
+import { claimAsExecutor, reportProgressAsExecutor, releaseAsExecutor } from "./executor-claims.ts";
+import { getEvidence } from "./evidence.ts";
+import { listTasks, getTask } from "./poll.ts";
+import { getRouting } from "./show-routing.ts";
 import { streamEvents } from "./stream-events.ts";
 import { getReceipt, listReceipts } from "./receipt-archive.ts";
 
@@ -31,21 +31,21 @@ type TaskHandlers = Pick<
 >;
 
 /** Of the last event that a client had when it was cut off; anything else than a number is none. */
-function lastEventId(headers: Headers): number | undefined {
+function parseLastEventId(headers: Headers): number | undefined {
   const given = headers.get("last-event-id") ?? "";
   return /^\d{1,9}$/.test(given) ? Number(given) : undefined;
 }
 
 export function taskHandlers(services: Services): TaskHandlers {
   return {
-    submitTask: ({ params, body }, { caller, keep, headers }) =>
-      submitPaid(
+    submitTask: ({ params, body }, { caller, saveResponse, headers }) =>
+      submitWithPayment(
         services,
-        { targetId: params.agentId, body, caller, keep },
+        { targetId: params.agentId, body, caller, saveResponse },
         headers.get("payment-signature"),
       ),
     getTask: ({ params, query }, { caller, signal }) =>
-      poll(services, {
+      getTask(services, {
         ...params,
         waitSeconds: query.wait ?? 0,
         after: query.after,
@@ -55,14 +55,14 @@ export function taskHandlers(services: Services): TaskHandlers {
     getTaskEvents: ({ params, query }, { caller, signal, headers }) =>
       streamEvents(services, {
         ...params,
-        after: lastEventId(headers) ?? query.after ?? 0,
+        after: parseLastEventId(headers) ?? query.after ?? 0,
         caller,
         signal,
       }),
-    getRouting: ({ params }, { caller }) => showRouting(services, { ...params, caller }),
-    getEvidence: ({ params }, { caller }) => showEvidence(services, { ...params, caller }),
+    getRouting: ({ params }, { caller }) => getRouting(services, { ...params, caller }),
+    getEvidence: ({ params }, { caller }) => getEvidence(services, { ...params, caller }),
     listTasks: ({ params, query }) =>
-      list(services, {
+      listTasks(services, {
         agentId: params.agentId,
         submitted: query.submitted_by === "me",
         status: query.status,
@@ -71,15 +71,16 @@ export function taskHandlers(services: Services): TaskHandlers {
       }),
     listReceipts: ({ params, query }) => listReceipts(services, params.agentId, query),
     getReceipt: ({ params }) => getReceipt(services, params),
-    cancelTask: ({ params }, { caller, keep }) => cancel(services, { ...params, caller, keep }),
+    cancelTask: ({ params }, { caller, saveResponse }) =>
+      cancelTask(services, { ...params, caller, saveResponse }),
     eraseTaskTexts: ({ params }, { caller }) => eraseTaskTexts(services, { ...params, caller }),
     claimTask: ({ params }, { caller }) => claimAsExecutor(services, { ...params, caller }),
     reportProgress: ({ params, body }, { caller }) =>
-      progressAsExecutor(services, { ...params, note: body.note, caller }),
+      reportProgressAsExecutor(services, { ...params, note: body.note, caller }),
     releaseClaim: ({ params }, { caller }) => releaseAsExecutor(services, { ...params, caller }),
-    postResult: ({ params, body }, { caller, text, keep }) =>
+    postResult: ({ params, body }, { caller, text, saveResponse }) =>
       text === ""
         ? refuse("receipt.malformed", "body is empty")
-        : acceptReceipt(services, { ...params, value: body, text, caller, keep }),
+        : acceptReceipt(services, { ...params, value: body, text, caller, saveResponse }),
   };
 }

@@ -1,14 +1,14 @@
 import { flattenChain, type ExecutionReceipt } from "@agent/receipts";
 import type { Signer } from "@agent/verify";
-import { keyHistory } from "../agents/key-history.ts";
-import { devicesOf } from "../agents/device-store.ts";
+import { getSuccession } from "../agents/key-history.ts";
+import { listAgentDevices } from "../agents/device-store.ts";
 import type { Reader } from "../storage/storage.ts";
 
 /**
  * The key history of everybody who signed a receipt of the tree, `known` as it is given; an unknown
  * agent has none.
  */
-export function signersOf(
+export function listSigners(
   read: Reader,
   receipt: ExecutionReceipt,
   known?: Signer,
@@ -17,15 +17,15 @@ export function signersOf(
   const agents = new Set([receipt.agent_id, ...inner]);
   return Promise.all(
     [...agents].map(async (agentId) =>
-      agentId === known?.agent_id ? known : signerOf(read, agentId),
+      agentId === known?.agent_id ? known : loadSigner(read, agentId),
     ),
   );
 }
 
-async function signerOf(read: Reader, agent_id: string): Promise<Signer> {
+async function loadSigner(read: Reader, agent_id: string): Promise<Signer> {
   const [history, devices] = await Promise.all([
-    keyHistory(read, agent_id),
-    devicesOf(read, agent_id),
+    getSuccession(read, agent_id),
+    listAgentDevices(read, agent_id),
   ]);
   const { keys, chain } = "body" in history ? history.body : { keys: [], chain: [] };
   const own = new Set(keys.map(({ public_key }) => public_key));

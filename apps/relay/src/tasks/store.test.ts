@@ -1,20 +1,20 @@
-import { mayEndTask, type EndedBy } from "@agent/federation-protocol";
+import { canEndTask, type EndedBy } from "@agent/federation-protocol";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { taskRow } from "../../test/task-row.ts";
-import { claimOf } from "../federation/parties.ts";
+import { createTaskRow } from "../../test/task-row.ts";
+import { peerClaimRef } from "../federation/parties.ts";
 import { migrations } from "../storage/migrations/index.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage, Tx } from "../storage/storage.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
 import {
-  blameExecutor,
+  markInvalidSignature,
   cancelPending,
   findTask,
   finishTask,
   insertTask,
-  removeExpired,
+  deleteExpiredTask,
 } from "./store.ts";
-import { peerOf } from "./view.ts";
+import { assignedPeerOf } from "./view.ts";
 
 let storage: Storage;
 beforeEach(async () => {
@@ -26,7 +26,7 @@ afterEach(() => storage.close());
 
 /** Whether a change takes hold of the task, and the task as it is then. */
 async function tried(change: (tx: Tx) => Promise<unknown>, before: Partial<TaskRow>) {
-  await storage.transaction((tx) => insertTask(tx, taskRow(before)));
+  await storage.transaction((tx) => insertTask(tx, createTaskRow(before)));
   const done = await storage.transaction(change);
   const after = await findTask(storage.read, "task");
   return { done: done !== undefined && done !== false, after };
@@ -67,7 +67,7 @@ describe("a receipt ends a task", () => {
   ])("but not one %s", async (_, before, executor, now) => {
     expect(await tried(finish(now, executor), before)).toEqual({
       done: false,
-      after: taskRow(before),
+      after: createTaskRow(before),
     });
   });
 });
@@ -79,7 +79,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   const here = { status: "claimed", claimed_by: "device 1" } as const;
   const away = {
     status: "claimed",
-    claimed_by: claimOf("beta"),
+    claimed_by: peerClaimRef("beta"),
     attempts: JSON.stringify([{ agent_id: "target", charge: 0, via: { relay_id: "beta" } }]),
   } as const;
   const ways = { registered, unregistered, byPeer, byOther };
@@ -93,8 +93,8 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   test.each(cases)(
     "for a task that is $place, with $locked held, that is ended by $way",
     async ({ row, locked, endedBy }) => {
-      const before = taskRow({ ...row, locked });
-      const expected = mayEndTask({ peerId: peerOf(before), locked }, endedBy);
+      const before = createTaskRow({ ...row, locked });
+      const expected = canEndTask({ peerId: assignedPeerOf(before), locked }, endedBy);
       const { done, after } = await tried(finish(10, "target", endedBy, before.attempts), before);
       expect(done).toBe(expected);
       expect(after?.status).toBe(expected ? "completed" : before.status);
@@ -104,7 +104,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
   test("for a task that went to a peer after its row was read", async () => {
     expect(await tried(finish(10, "target", registered, "[]"), away)).toEqual({
       done: false,
-      after: taskRow(away),
+      after: createTaskRow(away),
     });
   });
 
@@ -112,7 +112,7 @@ describe("A1: the statement that finishes a task agrees with the rule", () => {
     const before = { attempts: away.attempts };
     expect(await tried(finish(10, "target", registered, away.attempts), before)).toEqual({
       done: false,
-      after: taskRow(before),
+      after: createTaskRow(before),
     });
   });
 });
@@ -132,12 +132,12 @@ describe("a cancellation ends a task", () => {
     ["that is finished", ended, 10],
     ["whose time is over", {}, 1_000],
   ])("but not one %s", async (_, before, now) => {
-    expect(await tried(cancel(now), before)).toEqual({ done: false, after: taskRow(before) });
+    expect(await tried(cancel(now), before)).toEqual({ done: false, after: createTaskRow(before) });
   });
 });
 
 describe("the sweep removes a task", () => {
-  const remove = (now: number) => (tx: Tx) => removeExpired(tx, "task", now);
+  const remove = (now: number) => (tx: Tx) => deleteExpiredTask(tx, "task", now);
 
   test.each(["pending", "claimed"] as const)("that is %s when its time is over", async (status) => {
     expect(await tried(remove(1_000), { status })).toEqual({ done: true, after: undefined });
@@ -147,12 +147,12 @@ describe("the sweep removes a task", () => {
     ["that is finished", ended, 1_000],
     ["whose time is not over", {}, 999],
   ])("but not one %s", async (_, before, now) => {
-    expect(await tried(remove(now), before)).toEqual({ done: false, after: taskRow(before) });
+    expect(await tried(remove(now), before)).toEqual({ done: false, after: createTaskRow(before) });
   });
 });
 
 describe("an executor is blamed", () => {
-  const blame = (tx: Tx) => blameExecutor(tx, "task");
+  const blame = (tx: Tx) => markInvalidSignature(tx, "task");
 
   test.each<[string, Partial<TaskRow>, boolean]>([
     ["the first time", {}, true],

@@ -1,16 +1,22 @@
-import { seededRandom, type TestAgent } from "@agent/testkit";
+import { createSeededRandom, type TestAgent } from "@agent/testkit";
 import type { Task, TaskEvent } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { quiet, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller, taskAt, type Delegation } from "../../test/market.ts";
-import { masterToken, receiptOf } from "../../test/test-relay.ts";
+import { settleEventLoop, serveTestRelay, type ServedRelay } from "../../test/devices.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  getTaskAt,
+  type Delegation,
+} from "../../test/market.ts";
+import { OPERATOR_TOKEN, createReceipt } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
@@ -53,19 +59,19 @@ async function read(
 }
 
 const deliver = (task: Delegation) =>
-  t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
 
 describe("a task's events", () => {
   test("are numbered from its beginning to its end, with which the stream ends", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
     const reading = read(task);
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    device.say({ type: "progress", task_id: task.task_id, note: "half way" });
-    device.say({ type: "progress", task_id: task.task_id });
-    await quiet();
+    device.send({ type: "progress", task_id: task.task_id, note: "half way" });
+    device.send({ type: "progress", task_id: task.task_id });
+    await settleEventLoop();
     await deliver(task);
     const { events, type, ended } = await reading;
     expect([type, ended]).toEqual(["text/event-stream", true]);
@@ -80,42 +86,42 @@ describe("a task's events", () => {
   });
 
   test("have the same numbers in a poll, a list and on a socket", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     expect(await device.next("task_assigned")).toMatchObject({ task: { event_id: 1 } });
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    expect(await taskAt(t, task.path)).toMatchObject({ event_id: 2 });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ event_id: 2 });
     const { body } = await t.as(boss, "GET", `/agent/${boss.agentId}/tasks?submitted_by=me`);
     expect((body["tasks"] as Task[])[0]).toMatchObject({ event_id: 2 });
     await deliver(task);
-    expect(await taskAt(t, task.path)).toMatchObject({ event_id: 3, status: "completed" });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ event_id: 3, status: "completed" });
     expect((await read(task)).events.at(-1)).toMatchObject({ event_id: 3 });
   });
 
   test("that are missed make a held poll answer at once", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
     const missed = await t.as(boss, "GET", `${task.path}?wait=60&after=1`);
     expect(missed.body["task"]).toMatchObject({ event_id: 2 });
     const waiting = t.as(boss, "GET", `${task.path}?wait=60&after=2`);
-    await quiet();
+    await settleEventLoop();
     await deliver(task);
     expect((await waiting).body["task"]).toMatchObject({ event_id: 3 });
   });
 
   test("tell that it was given back, and that its time is over", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
     const reading = read(task);
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    device.say({ type: "refuse", task_id: task.task_id });
-    await quiet();
+    device.send({ type: "refuse", task_id: task.task_id });
+    await settleEventLoop();
     const cancelled = await t.as(boss, "POST", `${task.path}/cancel`);
     expect(cancelled.status).toBe(200);
     const { events } = await reading;
@@ -125,10 +131,10 @@ describe("a task's events", () => {
       "released",
       "cancelled",
     ]);
-    const other = await delegate(t, boss, worker);
+    const other = await submitAcceptedTask(t, boss, worker);
     const until = read(other, { token: "test-master-token-0123456789" });
-    await quiet();
-    await t.pass(900_000);
+    await settleEventLoop();
+    await t.advance(900_000);
     await t.relay.tick();
     expect((await until).events.map(({ event_id, type }) => [event_id, type])).toEqual([
       [1, "submitted"],
@@ -137,19 +143,19 @@ describe("a task's events", () => {
   });
 
   test("are neither lost nor told twice to a client that is cut off 200 times", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
-    const random = seededRandom(3).randomBytes;
+    const random = createSeededRandom(3).randomBytes;
     const token = await t.token(boss);
     const seen: TaskEvent[] = [];
     let [cuts, notes] = [0, 0];
     for (let done = false; !done;) {
       for (let more = (random(1)[0] ?? 0) % 3; more > 0 && notes < 150; more -= 1) {
         notes += 1;
-        device.say({ type: "progress", task_id: task.task_id, note: `note ${notes}` });
+        device.send({ type: "progress", task_id: task.task_id, note: `note ${notes}` });
       }
       if (cuts === 200) await deliver(task);
       const after = seen.at(-1)?.event_id ?? 0;
@@ -167,18 +173,18 @@ describe("a task's events", () => {
   });
 
   test("are for who has to do with the task", async () => {
-    const task = await delegate(t, boss, worker);
-    const refused = await t.as(await t.agent(), "GET", `${task.path}/events`);
+    const task = await submitAcceptedTask(t, boss, worker);
+    const refused = await t.as(await t.createAgent(), "GET", `${task.path}/events`);
     expect(refused).toMatchObject({ status: 403, body: { code: "task.not_participant" } });
   });
 
   test("are over with 204 for who has the last one, so that nobody asks for more", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const from = (after: number) =>
-      t.request("GET", `${task.path}/events`, { token: masterToken, headers: idOf(after) });
+      t.request("GET", `${task.path}/events`, { token: OPERATOR_TOKEN, headers: idOf(after) });
     const idOf = (after: number) => ({ "last-event-id": String(after) });
     await deliver(task);
-    const { event_id = 0 } = await taskAt(t, task.path);
+    const { event_id = 0 } = await getTaskAt(t, task.path);
     expect(await from(event_id - 1)).toMatchObject({ status: 200 });
     for (const after of [event_id, event_id + 1]) {
       const { status, text, headers } = await from(after);
@@ -187,18 +193,18 @@ describe("a task's events", () => {
   });
 
   test("end when the token does, so that a new one is asked for", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const overdue = read(task);
-    await quiet();
-    await t.pass(300_000);
-    await quiet();
+    await settleEventLoop();
+    await t.advance(300_000);
+    await settleEventLoop();
     expect(await overdue).toMatchObject({ ended: true, events: [{ type: "submitted" }] });
   });
 
   test("end when the relay shuts down", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     const open = read(task);
-    await quiet();
+    await settleEventLoop();
     const stopping = t.stop();
     expect(await open).toMatchObject({ ended: true, events: [{ event_id: 1 }] });
     // Idle connections are looked for every 50 ms.

@@ -2,13 +2,13 @@ import { limits, refuse, type Answer, type Operations, type TaskEvent } from "@a
 import type { Caller } from "../identity/caller.ts";
 import type { Services } from "../services.ts";
 import type { StoredTaskRow } from "../storage/tables/tasks.ts";
-import { eventsOf, lastEventOf } from "./events.ts";
+import { buildTaskEvents, newestEventId } from "./events.ts";
 import { findTask } from "./store.ts";
-import { isGone, isParticipant } from "./view.ts";
+import { isExpired, isParticipant } from "./view.ts";
 
-type Parts = Pick<Services, "storage" | "freezer" | "waiters" | "runtime">;
+type StreamServices = Pick<Services, "storage" | "freezer" | "waiters" | "runtime">;
 
-interface Listening {
+interface EventSubscription {
   readonly agentId: string;
   readonly taskId: string;
   /** The number of the last event that the caller has. */
@@ -20,26 +20,26 @@ interface Listening {
 export const streamHeaders = { "cache-control": "no-store", "x-accel-buffering": "no" };
 
 /** How soon a client that was cut off comes back. */
-const retryMs = 1_000;
+const RETRY_MS = 1_000;
 
 /** A comment, so that nothing on the way takes the connection for dead. */
-export const keepAlive = ": still here\n\n";
+export const KEEP_ALIVE_COMMENT = ": still here\n\n";
 
 /** A task's events from a number on, as they happen; the stream ends with the task. */
 export async function streamEvents(
-  services: Parts,
-  listening: Listening,
+  services: StreamServices,
+  subscription: EventSubscription,
 ): Promise<Answer<Operations["getTaskEvents"]>> {
-  const task = await find(services, listening);
+  const task = await findVisibleTask(services, subscription);
   if (task === undefined) return refuse("task.not_found");
-  if (!isParticipant(listening.caller, task)) return refuse("task.not_participant");
-  if (task.finished_at !== null && listening.after >= lastEventOf(task)) {
+  if (!isParticipant(subscription.caller, task)) return refuse("task.not_participant");
+  if (task.finished_at !== null && subscription.after >= newestEventId(task)) {
     return { status: 204, body: undefined };
   }
   return {
     status: 200,
     mediaType: "text/event-stream",
-    content: asText(followEvents(services, listening)),
+    content: formatEvents(followEvents(services, subscription)),
     headers: streamHeaders,
   };
 }
@@ -49,28 +49,29 @@ export async function streamEvents(
  * the caller may see them was asked before.
  */
 export async function* followEvents(
-  services: Parts,
-  listening: Listening,
+  services: StreamServices,
+  subscription: EventSubscription,
 ): AsyncGenerator<TaskEvent | null> {
   const { waiters, runtime } = services;
-  const { taskId, caller, signal } = listening;
+  const { taskId, caller, signal } = subscription;
   const until = caller.kind === "agent" ? caller.expiresAt : Infinity;
-  let seen = listening.after;
+  let lastSeenId = subscription.after;
   while (!signal.aborted) {
     // Watching begins before the look, so that a change between the two is not missed.
-    const patience = Math.min(limits.streamKeepAliveMs, until - runtime.now());
-    const watch = waiters.watch(taskId, Math.max(0, patience), signal);
+    const waitMs = Math.min(limits.streamKeepAliveMs, until - runtime.now());
+    const watch = waiters.watch(taskId, Math.max(0, waitMs), signal);
     try {
-      const task = await find(services, listening);
-      const all = task === undefined ? [expired(services, taskId, seen)] : eventsOf(task);
-      const fresh = all.filter(({ event_id }) => event_id > seen);
+      const task = await findVisibleTask(services, subscription);
+      const all =
+        task === undefined ? [expiredEvent(services, taskId, lastSeenId)] : buildTaskEvents(task);
+      const fresh = all.filter(({ event_id }) => event_id > lastSeenId);
       for (const event of fresh) {
         yield event;
-        seen = event.event_id;
+        lastSeenId = event.event_id;
       }
       if (task === undefined || task.finished_at !== null) return;
       // Who listens longer than the token lasts comes back with a new one.
-      if (waiters.released() || runtime.now() >= until) return;
+      if (waiters.isReleased() || runtime.now() >= until) return;
       await watch.changed;
       if (fresh.length === 0 && !signal.aborted) yield null;
     } finally {
@@ -79,23 +80,23 @@ export async function* followEvents(
   }
 }
 
-async function find(
-  { storage, freezer }: Parts,
-  { agentId, taskId }: Listening,
+async function findVisibleTask(
+  { storage, freezer }: StreamServices,
+  { agentId, taskId }: EventSubscription,
 ): Promise<StoredTaskRow | undefined> {
   const task = await findTask(storage.read, taskId);
-  return task?.agent_id === agentId && !isGone(task, freezer.taskTime()) ? task : undefined;
+  return task?.agent_id === agentId && !isExpired(task, freezer.taskTime()) ? task : undefined;
 }
 
 /** Expiry removes the task, so it is told by those who listen. */
-function expired({ runtime }: Parts, task_id: string, seen: number): TaskEvent {
+function expiredEvent({ runtime }: StreamServices, task_id: string, seen: number): TaskEvent {
   return { event_id: seen + 1, type: "expired", at: runtime.now(), task_id };
 }
 
-async function* asText(events: AsyncIterable<TaskEvent | null>): AsyncIterable<string> {
-  yield `retry: ${retryMs}\n\n`;
-  for await (const event of events) yield event === null ? keepAlive : textOf(event);
+async function* formatEvents(events: AsyncIterable<TaskEvent | null>): AsyncIterable<string> {
+  yield `retry: ${RETRY_MS}\n\n`;
+  for await (const event of events) yield event === null ? KEEP_ALIVE_COMMENT : formatEvent(event);
 }
 
-const textOf = (event: TaskEvent) =>
+const formatEvent = (event: TaskEvent) =>
   `id: ${event.event_id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;

@@ -1,15 +1,15 @@
 import { scopes, type Task } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { receiptOf, testAgent, tokenOf, type TestAgent } from "@agent/testkit";
+import { createReceipt, createTestAgent, createToken, type TestAgent } from "@agent/testkit";
 import {
-  buyer,
-  delegate,
+  createBuyer,
+  submitAcceptedTask,
   expectConsistentBooks,
-  holdingsOf,
-  list,
-  seller,
-  submit,
-  taskAt,
+  getAgentStates,
+  putListing,
+  createSeller,
+  submitTask,
+  getTaskAt,
 } from "../../test/market.ts";
 import { startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
@@ -21,8 +21,8 @@ afterEach(() => t.close());
 
 describe("a submission", () => {
   test("answers 201 with the task as pending, its end and what it costs", async () => {
-    const boss = await t.agent();
-    const answer = await submit(t, boss, await seller(t, 0));
+    const boss = await t.createAgent();
+    const answer = await submitTask(t, boss, await createSeller(t, 0));
     expect(answer).toMatchObject({
       status: 201,
       body: {
@@ -39,12 +39,12 @@ describe("a submission", () => {
   test.each([60_000, 7_200_000, 604_800_000])(
     "B12: that asks for %i ms lives as long, and says so",
     async (ttl_ms) => {
-      const [boss, worker] = [await t.agent(), await seller(t, 0)];
-      const answer = await submit(t, boss, worker, { ttl_ms });
+      const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
+      const answer = await submitTask(t, boss, worker, { ttl_ms });
       const expires_at = t.clock.now() + ttl_ms;
       expect(answer).toMatchObject({ status: 201, body: { expires_at } });
       const path = `/agent/${worker.agentId}/task/${String(answer.body["task_id"])}`;
-      expect(await taskAt(t, path)).toMatchObject({ expires_at });
+      expect(await getTaskAt(t, path)).toMatchObject({ expires_at });
     },
   );
 
@@ -54,28 +54,28 @@ describe("a submission", () => {
       AGENT_TASK_TTL_MS: "60000",
       AGENT_TASK_TTL_MAX_MS: "120000",
     });
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const before = await holdingsOf(t, [boss]);
-    expect(await submit(t, boss, worker, { ttl_ms: 120_001 })).toMatchObject({
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const before = await getAgentStates(t, [boss]);
+    expect(await submitTask(t, boss, worker, { ttl_ms: 120_001 })).toMatchObject({
       status: 400,
       body: {
         code: "request.invalid",
         issues: [{ path: "ttl_ms", message: "must be at most 120000" }],
       },
     });
-    expect(await holdingsOf(t, [boss])).toEqual(before);
-    expect((await submit(t, boss, worker, { ttl_ms: 120_000 })).status).toBe(201);
-    expect((await submit(t, boss, worker)).body).toMatchObject({
+    expect(await getAgentStates(t, [boss])).toEqual(before);
+    expect((await submitTask(t, boss, worker, { ttl_ms: 120_000 })).status).toBe(201);
+    expect((await submitTask(t, boss, worker)).body).toMatchObject({
       expires_at: t.clock.now() + 60_000,
     });
   });
 
   test("keeps what the executor needs to know, the prompt to the byte", async () => {
-    const [boss, worker] = [await t.agent(), await seller(t, 0)];
+    const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
     const prompt = ' \n\u{1f600} e\u0301 and \u00e9 \u0000 {"a": 1}\t ';
     const wanted = { prompt, wall_clock_ms: 1_500.5, step_id: "step-1" };
-    const { path } = await delegate(t, boss, worker, wanted);
-    expect(await taskAt(t, path)).toMatchObject({
+    const { path } = await submitAcceptedTask(t, boss, worker, wanted);
+    expect(await getTaskAt(t, path)).toMatchObject({
       ...wanted,
       agent_id: worker.agentId,
       submitted_by: boss.agentId,
@@ -85,8 +85,8 @@ describe("a submission", () => {
   });
 
   test("ignores members that it does not know", async () => {
-    const boss = await t.agent();
-    const answer = await submit(t, boss, boss, {
+    const boss = await t.createAgent();
+    const answer = await submitTask(t, boss, boss, {
       colour: "red",
       ["__proto__"]: { status: "done" },
     });
@@ -94,17 +94,20 @@ describe("a submission", () => {
   });
 
   test("for an agent that nobody knows waits for it", async () => {
-    const [boss, unknown] = [await t.agent(), testAgent({ ...t.clock, randomBytes: bytes })];
-    const { path } = await delegate(t, boss, unknown);
-    expect(await taskAt(t, path)).toMatchObject({ status: "pending" });
+    const [boss, unknown] = [
+      await t.createAgent(),
+      createTestAgent({ ...t.clock, randomBytes: bytes }),
+    ];
+    const { path } = await submitAcceptedTask(t, boss, unknown);
+    expect(await getTaskAt(t, path)).toMatchObject({ status: "pending" });
   });
 
   test.each(["__proto__", "constructor", "toString", "a b", "%F0%9F%98%80"])(
     "for %s is one for an unknown agent",
     async (agentId) => {
-      const boss = await t.agent();
-      const { path } = await delegate(t, boss, { agentId });
-      expect(await taskAt(t, path)).toMatchObject({ agent_id: decodeURIComponent(agentId) });
+      const boss = await t.createAgent();
+      const { path } = await submitAcceptedTask(t, boss, { agentId });
+      expect(await getTaskAt(t, path)).toMatchObject({ agent_id: decodeURIComponent(agentId) });
     },
   );
 });
@@ -138,8 +141,8 @@ describe("a malformed submission is 400 and names the field", () => {
     ["a budget above 1e9", { max_budget: 1_000_000_000.000001 }, "max_budget"],
   ];
   test.each(refused)("%s", async (_, body, path) => {
-    const boss = await t.agent();
-    const answer = await submit(t, boss, boss, body);
+    const boss = await t.createAgent();
+    const answer = await submitTask(t, boss, boss, body);
     expect(answer).toMatchObject({
       status: 400,
       body: { code: "request.invalid", issues: [{ path }] },
@@ -157,7 +160,7 @@ describe("a malformed submission is 400 and names the field", () => {
       "request.too_deep",
     ],
   ])("a body of %s", async (_, raw, code) => {
-    const boss = await t.agent();
+    const boss = await t.createAgent();
     const token = await t.token(boss);
     const answer = await t.request("POST", `/agent/${boss.agentId}/task`, { token, raw });
     expect(answer).toMatchObject({ status: 400, body: { code } });
@@ -168,24 +171,24 @@ describe("a malformed submission is 400 and names the field", () => {
     ["that is not JSON is 415", '{"prompt": "work"}', { "content-type": "text/plain" }, 415],
     ["that is compressed is 415", '{"prompt": "work"}', { "content-encoding": "gzip" }, 415],
   ])("a body %s", async (_, raw, headers, status) => {
-    const token = await t.token(await t.agent());
+    const token = await t.token(await t.createAgent());
     expect(await t.request("POST", "/agent/a/task", { token, raw, headers })).toMatchObject({
       status,
     });
   });
 
   test("and leaves nothing behind", async () => {
-    const boss = await buyer(t, 5);
-    const before = await holdingsOf(t, [boss]);
-    await submit(t, boss, await seller(t, 1), { prompt: "" });
-    expect(await holdingsOf(t, [boss])).toEqual(before);
+    const boss = await createBuyer(t, 5);
+    const before = await getAgentStates(t, [boss]);
+    await submitTask(t, boss, await createSeller(t, 1), { prompt: "" });
+    expect(await getAgentStates(t, [boss])).toEqual(before);
     expect(await submissionsOf(boss)).toEqual([]);
   });
 });
 
 describe("who submits", () => {
   test("has to say so: 401 without a token, 403 with junk", async () => {
-    const path = `/agent/${(await t.agent()).agentId}/task`;
+    const path = `/agent/${(await t.createAgent()).agentId}/task`;
     const body = { prompt: "work" };
     expect(await t.request("POST", path, { body })).toMatchObject({
       status: 401,
@@ -204,7 +207,7 @@ describe("who submits", () => {
     ["a token of an unknown device", 403, "auth.device_not_authorized", unknownToken],
     ["a token without the scope", 403, "auth.scope_missing", narrowToken],
   ])("with %s is refused: %i %s", async (_, status, code, token) => {
-    const answer = await t.request("POST", `/agent/${(await t.agent()).agentId}/task`, {
+    const answer = await t.request("POST", `/agent/${(await t.createAgent()).agentId}/task`, {
       token: await token(),
       body: { prompt: "work" },
     });
@@ -212,26 +215,28 @@ describe("who submits", () => {
   });
 
   test("AC6 pays: submitted_by of another is overridden by the caller", async () => {
-    const [boss, victim] = [await buyer(t, 10), await buyer(t, 10)];
-    const worker = await seller(t, 2);
-    const { path } = await delegate(t, boss, worker, { submitted_by: victim.agentId });
-    expect(await taskAt(t, path)).toMatchObject({ submitted_by: boss.agentId });
-    expect([await t.balance(boss), await t.balance(victim)]).toEqual([7.6, 10]);
+    const [boss, victim] = [await createBuyer(t, 10), await createBuyer(t, 10)];
+    const worker = await createSeller(t, 2);
+    const { path } = await submitAcceptedTask(t, boss, worker, { submitted_by: victim.agentId });
+    expect(await getTaskAt(t, path)).toMatchObject({ submitted_by: boss.agentId });
+    expect([await t.getBalance(boss), await t.getBalance(victim)]).toEqual([7.6, 10]);
   });
 
   test("under the master token is whom the request names", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const answer = await t.asMaster("POST", `/agent/${worker.agentId}/task`, {
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const answer = await t.asOperator("POST", `/agent/${worker.agentId}/task`, {
       prompt: "work",
       submitted_by: boss.agentId,
     });
     expect(answer.status).toBe(201);
-    expect(await t.balance(boss)).toBe(7.6);
+    expect(await t.getBalance(boss)).toBe(7.6);
   });
 
   test("may be nobody under the master token where the task is free, else 402", async () => {
     const submitAs = async (price: number) =>
-      t.asMaster("POST", `/agent/${(await seller(t, price)).agentId}/task`, { prompt: "work" });
+      t.asOperator("POST", `/agent/${(await createSeller(t, price)).agentId}/task`, {
+        prompt: "work",
+      });
     const free = await submitAs(0);
     expect(free.status).toBe(201);
     expect(await submitAs(0.000001)).toMatchObject({
@@ -254,30 +259,30 @@ describe("the price", () => {
     [["read", "read"], 1],
     [["read", "think"], 1],
   ])("for the capabilities %j of several is %f", async (required_capabilities, estimated_cost) => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, prices)];
-    expect(await submit(t, boss, worker, { required_capabilities })).toMatchObject({
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, prices)];
+    expect(await submitTask(t, boss, worker, { required_capabilities })).toMatchObject({
       status: 201,
       body: { estimated_cost, amount_locked: Number((estimated_cost * 1.2).toFixed(6)) },
     });
   });
 
   test("is that of the only price, and nothing without a listing or a price in it", async () => {
-    const boss = await buyer(t, 10);
-    const targets = [await seller(t, 0.5), await seller(t, {}), await t.agent()];
+    const boss = await createBuyer(t, 10);
+    const targets = [await createSeller(t, 0.5), await createSeller(t, {}), await t.createAgent()];
     const costs = [];
     for (const target of targets) {
-      costs.push((await submit(t, boss, target)).body["estimated_cost"]);
+      costs.push((await submitTask(t, boss, target)).body["estimated_cost"]);
     }
     expect(costs).toEqual([0.5, 0, 0]);
   });
 
   test("of a listed capability that has none is nothing", async () => {
-    const [boss, worker] = [await t.agent(), await t.worker(2, "summarise")];
+    const [boss, worker] = [await t.createAgent(), await t.createWorker(2, "summarise")];
     await t.as(worker, "POST", `/api/v1/agents/${worker.agentId}/listing`, {
       capabilities: ["summarise", "translate"],
       pricing: [{ capability: "summarise", unit_cost: 2 }],
     });
-    const answer = await submit(t, boss, worker, { required_capabilities: ["translate"] });
+    const answer = await submitTask(t, boss, worker, { required_capabilities: ["translate"] });
     expect(answer).toMatchObject({ status: 201, body: { estimated_cost: 0 } });
   });
 
@@ -291,8 +296,8 @@ describe("the price", () => {
     "2 with %f on the account is locked with its buffer, as far as that reaches",
     async (...row) => {
       const [balance, expected] = row;
-      const [boss, worker] = [await buyer(t, balance), await seller(t, 2)];
-      expect(await submit(t, boss, worker)).toMatchObject(expected);
+      const [boss, worker] = [await createBuyer(t, balance), await createSeller(t, 2)];
+      expect(await submitTask(t, boss, worker)).toMatchObject(expected);
     },
   );
 
@@ -303,57 +308,57 @@ describe("the price", () => {
     [1.999999, { status: 402, body: { code: "budget.max_exceeded" } }],
     [0, { status: 402, body: { code: "budget.max_exceeded" } }],
   ])("2 under max_budget %f: a hard cap on price and hold", async (max_budget, expected) => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    expect(await submit(t, boss, worker, { max_budget })).toMatchObject(expected);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    expect(await submitTask(t, boss, worker, { max_budget })).toMatchObject(expected);
     await expectConsistentBooks(t);
   });
 
   test("A12: a max_budget that covers price and buffer changes nothing about the hold", async () => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
     const locked = async (body: object) =>
-      (await submit(t, boss, worker, { ...body })).body["amount_locked"];
+      (await submitTask(t, boss, worker, { ...body })).body["amount_locked"];
     expect([await locked({}), await locked({ max_budget: 2.4 })]).toEqual([2.4, 2.4]);
   });
 
   test("A12: a listing that is raised after the look is not charged above max_budget", async () => {
-    const [boss, worker] = [await buyer(t, 1_000), await seller(t, 0.01)];
-    await list(t, worker, 500);
-    const before = await holdingsOf(t, [boss]);
-    expect(await submit(t, boss, worker, { max_budget: 0.01 })).toMatchObject({
+    const [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 0.01)];
+    await putListing(t, worker, 500);
+    const before = await getAgentStates(t, [boss]);
+    expect(await submitTask(t, boss, worker, { max_budget: 0.01 })).toMatchObject({
       status: 402,
       body: { code: "budget.max_exceeded" },
     });
-    expect(await holdingsOf(t, [boss])).toEqual(before);
+    expect(await getAgentStates(t, [boss])).toEqual(before);
   });
 
   test("A12: AGENT_REQUIRE_MAX_BUDGET refuses what costs something without a max_budget", async () => {
     await t.close();
     t = await startTestRelay({ AGENT_REQUIRE_MAX_BUDGET: "true" });
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const before = await holdingsOf(t, [boss]);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const before = await getAgentStates(t, [boss]);
     const refused = { status: 400, body: { code: "budget.max_required" } };
-    expect(await submit(t, boss, worker)).toMatchObject(refused);
-    expect(await submit(t, await t.agent(), worker)).toMatchObject(refused);
-    expect(await holdingsOf(t, [boss])).toEqual(before);
-    expect((await submit(t, boss, worker, { max_budget: 2 })).status).toBe(201);
-    expect((await submit(t, boss, await seller(t, 0))).status).toBe(201);
+    expect(await submitTask(t, boss, worker)).toMatchObject(refused);
+    expect(await submitTask(t, await t.createAgent(), worker)).toMatchObject(refused);
+    expect(await getAgentStates(t, [boss])).toEqual(before);
+    expect((await submitTask(t, boss, worker, { max_budget: 2 })).status).toBe(201);
+    expect((await submitTask(t, boss, await createSeller(t, 0))).status).toBe(201);
   });
 
   test("of nothing is within max_budget 0", async () => {
-    const [boss, worker] = [await t.agent(), await seller(t, 0)];
-    expect((await submit(t, boss, worker, { max_budget: 0 })).status).toBe(201);
+    const [boss, worker] = [await t.createAgent(), await createSeller(t, 0)];
+    expect((await submitTask(t, boss, worker, { max_budget: 0 })).status).toBe(201);
   });
 
   test("above the account is 402, advises to deposit and leaves nothing behind", async () => {
-    const [boss, worker] = [await buyer(t, 1), await seller(t, 2)];
-    const before = await holdingsOf(t, [boss, worker]);
-    const answer = await submit(t, boss, worker);
+    const [boss, worker] = [await createBuyer(t, 1), await createSeller(t, 2)];
+    const before = await getAgentStates(t, [boss, worker]);
+    const answer = await submitTask(t, boss, worker);
     expect(answer.status).toBe(402);
     expect(answer.body["error"]).toMatch(/^Insufficient funds.*deposit/);
-    expect(await holdingsOf(t, [boss, worker])).toEqual(before);
+    expect(await getAgentStates(t, [boss, worker])).toEqual(before);
     expect(await submissionsOf(boss)).toEqual([]);
     await t.deposit(boss, 1);
-    expect((await submit(t, boss, worker)).status).toBe(201);
+    expect((await submitTask(t, boss, worker)).status).toBe(201);
   });
 
   test.each([
@@ -361,38 +366,38 @@ describe("the price", () => {
     ["falls", 0.5],
     ["is dropped", 0],
   ])("MN7 is a snapshot: when it %s before the receipt, 2 is paid", async (_, later) => {
-    const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-    const task = await delegate(t, boss, worker);
-    await list(t, worker, later);
-    await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
-    expect([await t.balance(boss), await t.balance(worker)]).toEqual([8, 1.9]);
+    const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+    const task = await submitAcceptedTask(t, boss, worker);
+    await putListing(t, worker, later);
+    await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+    expect([await t.getBalance(boss), await t.getBalance(worker)]).toEqual([8, 1.9]);
   });
 });
 
 describe("a task with required capabilities", () => {
   test("goes to the agent that ranking chose, at that agent's price", async () => {
-    const [boss, target] = [await buyer(t, 10), await t.agent()];
-    const worker = await seller(t, { count: 2 });
-    const answer = await submit(t, boss, target, { required_capabilities: ["count"] });
+    const [boss, target] = [await createBuyer(t, 10), await t.createAgent()];
+    const worker = await createSeller(t, { count: 2 });
+    const answer = await submitTask(t, boss, target, { required_capabilities: ["count"] });
     expect(answer).toMatchObject({
       status: 201,
       body: { estimated_cost: 2, routing_choice: { selected_agent: worker.agentId } },
     });
     const path = `/agent/${target.agentId}/task/${String(answer.body["task_id"])}`;
-    const task = await taskAt(t, path);
+    const task = await getTaskAt(t, path);
     expect(task).toMatchObject({ agent_id: target.agentId, assigned_to: worker.agentId });
-    const delivered = await t.as(worker, "POST", `${path}/result`, receiptOf(worker, task));
+    const delivered = await t.as(worker, "POST", `${path}/result`, createReceipt(worker, task));
     expect(delivered.status).toBe(200);
-    expect(await t.balance(worker)).toBe(1.9);
+    expect(await t.getBalance(worker)).toBe(1.9);
   });
 
   test("never goes to its submitter or to an excluded agent by ranking", async () => {
-    const boss = await seller(t, { count: 0 });
-    const others = [await seller(t, { count: 0 }), await seller(t, { count: 0 })];
+    const boss = await createSeller(t, { count: 0 });
+    const others = [await createSeller(t, { count: 0 }), await createSeller(t, { count: 0 })];
     const [first, second] = others.map(({ agentId }) => agentId);
     const chosen = async (exclude_agents: (string | undefined)[]) => {
       const wanted = { required_capabilities: ["count"], exclude_agents };
-      const { body } = await submit(t, boss, { agentId: "nobody" }, wanted);
+      const { body } = await submitTask(t, boss, { agentId: "nobody" }, wanted);
       return body["routing_choice"] as { selected_agent: string } | null;
     };
     expect((await chosen([first]))?.selected_agent).toBe(second);
@@ -401,11 +406,11 @@ describe("a task with required capabilities", () => {
   });
 
   test("never goes to anyone above max_budget by ranking", async () => {
-    const boss = await buyer(t, 100);
-    await seller(t, { count: 5 });
-    const cheap = await seller(t, { count: 1 });
+    const boss = await createBuyer(t, 100);
+    await createSeller(t, { count: 5 });
+    const cheap = await createSeller(t, { count: 1 });
     const wanted = { required_capabilities: ["count"], max_budget: 2 };
-    const { body } = await submit(t, boss, { agentId: "nobody" }, wanted);
+    const { body } = await submitTask(t, boss, { agentId: "nobody" }, wanted);
     expect(body).toMatchObject({
       estimated_cost: 1,
       routing_choice: { selected_agent: cheap.agentId },
@@ -413,8 +418,8 @@ describe("a task with required capabilities", () => {
   });
 
   test("that no agent can do waits for its target when the target is free", async () => {
-    const [boss, target] = [await buyer(t, 10), await seller(t, { read: 0 })];
-    expect(await submit(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
+    const [boss, target] = [await createBuyer(t, 10), await createSeller(t, { read: 0 })];
+    expect(await submitTask(t, boss, target, { required_capabilities: ["fly"] })).toMatchObject({
       status: 201,
       body: { routing_choice: null, estimated_cost: 0 },
     });
@@ -436,24 +441,24 @@ async function submissionsOf(agent: TestAgent): Promise<Task[]> {
 }
 
 async function expiredToken(): Promise<string> {
-  const token = await t.token(await t.agent());
+  const token = await t.token(await t.createAgent());
   await t.clock.advance(300_001);
   return token;
 }
 
 async function unknownToken(): Promise<string> {
-  return t.token(testAgent({ ...t.clock, randomBytes: bytes }));
+  return t.token(createTestAgent({ ...t.clock, randomBytes: bytes }));
 }
 
 async function narrowToken(): Promise<string> {
   return t.token(
-    await t.agent(),
+    await t.createAgent(),
     scopes.filter((scope) => scope !== "task:submit"),
   );
 }
 
 async function forged(what: "key" | "audience"): Promise<string> {
-  const [agent, other] = [await t.agent(), await t.agent()];
+  const [agent, other] = [await t.createAgent(), await t.createAgent()];
   if (what === "key") return t.token({ ...agent, secretKey: other.secretKey });
-  return tokenOf(agent, other.did, { ...t.clock, randomBytes: bytes });
+  return createToken(agent, other.did, { ...t.clock, randomBytes: bytes });
 }

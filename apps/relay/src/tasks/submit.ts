@@ -6,48 +6,50 @@ import {
   type Refusal,
   type SubmitTaskBody,
 } from "@agent/wire";
-import type { KeepAnswer } from "../http/idempotency.ts";
-import { storedTrace } from "../http/trace.ts";
-import { actingAgent, type Caller } from "../identity/caller.ts";
-import type { ChooseServices } from "../routing/choose-executors.ts";
-import { decisionText, keepDecision } from "../routing/decision.ts";
-import { executorsFor } from "../routing/executors-for.ts";
+import type { SaveResponse } from "../http/idempotency.ts";
+import { formatCurrentTrace } from "../http/trace.ts";
+import { resolveActingAgent, type Caller } from "../identity/caller.ts";
+import type { ExecutorServices } from "../routing/choose-executors.ts";
+import { serializeDecision, saveDecision } from "../routing/decision.ts";
+import { selectExecutors } from "../routing/executors-for.ts";
 import { newId } from "../runtime.ts";
 import type { TaskRow } from "../storage/tables/tasks.ts";
-import { tellOfAssignment } from "../webhooks/tell-of-task.ts";
-import { takePlace } from "./counters.ts";
-import { admitToken } from "./delegated.ts";
-import { placeDelegatedHold } from "./delegation-budget.ts";
-import { lifetimeOf } from "./lifetime.ts";
+import { enqueueTaskAssigned } from "../webhooks/tell-of-task.ts";
+import { acquireTaskSlot } from "./counters.ts";
+import { checkDelegationToken } from "./delegated.ts";
+import { reserveDelegatedHold } from "./delegation-budget.ts";
+import { checkLifetime } from "./lifetime.ts";
 import { insertTask } from "./store.ts";
 
 export interface Submission {
   readonly targetId: string;
   readonly body: SubmitTaskBody;
   readonly caller: Caller;
-  readonly keep?: KeepAnswer | undefined;
+  readonly saveResponse?: SaveResponse | undefined;
 }
 
-type Submit = Operations["submitTask"];
+type SubmitTask = Operations["submitTask"];
 
 /**
  * Takes a task: executors and price are decided first, then hold and row commit together, and only
  * then is anything routed. `route` is called with a task that is stored.
  */
-export async function submit(
-  services: ChooseServices,
+export async function submitTask(
+  services: ExecutorServices,
   route: (task: TaskRow) => void,
-  { targetId, body, caller, keep }: Submission,
-): Promise<Answer<Submit>> {
+  { targetId, body, caller, saveResponse }: Submission,
+): Promise<Answer<SubmitTask>> {
   const { storage, runtime, config } = services;
-  const life = lifetimeOf(body.ttl_ms, config.tasks);
-  if (!life.ok) return life;
-  const payerId = actingAgent(caller, body.submitted_by) ?? null;
-  const given = body.delegation_token;
+  const lifetime = checkLifetime(body.ttl_ms, config.tasks);
+  if (!lifetime.ok) return lifetime;
+  const payerId = resolveActingAgent(caller, body.submitted_by) ?? null;
+  const shownToken = body.delegation_token;
   const token =
-    given === undefined ? undefined : await admitToken(services, given, { targetId, payerId });
+    shownToken === undefined
+      ? undefined
+      : await checkDelegationToken(services, shownToken, { targetId, payerId });
   if (token?.ok === false) return token;
-  const executors = await executorsFor(services, { targetId, payerId, body });
+  const executors = await selectExecutors(services, { targetId, payerId, body });
   if (!executors.ok) return executors;
   const { attempts, choice, record } = executors;
   const [first] = attempts;
@@ -67,7 +69,7 @@ export async function submit(
     prompt: body.prompt,
     required_capabilities: JSON.stringify(body.required_capabilities ?? []),
     submitted_at: now,
-    expires_at: now + life.lifetimeMs,
+    expires_at: now + lifetime.lifetimeMs,
     wall_clock_ms: body.wall_clock_ms ?? null,
     step_id: body.step_id ?? null,
     routing_choice: choice === null ? null : JSON.stringify(choice),
@@ -82,26 +84,26 @@ export async function submit(
     receipt_hash: null,
     finished_at: null,
     delegation_token: token === undefined ? null : JSON.stringify(token.chain[0]),
-    trace: storedTrace(),
+    trace: formatCurrentTrace(),
   };
 
-  const decision = decisionText(record);
+  const decision = serializeDecision(record);
   const stored = await storage.transaction(async (tx) => {
     let locked = asMicro(0);
     if (payerId !== null && first.charge > 0) {
       const charge = asMicro(first.charge);
       const request = { payerId, taskId, charge, maxBudget };
-      const hold = await placeDelegatedHold(tx, runtime, request, token?.chain ?? []);
+      const hold = await reserveDelegatedHold(tx, runtime, request, token?.chain ?? []);
       if (!hold.ok) return hold;
       locked = hold.locked;
     }
-    const full = await takePlace(tx, payerId);
-    if (full !== undefined) return full;
+    const quotaRefusal = await acquireTaskSlot(tx, payerId);
+    if (quotaRefusal !== undefined) return quotaRefusal;
     const allocation_id = locked > 0 ? newId(runtime) : null;
     const task: TaskRow = { ...row, locked, allocation_id };
     await insertTask(tx, task);
-    await tellOfAssignment(tx, services, task);
-    if (decision !== undefined) await keepDecision(tx, taskId, decision);
+    await enqueueTaskAssigned(tx, services, task);
+    if (decision !== undefined) await saveDecision(tx, taskId, decision);
     const answer = {
       status: 201 as const,
       body: {
@@ -113,7 +115,7 @@ export async function submit(
         amount_locked: fromMicro(locked),
       },
     };
-    await keep?.(tx, answer);
+    await saveResponse?.(tx, answer);
     return { ok: true as const, task, answer };
   });
   if (payerId !== null && first.charge > 0) {
@@ -125,14 +127,14 @@ export async function submit(
     });
   }
   if (!stored.ok) {
-    return stored.code === "budget.insufficient" ? withPrice(stored, first.charge) : stored;
+    return stored.code === "budget.insufficient" ? withEstimatedCost(stored, first.charge) : stored;
   }
   route(stored.task);
   return stored.answer;
 }
 
 /** Whoever lacks money is told how much it takes. */
-function withPrice<R extends Refusal>(refusal: R, charge: number): R {
+function withEstimatedCost<R extends Refusal>(refusal: R, charge: number): R {
   return { ...refusal, members: { estimated_cost: fromMicro(asMicro(charge)) } };
 }
 
@@ -153,7 +155,9 @@ function checkPrice(
     return refuse("budget.max_required");
   }
   if (maxBudget !== undefined && charge > maxBudget) {
-    return withPrice(refuse("budget.max_exceeded"), charge);
+    return withEstimatedCost(refuse("budget.max_exceeded"), charge);
   }
-  return charge > 0 && payerId === null ? withPrice(refuse("budget.no_payer"), charge) : undefined;
+  return charge > 0 && payerId === null
+    ? withEstimatedCost(refuse("budget.no_payer"), charge)
+    : undefined;
 }

@@ -1,12 +1,12 @@
 import { asMicro, fromMicro } from "@agent/budget";
 import type { RoutingChoice, Task } from "@agent/wire";
-import { actsFor, type Caller } from "../identity/caller.ts";
+import { mayActFor, type Caller } from "../identity/caller.ts";
 import type { Attempt } from "../routing/attempt.ts";
 import type { StoredTaskRow, TaskRow } from "../storage/tables/tasks.ts";
-import { lastEventOf } from "./events.ts";
+import { newestEventId } from "./events.ts";
 
 /** A task as its participants see it. */
-export function taskOf(
+export function toTask(
   row: TaskRow & Partial<Pick<StoredTaskRow, "events" | "erased_at" | "cancel_requested_at">>,
 ): Task {
   return {
@@ -25,7 +25,7 @@ export function taskOf(
       row.routing_choice === null ? null : (JSON.parse(row.routing_choice) as RoutingChoice),
     estimated_cost: fromMicro(asMicro(row.charge)),
     amount_locked: fromMicro(asMicro(row.locked)),
-    event_id: lastEventOf(row),
+    event_id: newestEventId(row),
     ...(row.status === "claimed" &&
       typeof row.cancel_requested_at === "number" && {
         cancel_requested_at: row.cancel_requested_at,
@@ -42,32 +42,32 @@ export function isParticipant(
   caller: Caller,
   task: Pick<TaskRow, "submitted_by" | "agent_id" | "assigned_to" | "attempts" | "attempt">,
 ): boolean {
-  const workers = isAbroad(task) ? [] : [task.agent_id, task.assigned_to];
-  return actsFor(caller, [task.submitted_by, ...workers]);
+  const workers = isForwarded(task) ? [] : [task.agent_id, task.assigned_to];
+  return mayActFor(caller, [task.submitted_by, ...workers]);
 }
 
 /** Whether its executor is another relay's agent: who has that id here is somebody else. */
-export function isAbroad(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
-  return peerOf(task) !== null;
+export function isForwarded(task: Pick<TaskRow, "attempts" | "attempt">): boolean {
+  return assignedPeerOf(task) !== null;
 }
 
 /** The peer that has the task or is to get it; null for a task whose executor is an agent here. */
-export function peerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | null {
+export function assignedPeerOf(task: Pick<TaskRow, "attempts" | "attempt">): string | null {
   // The attempts of most tasks lead to no other relay.
   if (!task.attempts.includes('"via":')) return null;
-  return attemptsOf(task)[task.attempt]?.via?.relay_id ?? null;
+  return parseAttempts(task)[task.attempt]?.via?.relay_id ?? null;
 }
 
-const endpointPrefix = "endpoint ";
+const ENDPOINT_PREFIX = "endpoint ";
 
 /** How a task's row says that its executor's endpoint is being called. */
-export function endpointClaim(id: string): string {
-  return `${endpointPrefix}${id}`;
+export function endpointClaimRef(id: string): string {
+  return `${ENDPOINT_PREFIX}${id}`;
 }
 
 /** Whether the relay has called the executor's endpoint for a task, and no device has claimed it. */
-export function isAtEndpoint({ claimed_by }: Pick<TaskRow, "claimed_by">): boolean {
-  return claimed_by?.startsWith(endpointPrefix) === true;
+export function isClaimedByEndpoint({ claimed_by }: Pick<TaskRow, "claimed_by">): boolean {
+  return claimed_by?.startsWith(ENDPOINT_PREFIX) === true;
 }
 
 /** Who has the task now: the agent that routing chose, else its target. */
@@ -75,7 +75,7 @@ export function executorOf(row: Pick<TaskRow, "agent_id" | "assigned_to">): stri
   return row.assigned_to ?? row.agent_id;
 }
 
-export function attemptsOf(row: Pick<TaskRow, "attempts">): Attempt[] {
+export function parseAttempts(row: Pick<TaskRow, "attempts">): Attempt[] {
   return JSON.parse(row.attempts) as Attempt[];
 }
 
@@ -84,6 +84,6 @@ export function isOpen(row: Pick<TaskRow, "status" | "expires_at">, now: number)
 }
 
 /** An open task whose time is over is gone, even if the sweep has not come by yet. */
-export function isGone(row: Pick<TaskRow, "status" | "expires_at">, now: number): boolean {
+export function isExpired(row: Pick<TaskRow, "status" | "expires_at">, now: number): boolean {
   return (row.status === "pending" || row.status === "claimed") && row.expires_at <= now;
 }

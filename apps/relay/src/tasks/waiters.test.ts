@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { manualClock } from "@agent/testkit";
+import { createManualClock } from "@agent/testkit";
 import { createTaskWaiters, type Watch } from "./waiters.ts";
 
 describe("who waits for a task", () => {
   const never = new AbortController().signal;
 
   test("is let go by its next change, and nobody else is", async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     const released: string[] = [];
     for (const task of ["a", "a", "b"]) {
       void waiters.watch(task, 1_000, never).changed.then(() => released.push(task));
     }
-    waiters.changed("a");
+    waiters.notify("a");
     await clock.advance(0);
     expect(released).toEqual(["a", "a"]);
     expect(clock.pending()).toEqual([1_000]);
@@ -24,7 +24,7 @@ describe("who waits for a task", () => {
     ["when it is stopped", ({ watch }) => watch.stop()],
     ["when the relay shuts down", ({ waiters }) => waiters.releaseAll()],
   ])("is let go %s, and leaves no timer behind", async (_, end) => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const client = new AbortController();
     const waiters = createTaskWaiters(clock.schedule);
     const watch = waiters.watch("a", 1_000, client.signal);
@@ -34,7 +34,7 @@ describe("who waits for a task", () => {
   });
 
   test("is let go at once when the client is gone already or the relay is shutting down", async () => {
-    const clock = manualClock();
+    const clock = createManualClock();
     const waiters = createTaskWaiters(clock.schedule);
     await waiters.watch("a", 1_000, AbortSignal.abort()).changed;
     waiters.releaseAll();
@@ -44,7 +44,7 @@ describe("who waits for a task", () => {
 });
 
 interface Parts {
-  readonly clock: ReturnType<typeof manualClock>;
+  readonly clock: ReturnType<typeof createManualClock>;
   readonly client: AbortController;
   readonly waiters: ReturnType<typeof createTaskWaiters>;
   readonly watch: Watch;

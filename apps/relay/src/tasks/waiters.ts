@@ -2,11 +2,11 @@
 export interface TaskWaiters {
   /** `changed` resolves at the task's next change, after `ms`, when the client goes away, or on `stop`. */
   watch(taskId: string, ms: number, signal: AbortSignal): Watch;
-  changed(taskId: string): void;
+  notify(taskId: string): void;
   /** Lets everybody go, now and from now on: the relay is shutting down. */
   releaseAll(): void;
   /** Whether everybody was let go. */
-  released(): boolean;
+  isReleased(): boolean;
 }
 
 export interface Watch {
@@ -40,8 +40,8 @@ export function createTaskWaiters(
 
   return {
     watch,
-    changed: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
-    released: () => released,
+    notify: (taskId) => waiting.get(taskId)?.forEach((stop) => stop()),
+    isReleased: () => released,
     releaseAll() {
       released = true;
       waiting.forEach((own) => own.forEach((stop) => stop()));

@@ -1,7 +1,7 @@
 import type { TestAgent } from "@agent/testkit";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -17,7 +17,7 @@ interface Trusted {
 
 /** An agent that sells and buys. */
 async function trader(): Promise<TestAgent> {
-  const agent = await seller(t, 1);
+  const agent = await createSeller(t, 1);
   await t.deposit(agent, 100);
   return agent;
 }
@@ -25,8 +25,8 @@ async function trader(): Promise<TestAgent> {
 /** First contact is worth 0.3, five good tasks 0.6, twenty 0.9. */
 async function trusts(by: TestAgent, worker: TestAgent, tasks: number): Promise<void> {
   for (let i = 0; i < tasks; i += 1) {
-    const task = await delegate(t, by, worker);
-    const receipt = receiptOf(worker, task);
+    const task = await submitAcceptedTask(t, by, worker);
+    const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 200,
     });
@@ -51,11 +51,16 @@ const idsOf = (...agents: TestAgent[]) => agents.map(({ agentId }) => agentId);
 
 describe("the trust closure", () => {
   test("of an agent without history is empty", async () => {
-    expect(await closureOf(await t.agent())).toEqual([]);
+    expect(await closureOf(await t.createAgent())).toEqual([]);
   });
 
   test("holds each agent once, by its most trusted path, the most trusted first", async () => {
-    const [a, b, c, d] = [await buyer(t, 100), await trader(), await trader(), await trader()];
+    const [a, b, c, d] = [
+      await createBuyer(t, 100),
+      await trader(),
+      await trader(),
+      await trader(),
+    ];
     await trusts(a, b, 20);
     await trusts(b, c, 5);
     await trusts(a, c, 1);
@@ -79,7 +84,7 @@ describe("the trust closure", () => {
   });
 
   test("CR10 leaves out whom the agent blocked, though others trust it", async () => {
-    const [a, b, c] = [await buyer(t, 100), await trader(), await trader()];
+    const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 1);
     await trusts(b, c, 20);
     expect((await closureOf(a)).map(({ agent_id }) => agent_id)).toEqual(idsOf(b, c));
@@ -90,7 +95,12 @@ describe("the trust closure", () => {
   });
 
   test("CR10 trusts nobody by the word of an agent that was blocked", async () => {
-    const [a, b, c, d] = [await buyer(t, 100), await trader(), await trader(), await trader()];
+    const [a, b, c, d] = [
+      await createBuyer(t, 100),
+      await trader(),
+      await trader(),
+      await trader(),
+    ];
     await trusts(a, b, 5);
     await trusts(b, c, 5);
     await trusts(c, d, 5);
@@ -103,20 +113,20 @@ describe("the trust closure", () => {
   });
 
   test("is the agent's own, and the operator's", async () => {
-    const [a, b] = [await t.agent(), await t.agent()];
+    const [a, b] = [await t.createAgent(), await t.createAgent()];
     const path = `/api/v1/agents/${a.agentId}/trust-closure`;
     expect(await t.as(b, "GET", path)).toMatchObject({
       status: 403,
       body: { code: "auth.not_owner" },
     });
-    expect(await t.asMaster("GET", path)).toMatchObject({ status: 200 });
+    expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
   });
 
   test("is limited to ten a minute", async () => {
     const limited = await startTestRelay({ AGENT_RATE_LIMIT_SCALE: "1" });
     const path = `/api/v1/agents/${limited.relay.relayId}/trust-closure`;
     const statuses: number[] = [];
-    for (let i = 0; i < 11; i += 1) statuses.push((await limited.asMaster("GET", path)).status);
+    for (let i = 0; i < 11; i += 1) statuses.push((await limited.asOperator("GET", path)).status);
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429]);
     await limited.close();
   });
@@ -124,10 +134,10 @@ describe("the trust closure", () => {
 
 describe("the path to an agent", () => {
   test("is the one of the closure, for any agent that asks", async () => {
-    const [a, b, c] = [await buyer(t, 100), await trader(), await trader()];
+    const [a, b, c] = [await createBuyer(t, 100), await trader(), await trader()];
     await trusts(a, b, 5);
     await trusts(b, c, 5);
-    const stranger = await t.agent();
+    const stranger = await t.createAgent();
     for (const { agent_id: target, trust, path } of await closureOf(a)) {
       const agent = target === b.agentId ? b : c;
       const answer = await pathFrom(a, agent, stranger);
@@ -137,9 +147,9 @@ describe("the path to an agent", () => {
   });
 
   test("is 404 where there is none: backwards, to oneself, to and from strangers", async () => {
-    const [a, b] = [await buyer(t, 100), await trader()];
+    const [a, b] = [await createBuyer(t, 100), await trader()];
     await trusts(a, b, 1);
-    const stranger = await t.agent();
+    const stranger = await t.createAgent();
     for (const [source, target] of [
       [b, a],
       [a, a],

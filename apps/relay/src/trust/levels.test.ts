@@ -1,6 +1,6 @@
-import { newTrustRecord, type TrustLevel } from "@agent/routing-semiring";
+import { createTrustRecord, type TrustLevel } from "@agent/routing-semiring";
 import { describe, expect, test } from "vitest";
-import { BLOCKED, levelName, recordOf, rowOf, scoreOf, UNKNOWN } from "./levels.ts";
+import { BLOCKED, levelName, toTrustRecord, toTrustRow, scoreOfLevel, UNKNOWN } from "./levels.ts";
 
 const levels: readonly TrustLevel[] = [
   "blocked",
@@ -15,13 +15,13 @@ describe("a stored level", () => {
     "%i is %s, so that rows can be ordered by it",
     (index, level) => {
       expect(levelName(index)).toBe(level);
-      const record = { ...newTrustRecord("a", "b", 1), trust_level: level };
-      expect(rowOf(record, 0).trust_level).toBe(index);
+      const record = { ...createTrustRecord("a", "b", 1), trust_level: level };
+      expect(toTrustRow(record, 0).trust_level).toBe(index);
     },
   );
 
   test("has a score that grows with it, 0 when blocked", () => {
-    const scores = levels.map((_, index) => scoreOf(index));
+    const scores = levels.map((_, index) => scoreOfLevel(index));
     expect(scores).toEqual([0, 0.1, 0.3, 0.6, 0.9]);
     expect([levelName(BLOCKED), levelName(UNKNOWN)]).toEqual(["blocked", "unknown"]);
   });
@@ -32,8 +32,8 @@ describe("a stored level", () => {
 });
 
 test("a record comes back as it was stored, without what only the relay counts", () => {
-  const record = { ...newTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
-  const row = rowOf(record, 2);
+  const record = { ...createTrustRecord("a", "b", 1), successful_tasks: 3, avg_latency_ms: 2.5 };
+  const row = toTrustRow(record, 2);
   expect(row.paid_tasks).toBe(2);
-  expect(recordOf(row)).toEqual(record);
+  expect(toTrustRecord(row)).toEqual(record);
 });

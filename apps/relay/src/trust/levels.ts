@@ -1,4 +1,4 @@
-import { trustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
+import { getTrustScore, type TrustLevel, type TrustRecord } from "@agent/routing-semiring";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
 
 /** Levels as they are stored: an index, so that the store can order by it. */
@@ -17,21 +17,21 @@ export function levelName(level: number): TrustLevel {
   return levelNames[level] ?? "unknown";
 }
 
-export function scoreOf(level: number): number {
-  return trustScore(levelName(level));
+export function scoreOfLevel(level: number): number {
+  return getTrustScore(levelName(level));
 }
 
 /** A stored record as the pure rules and the wire know it. */
-export function recordOf(row: TrustRecordRow): TrustRecord {
+export function toTrustRecord(row: TrustRecordRow): TrustRecord {
   const { paid_tasks: _, ...shown } = row;
   return {
     ...shown,
     trust_level: levelName(row.trust_level),
-    trust_score: scoreOf(row.trust_level),
+    trust_score: scoreOfLevel(row.trust_level),
   };
 }
 
-export function rowOf(record: TrustRecord, paid_tasks: number): TrustRecordRow {
+export function toTrustRow(record: TrustRecord, paid_tasks: number): TrustRecordRow {
   const { trust_score: _, ...stored } = record;
   return { ...stored, trust_level: levelNames.indexOf(record.trust_level), paid_tasks };
 }

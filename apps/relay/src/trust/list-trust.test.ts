@@ -1,15 +1,15 @@
 import type { TestAgent } from "@agent/testkit";
 import type { TrustRecord } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 let t: TestRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await startTestRelay();
-  [boss, worker] = [await buyer(t, 1_000), await seller(t, 1)];
+  [boss, worker] = [await createBuyer(t, 1_000), await createSeller(t, 1)];
 });
 afterEach(() => t.close());
 
@@ -18,9 +18,9 @@ async function work(
   status: "completed" | "failed" | "denied",
   { by = worker, ms = 0 }: { by?: TestAgent; ms?: number } = {},
 ): Promise<void> {
-  const task = await delegate(t, boss, by);
+  const task = await submitAcceptedTask(t, boss, by);
   await t.clock.advance(ms);
-  const answer = await t.as(by, "POST", `${task.path}/result`, receiptOf(by, task, { status }));
+  const answer = await t.as(by, "POST", `${task.path}/result`, createReceipt(by, task, { status }));
   expect(answer).toMatchObject({ status: 200 });
 }
 
@@ -75,17 +75,19 @@ describe("an agent's trust records", () => {
 
   test("do not come from work for oneself, nor from tasks that nobody submitted", async () => {
     await work("completed", { by: boss });
-    const free = await seller(t, 0);
+    const free = await createSeller(t, 0);
     const path = `/agent/${free.agentId}/task`;
-    const { body } = await t.asMaster("POST", path, { prompt: "work" });
+    const { body } = await t.asOperator("POST", path, { prompt: "work" });
     const task = { task_id: String(body["task_id"]), prompt: "work", submitted_at: t.clock.now() };
     const result = `${path}/${task.task_id}/result`;
-    expect(await t.as(free, "POST", result, receiptOf(free, task))).toMatchObject({ status: 200 });
+    expect(await t.as(free, "POST", result, createReceipt(free, task))).toMatchObject({
+      status: 200,
+    });
     expect([await records(), await records(free)]).toEqual([[], []]);
   });
 
   test("come page by page, each once, and to nobody else", async () => {
-    const workers = [worker, await seller(t, 1), await seller(t, 0)];
+    const workers = [worker, await createSeller(t, 1), await createSeller(t, 0)];
     for (const by of workers) await work("completed", { by });
     const path = `/api/v1/agents/${boss.agentId}/trust`;
     const seen: string[] = [];
@@ -98,6 +100,6 @@ describe("an agent's trust records", () => {
     }
     expect(seen).toEqual(workers.map(({ agentId }) => agentId).toSorted());
     expect(await t.as(worker, "GET", path)).toMatchObject({ status: 403 });
-    expect(await t.asMaster("GET", path)).toMatchObject({ status: 200 });
+    expect(await t.asOperator("GET", path)).toMatchObject({ status: 200 });
   });
 });

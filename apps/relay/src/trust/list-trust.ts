@@ -1,8 +1,8 @@
 import { refuse, type Answer, type Operations } from "@agent/wire";
-import { answerPage, textUp, type PageQuery } from "../http/page.ts";
+import { createPageAnswer, textAscending, type PageQuery } from "../http/page.ts";
 import type { Services } from "../services.ts";
-import { recordOf } from "./levels.ts";
-import { findTrust, trustRecordsOf } from "./store.ts";
+import { toTrustRecord } from "./levels.ts";
+import { findTrust, listTrustRecords } from "./store.ts";
 
 /** What an agent knows of the agents that it delegated to. */
 export async function listTrust(
@@ -10,11 +10,11 @@ export async function listTrust(
   agentId: string,
   query: PageQuery,
 ): Promise<Answer<Operations["listTrust"]>> {
-  return answerPage(query, {
-    order: textUp,
-    find: (after, limit) => trustRecordsOf(storage.read, { agent_id: agentId, after, limit }),
+  return createPageAnswer(query, {
+    order: textAscending,
+    find: (after, limit) => listTrustRecords(storage.read, { agent_id: agentId, after, limit }),
     keyOf: ({ remote_agent_id }) => remote_agent_id,
-    show: (rows) => ({ records: rows.map(recordOf) }),
+    show: (rows) => ({ records: rows.map(toTrustRecord) }),
   });
 }
 
@@ -24,5 +24,5 @@ export async function getTrust(
   remoteId: string,
 ): Promise<Answer<Operations["getTrust"]>> {
   const row = await findTrust(storage.read, agentId, remoteId);
-  return row === undefined ? refuse("trust.not_found") : { status: 200, body: recordOf(row) };
+  return row === undefined ? refuse("trust.not_found") : { status: 200, body: toTrustRecord(row) };
 }

@@ -1,15 +1,15 @@
 import {
-  newTrustRecord,
-  recordPayment,
-  recordTask,
+  createTrustRecord,
+  applyPayment,
+  applyTaskOutcome,
   type TaskOutcome,
 } from "@agent/routing-semiring";
 import type { Tx } from "../storage/storage.ts";
 import type { TrustRecordRow } from "../storage/tables/trust.ts";
-import { recordOf, rowOf, UNKNOWN } from "./levels.ts";
-import { addToHistory, findTrust, putTrust, type HistoryStep } from "./store.ts";
+import { toTrustRecord, toTrustRow, UNKNOWN } from "./levels.ts";
+import { addToHistory, findTrust, saveTrustRecord, type HistoryStep } from "./store.ts";
 
-export interface Outcome {
+export interface TrustOutcome {
   readonly delegatorId: string | null;
   readonly executorId: string;
   readonly status: TaskOutcome["status"];
@@ -25,7 +25,7 @@ export interface Outcome {
 }
 
 /** What a delegator knows of an executor after a task. */
-export interface Recorded {
+export interface RecordedOutcome {
   readonly record: TrustRecordRow;
   readonly levelChanged: boolean;
 }
@@ -34,27 +34,30 @@ export interface Recorded {
  * Counts a task in what its delegator knows of its executor. Without a delegator, or when they are
  * one, there is nothing to know; only a `completed` and a `failed` task speak for or against.
  */
-export async function recordOutcome(tx: Tx, outcome: Outcome): Promise<Recorded | undefined> {
+export async function recordTrustOutcome(
+  tx: Tx,
+  outcome: TrustOutcome,
+): Promise<RecordedOutcome | undefined> {
   const { delegatorId, executorId, status, latencyMs, priced, isPayment, now } = outcome;
   const { pairOnly = false } = outcome;
   if (delegatorId === executorId) return undefined;
   if ((status === "completed" || status === "failed") && !pairOnly) {
-    await addToHistory(tx, { agent_id: executorId, ...historyStep(outcome) });
+    await addToHistory(tx, { agent_id: executorId, ...buildHistoryStep(outcome) });
   }
   if (delegatorId === null) return undefined;
   const stored = await findTrust(tx, delegatorId, executorId);
   const before =
-    stored === undefined ? newTrustRecord(delegatorId, executorId, now) : recordOf(stored);
+    stored === undefined ? createTrustRecord(delegatorId, executorId, now) : toTrustRecord(stored);
   const paid = priced && status === "completed" ? 1 : 0;
   const after = isPayment
-    ? recordPayment(before, { latencyMs, now })
-    : recordTask(before, { status, latencyMs, now });
-  const record = rowOf(after, (stored?.paid_tasks ?? 0) + paid);
-  await putTrust(tx, record);
+    ? applyPayment(before, { latencyMs, now })
+    : applyTaskOutcome(before, { status, latencyMs, now });
+  const record = toTrustRow(after, (stored?.paid_tasks ?? 0) + paid);
+  await saveTrustRecord(tx, record);
   return { record, levelChanged: record.trust_level !== (stored?.trust_level ?? UNKNOWN) };
 }
 
-const nothing: HistoryStep = {
+const emptyStep: HistoryStep = {
   successful_tasks: 0,
   failed_tasks: 0,
   latency_total_ms: 0,
@@ -63,10 +66,11 @@ const nothing: HistoryStep = {
   free_latency_total_ms: 0,
 };
 
-function historyStep({ status, latencyMs, priced }: Outcome): HistoryStep {
+function buildHistoryStep({ status, latencyMs, priced }: TrustOutcome): HistoryStep {
   const succeeded = status === "completed";
-  if (priced && succeeded) return { ...nothing, successful_tasks: 1, latency_total_ms: latencyMs };
-  if (priced) return { ...nothing, failed_tasks: 1 };
-  if (!succeeded) return { ...nothing, free_failed_tasks: 1 };
-  return { ...nothing, free_successful_tasks: 1, free_latency_total_ms: latencyMs };
+  if (priced && succeeded)
+    return { ...emptyStep, successful_tasks: 1, latency_total_ms: latencyMs };
+  if (priced) return { ...emptyStep, failed_tasks: 1 };
+  if (!succeeded) return { ...emptyStep, free_failed_tasks: 1 };
+  return { ...emptyStep, free_successful_tasks: 1, free_latency_total_ms: latencyMs };
 }

@@ -1,8 +1,8 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
-import { trustClosure, trustPath } from "./closure.ts";
+import { getTrustClosure, getTrustPath } from "./closure.ts";
 import { getTrust, listTrust } from "./list-trust.ts";
-import { setLevel } from "./set-level.ts";
+import { updateTrustLevel } from "./set-level.ts";
 
 type TrustHandlers = Pick<
   Handlers,
@@ -13,9 +13,10 @@ export function trustHandlers(services: Services): TrustHandlers {
   return {
     listTrust: ({ params, query }) => listTrust(services, params.agentId, query),
     getTrust: ({ params }) => getTrust(services, params.agentId, params.remoteId),
-    setTrustLevel: ({ params, body }) => setLevel(services, { ...params, level: body.trust_level }),
-    getTrustClosure: ({ params }) => trustClosure(services, params.agentId),
+    setTrustLevel: ({ params, body }) =>
+      updateTrustLevel(services, { ...params, level: body.trust_level }),
+    getTrustClosure: ({ params }) => getTrustClosure(services, params.agentId),
     getTrustPath: ({ params }) =>
-      trustPath(services, { source: params.agentId, target: params.targetId }),
+      getTrustPath(services, { source: params.agentId, target: params.targetId }),
   };
 }

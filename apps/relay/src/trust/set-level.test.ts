@@ -2,15 +2,21 @@ import type { TestAgent } from "@agent/testkit";
 import type { MarketCandidate, TrustRecord } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveTestRelay, type ServedRelay } from "../../test/devices.ts";
-import { buyer, delegate, seller, submit, taskAt } from "../../test/market.ts";
-import { receiptOf, type Reply } from "../../test/test-relay.ts";
+import {
+  createBuyer,
+  submitAcceptedTask,
+  createSeller,
+  submitTask,
+  getTaskAt,
+} from "../../test/market.ts";
+import { createReceipt, type Reply } from "../../test/test-relay.ts";
 
 let t: ServedRelay;
 let boss: TestAgent;
 let worker: TestAgent;
 beforeEach(async () => {
   t = await serveTestRelay();
-  [boss, worker] = [await buyer(t, 100), await seller(t, 1)];
+  [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 1)];
 });
 afterEach(() => t.close());
 
@@ -22,8 +28,8 @@ async function block(by = boss, remote = worker): Promise<void> {
 }
 
 async function work(by = boss, worked = worker): Promise<void> {
-  const task = await delegate(t, by, worked);
-  await t.as(worked, "POST", `${task.path}/result`, receiptOf(worked, task));
+  const task = await submitAcceptedTask(t, by, worked);
+  await t.as(worked, "POST", `${task.path}/result`, createReceipt(worked, task));
 }
 
 async function records(of = boss): Promise<TrustRecord[]> {
@@ -52,7 +58,7 @@ describe("a block", () => {
 
   test("keeps what is known, and holds for the delegator alone", async () => {
     for (let i = 0; i < 5; i += 1) await work();
-    const other = await buyer(t, 10);
+    const other = await createBuyer(t, 10);
     await work(other);
     await block();
     expect(await records()).toMatchObject([
@@ -82,13 +88,13 @@ describe("a block", () => {
   );
 
   test("is not lifted by a task that was begun before it and is still paid", async () => {
-    const task = await delegate(t, boss, worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await block();
-    const receipt = receiptOf(worker, task);
+    const receipt = createReceipt(worker, task);
     expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({
       status: 200,
     });
-    expect(await t.balance(worker)).toBe(0.95);
+    expect(await t.getBalance(worker)).toBe(0.95);
     expect(await records()).toMatchObject([{ trust_level: "blocked", successful_tasks: 1 }]);
     expect(await score()).toBe(0);
   });
@@ -144,8 +150,8 @@ describe("CR10 whom a delegator blocked", () => {
   const summarise = { required_capabilities: ["summarise"] };
 
   test("scores 0 in the market, however others trust it", async () => {
-    const friend = await buyer(t, 100);
-    await work(boss, await seller(t, 1));
+    const friend = await createBuyer(t, 100);
+    await work(boss, await createSeller(t, 1));
     for (let i = 0; i < 5; i += 1) await work(friend);
     expect(await score()).toBeGreaterThan(0);
     await block();
@@ -153,8 +159,8 @@ describe("CR10 whom a delegator blocked", () => {
   });
 
   test("lends nobody trust by its word", async () => {
-    const other = await seller(t, 1);
-    const reader = await t.agent();
+    const other = await createSeller(t, 1);
+    const reader = await t.createAgent();
     await t.deposit(worker, 10);
     for (let i = 0; i < 5; i += 1) {
       await work();
@@ -166,45 +172,45 @@ describe("CR10 whom a delegator blocked", () => {
   });
 
   test("is not chosen, though it were the cheapest, and reads as blocked", async () => {
-    const cheap = await seller(t, 0);
+    const cheap = await createSeller(t, 0);
     await block(boss, cheap);
-    const task = await delegate(t, boss, await t.agent(), summarise);
-    expect(await taskAt(t, task.path)).toMatchObject({ assigned_to: worker.agentId });
+    const task = await submitAcceptedTask(t, boss, await t.createAgent(), summarise);
+    expect(await getTaskAt(t, task.path)).toMatchObject({ assigned_to: worker.agentId });
     const { body } = await t.as(boss, "GET", `/api/v1/agents/${cheap.agentId}`);
     expect(body).toMatchObject({ trust_level: "blocked" });
   });
 
   test("is told of no task: not on its socket, not by its list", async () => {
-    const device = await t.device(worker);
-    const old = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const old = await submitAcceptedTask(t, boss, worker);
     expect((await device.next("task_assigned")).task.task_id).toBe(old.task_id);
     await block();
     const refused = { status: 403, body: { code: "task.target_blocked" } };
-    expect(await submit(t, boss, worker)).toMatchObject(refused);
-    expect(await submit(t, boss, worker, summarise)).toMatchObject(refused);
-    const others = await delegate(t, await buyer(t, 10), worker);
+    expect(await submitTask(t, boss, worker)).toMatchObject(refused);
+    expect(await submitTask(t, boss, worker, summarise)).toMatchObject(refused);
+    const others = await submitAcceptedTask(t, await createBuyer(t, 10), worker);
     expect((await device.next("task_assigned")).task.task_id).toBe(others.task_id);
-    expect(await device.rest()).toEqual([]);
+    expect(await device.takeRemaining()).toEqual([]);
 
     const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks?status=pending`);
     expect(body["tasks"]).toMatchObject([{ task_id: others.task_id }]);
   });
 
   test("cannot claim what it was told of before", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
     await block();
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     expect(await device.next("error")).toMatchObject({ code: "task.not_pending" });
-    expect(await taskAt(t, task.path)).toMatchObject({ status: "pending" });
+    expect(await getTaskAt(t, task.path)).toMatchObject({ status: "pending" });
   });
 
   test("works on what it had claimed, and its submitter sees all of its own", async () => {
-    const device = await t.device(worker);
-    const task = await delegate(t, boss, worker);
+    const device = await t.connectDevice(worker);
+    const task = await submitAcceptedTask(t, boss, worker);
     await device.next("task_assigned");
-    device.say({ type: "claim", task_id: task.task_id });
+    device.send({ type: "claim", task_id: task.task_id });
     await device.next("claimed");
     await block();
     const { body } = await t.as(worker, "GET", `/agent/${worker.agentId}/tasks`);

@@ -1,14 +1,14 @@
-import { db, p, prepare, sql } from "../storage/prepared.ts";
+import { queryBuilder, param, compile, sql } from "../storage/prepared.ts";
 import type { Reader, Tx } from "../storage/storage.ts";
 import type { AgentHistoryRow, TrustRecordRow } from "../storage/tables/trust.ts";
 import { BLOCKED } from "./levels.ts";
 
-const recordOf = prepare<{ agent_id: string; remote_agent_id: string }>()(
-  db
+const selectRecord = compile<{ agent_id: string; remote_agent_id: string }>()(
+  queryBuilder
     .selectFrom("trust_records")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("remote_agent_id", "=", p("remote_agent_id")),
+    .where("agent_id", "=", param("agent_id"))
+    .where("remote_agent_id", "=", param("remote_agent_id")),
 );
 
 export function findTrust(
@@ -16,23 +16,23 @@ export function findTrust(
   agent_id: string,
   remote_agent_id: string,
 ): Promise<TrustRecordRow | undefined> {
-  return read.get(recordOf, { agent_id, remote_agent_id });
+  return read.get(selectRecord, { agent_id, remote_agent_id });
 }
 
-const upsertRecord = prepare<TrustRecordRow>()(
-  db
+const upsertRecord = compile<TrustRecordRow>()(
+  queryBuilder
     .insertInto("trust_records")
     .values({
-      agent_id: p("agent_id"),
-      remote_agent_id: p("remote_agent_id"),
-      trust_level: p("trust_level"),
-      first_seen_at: p("first_seen_at"),
-      last_seen_at: p("last_seen_at"),
-      interaction_count: p("interaction_count"),
-      successful_tasks: p("successful_tasks"),
-      failed_tasks: p("failed_tasks"),
-      paid_tasks: p("paid_tasks"),
-      avg_latency_ms: p("avg_latency_ms"),
+      agent_id: param("agent_id"),
+      remote_agent_id: param("remote_agent_id"),
+      trust_level: param("trust_level"),
+      first_seen_at: param("first_seen_at"),
+      last_seen_at: param("last_seen_at"),
+      interaction_count: param("interaction_count"),
+      successful_tasks: param("successful_tasks"),
+      failed_tasks: param("failed_tasks"),
+      paid_tasks: param("paid_tasks"),
+      avg_latency_ms: param("avg_latency_ms"),
     })
     .onConflict((conflict) =>
       conflict.columns(["agent_id", "remote_agent_id"]).doUpdateSet((row) => ({
@@ -47,27 +47,27 @@ const upsertRecord = prepare<TrustRecordRow>()(
     ),
 );
 
-export async function putTrust(tx: Tx, record: TrustRecordRow): Promise<void> {
+export async function saveTrustRecord(tx: Tx, record: TrustRecordRow): Promise<void> {
   await tx.run(upsertRecord, record);
 }
 
-const recordsAbout = prepare<{ remote_agent_id: string }>()(
-  db
+const recordsAbout = compile<{ remote_agent_id: string }>()(
+  queryBuilder
     .selectFrom("trust_records")
     .select(["agent_id", "remote_agent_id", "trust_level"])
-    .where("remote_agent_id", "=", p("remote_agent_id"))
+    .where("remote_agent_id", "=", param("remote_agent_id"))
     .where("trust_level", "!=", sql.lit(BLOCKED)),
 );
 
-const deleteRecordsAbout = prepare<{ remote_agent_id: string }>()(
-  db
+const deleteRecordsAbout = compile<{ remote_agent_id: string }>()(
+  queryBuilder
     .deleteFrom("trust_records")
-    .where("remote_agent_id", "=", p("remote_agent_id"))
+    .where("remote_agent_id", "=", param("remote_agent_id"))
     .where("trust_level", "!=", sql.lit(BLOCKED)),
 );
 
-const deleteHistory = prepare<{ agent_id: string }>()(
-  db.deleteFrom("agent_histories").where("agent_id", "=", p("agent_id")),
+const deleteHistory = compile<{ agent_id: string }>()(
+  queryBuilder.deleteFrom("agent_histories").where("agent_id", "=", param("agent_id")),
 );
 
 /** Which delegator's record is about which executor. */
@@ -82,80 +82,82 @@ export async function deleteStanding(tx: Tx, executorId: string): Promise<readon
   return pairs;
 }
 
-const recordsByAgent = prepare<{ agent_id: string; after: string; limit: number }>()(
-  db
+const recordsByAgent = compile<{ agent_id: string; after: string; limit: number }>()(
+  queryBuilder
     .selectFrom("trust_records")
     .selectAll()
-    .where("agent_id", "=", p("agent_id"))
-    .where("remote_agent_id", ">", p("after"))
+    .where("agent_id", "=", param("agent_id"))
+    .where("remote_agent_id", ">", param("after"))
     .orderBy("remote_agent_id")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
-export function trustRecordsOf(
+export function listTrustRecords(
   read: Reader,
   query: { agent_id: string; after: string; limit: number },
 ): Promise<TrustRecordRow[]> {
   return read.all(recordsByAgent, query);
 }
 
-const everyRecord = prepare<{ agent_id: string; remote_agent_id: string; limit: number }>()(
-  db
+const selectAllRecords = compile<{ agent_id: string; remote_agent_id: string; limit: number }>()(
+  queryBuilder
     .selectFrom("trust_records")
     .select(["agent_id", "remote_agent_id", "trust_level"])
-    .where(sql<boolean>`(agent_id, remote_agent_id) > (${p("agent_id")}, ${p("remote_agent_id")})`)
+    .where(
+      sql<boolean>`(agent_id, remote_agent_id) > (${param("agent_id")}, ${param("remote_agent_id")})`,
+    )
     .orderBy("agent_id")
     .orderBy("remote_agent_id")
-    .limit(p("limit")),
+    .limit(param("limit")),
 );
 
 /** All records page by page, for the graph that is kept in memory. */
-export function trustPage(
+export function listTrustPage(
   read: Reader,
   after: { agent_id: string; remote_agent_id: string },
   limit: number,
 ) {
-  return read.all(everyRecord, { ...after, limit });
+  return read.all(selectAllRecords, { ...after, limit });
 }
 
 /** What a task adds to the counters of an executor. */
 export type HistoryStep = Omit<AgentHistoryRow, "agent_id">;
 
-const countTask = prepare<AgentHistoryRow>()(
-  db
+const upsertHistory = compile<AgentHistoryRow>()(
+  queryBuilder
     .insertInto("agent_histories")
     .values({
-      agent_id: p("agent_id"),
-      successful_tasks: p("successful_tasks"),
-      failed_tasks: p("failed_tasks"),
-      latency_total_ms: p("latency_total_ms"),
-      free_successful_tasks: p("free_successful_tasks"),
-      free_failed_tasks: p("free_failed_tasks"),
-      free_latency_total_ms: p("free_latency_total_ms"),
+      agent_id: param("agent_id"),
+      successful_tasks: param("successful_tasks"),
+      failed_tasks: param("failed_tasks"),
+      latency_total_ms: param("latency_total_ms"),
+      free_successful_tasks: param("free_successful_tasks"),
+      free_failed_tasks: param("free_failed_tasks"),
+      free_latency_total_ms: param("free_latency_total_ms"),
     })
     .onConflict((conflict) =>
       conflict.column("agent_id").doUpdateSet({
-        successful_tasks: sum("successful_tasks"),
-        failed_tasks: sum("failed_tasks"),
-        latency_total_ms: sum("latency_total_ms"),
-        free_successful_tasks: sum("free_successful_tasks"),
-        free_failed_tasks: sum("free_failed_tasks"),
-        free_latency_total_ms: sum("free_latency_total_ms"),
+        successful_tasks: addExcluded("successful_tasks"),
+        failed_tasks: addExcluded("failed_tasks"),
+        latency_total_ms: addExcluded("latency_total_ms"),
+        free_successful_tasks: addExcluded("free_successful_tasks"),
+        free_failed_tasks: addExcluded("free_failed_tasks"),
+        free_latency_total_ms: addExcluded("free_latency_total_ms"),
       }),
     ),
 );
 
-function sum(counter: keyof HistoryStep) {
+function addExcluded(counter: keyof HistoryStep) {
   return sql<number>`${sql.ref(`agent_histories.${counter}`)} + ${sql.ref(`excluded.${counter}`)}`;
 }
 
 /** Adds a task to what the relay knows of an executor. */
 export async function addToHistory(tx: Tx, step: AgentHistoryRow): Promise<void> {
-  await tx.run(countTask, step);
+  await tx.run(upsertHistory, step);
 }
 
-const historyByAgent = prepare<{ agent_id: string }>()(
-  db.selectFrom("agent_histories").selectAll().where("agent_id", "=", p("agent_id")),
+const historyByAgent = compile<{ agent_id: string }>()(
+  queryBuilder.selectFrom("agent_histories").selectAll().where("agent_id", "=", param("agent_id")),
 );
 
 /** Undefined before the first counted task. */

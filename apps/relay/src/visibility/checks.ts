@@ -1,59 +1,60 @@
 import type { ListingBody, Visibility } from "@agent/wire";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { listCapabilities } from "../agents/listing.ts";
 import type { Services } from "../services.ts";
 import type { AgentRow, ListingRow } from "../storage/tables/agents.ts";
-import { likelyMeant } from "./spelling.ts";
-import { agentsOffering, mostOffered } from "./store.ts";
+import { suggestCapability } from "./spelling.ts";
+import { countAgentsOffering, listTopCapabilities } from "./store.ts";
 
-type Check = Visibility["checks"][number];
+type VisibilityCheck = Visibility["checks"][number];
 
 /** Against so many names a spelling is compared. */
-const comparedWith = 1_000;
+const MAX_COMPARED_CAPABILITIES = 1_000;
 
 /**
  * What an owner should know of how an agent is registered. Nobody is called for it: an agent may
  * register before it listens.
  */
-export async function checksOf(
+export async function checkVisibility(
   services: Pick<Services, "storage" | "egress">,
   agent: AgentRow,
   listing: Pick<ListingRow, "body"> | undefined,
-): Promise<Check[]> {
-  const misspelt = await misspeltIn(services, capabilitiesOf(agent, listing));
+): Promise<VisibilityCheck[]> {
+  const misspelled = await findMisspelled(services, listCapabilities(agent, listing));
   return [
     {
       check: "key",
       ok: agent.public_key !== null,
       detail: agent.public_key === null ? "no key: bootstrap first" : "bound",
     },
-    addressCheck(services, agent),
-    listingCheck(listing),
+    checkAddress(services, agent),
+    checkListing(listing),
     {
       check: "capabilities",
-      ok: misspelt.length === 0,
-      detail: misspelt.length === 0 ? "spelt like others" : `offers ${misspelt.join("; ")}`,
+      ok: misspelled.length === 0,
+      detail: misspelled.length === 0 ? "spelt like others" : `offers ${misspelled.join("; ")}`,
     },
   ];
 }
 
-async function misspeltIn(
+async function findMisspelled(
   { storage: { read } }: Pick<Services, "storage">,
   capabilities: readonly string[],
 ): Promise<string[]> {
-  const offers = await mostOffered(read, comparedWith);
-  const misspelt: string[] = [];
+  const offers = await listTopCapabilities(read, MAX_COMPARED_CAPABILITIES);
+  const misspelled: string[] = [];
   for (const capability of capabilities) {
-    const own = await agentsOffering(read, capability);
-    const meant = likelyMeant(capability, own, offers);
-    if (meant !== undefined) misspelt.push(`"${capability}", while others offer "${meant}"`);
+    const own = await countAgentsOffering(read, capability);
+    const suggestion = suggestCapability(capability, own, offers);
+    if (suggestion !== undefined)
+      misspelled.push(`"${capability}", while others offer "${suggestion}"`);
   }
-  return misspelt;
+  return misspelled;
 }
 
-function addressCheck(
+function checkAddress(
   { egress }: Pick<Services, "egress">,
   { endpoint_url }: Pick<AgentRow, "endpoint_url">,
-): Check {
+): VisibilityCheck {
   const check = "endpoint_url";
   if (endpoint_url === null) return { check, ok: false, detail: "none: register first" };
   return egress.checkUrl(endpoint_url).ok
@@ -61,7 +62,7 @@ function addressCheck(
     : { check, ok: false, detail: "the relay will not call this address" };
 }
 
-function listingCheck(listing: Pick<ListingRow, "body"> | undefined): Check {
+function checkListing(listing: Pick<ListingRow, "body"> | undefined): VisibilityCheck {
   const check = "listing";
   if (listing === undefined) return { check, ok: false, detail: "no listing: the agent is free" };
   const { pricing, capabilities } = JSON.parse(listing.body) as ListingBody;

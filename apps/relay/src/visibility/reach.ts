@@ -6,7 +6,7 @@ import type { AgentRow } from "../storage/tables/agents.ts";
  * Asks the server of an agent's endpoint how it is, as the specification's agent server tells at
  * `/health`. Any answer shows that it can be reached; what it says beyond its agent's id stays unsaid.
  */
-export async function reachCheck(
+export async function checkReachability(
   { egress }: Pick<Services, "egress">,
   { agent_id, endpoint_url }: Pick<AgentRow, "agent_id" | "endpoint_url">,
 ): Promise<Visibility["checks"]> {
@@ -19,14 +19,14 @@ export async function reachCheck(
   } catch {
     return [{ check, ok: false, detail: "unreachable" }];
   }
-  const named = await agentNamedIn(answer);
-  if (named === undefined) return [{ check, ok: true, detail: "reachable" }];
-  return named === agent_id
+  const answeredId = await parseAgentId(answer);
+  if (answeredId === undefined) return [{ check, ok: true, detail: "reachable" }];
+  return answeredId === agent_id
     ? [{ check, ok: true, detail: "reachable, and answers as this agent" }]
     : [{ check, ok: false, detail: "reachable, and answers as another agent" }];
 }
 
-async function agentNamedIn(answer: Response): Promise<string | undefined> {
+async function parseAgentId(answer: Response): Promise<string | undefined> {
   try {
     const body: unknown = await answer.json();
     const named = (body as { agent_id?: unknown } | null)?.agent_id;

@@ -1,7 +1,7 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
-import { showVisibility } from "./show-visibility.ts";
+import { getVisibility } from "./show-visibility.ts";
 
 export function visibilityHandlers(services: Services): Pick<Handlers, "getVisibility"> {
-  return { getVisibility: ({ params }) => showVisibility(services, params.agentId) };
+  return { getVisibility: ({ params }) => getVisibility(services, params.agentId) };
 }

@@ -1,35 +1,38 @@
 import { rank } from "@agent/routing-semiring";
 import { limits, refuse, type Answer, type Operations, type Visibility } from "@agent/wire";
-import { freshnessOf } from "../agents/freshness.ts";
-import { capabilitiesOf } from "../agents/listing.ts";
+import { getFreshness } from "../agents/freshness.ts";
+import { listCapabilities } from "../agents/listing.ts";
 import { findListing } from "../agents/listing-store.ts";
 import { isOnline } from "../agents/online.ts";
-import { profilesWith } from "../agents/profile-store.ts";
+import { listProfilesByCapability } from "../agents/profile-store.ts";
 import { findAgent } from "../agents/store.ts";
-import { candidateOf } from "../routing/candidates.ts";
+import { buildCandidate } from "../routing/candidates.ts";
 import type { Services } from "../services.ts";
-import { checksOf } from "./checks.ts";
-import { reachCheck } from "./reach.ts";
+import { checkVisibility } from "./checks.ts";
+import { checkReachability } from "./reach.ts";
 
-type Parts = Pick<Services, "storage" | "runtime" | "connections" | "trustGraph" | "egress">;
+type VisibilityServices = Pick<
+  Services,
+  "storage" | "runtime" | "connections" | "trustGraph" | "egress"
+>;
 
 /** What an agent's owner can do so that others find it. */
-export async function showVisibility(
-  services: Parts,
+export async function getVisibility(
+  services: VisibilityServices,
   agentId: string,
 ): Promise<Answer<Operations["getVisibility"]>> {
   const { storage, runtime, connections } = services;
   const agent = await findAgent(storage.read, agentId);
   if (agent === undefined) return refuse("agent.not_found");
   const listing = await findListing(storage.read, agentId);
-  const capabilities = capabilitiesOf(agent, listing);
+  const capabilities = listCapabilities(agent, listing);
   const checks = [
-    ...(await checksOf(services, agent, listing)),
-    ...(await reachCheck(services, agent)),
+    ...(await checkVisibility(services, agent, listing)),
+    ...(await checkReachability(services, agent)),
   ];
   const queries: Visibility["queries"] = [];
   for (const capability of capabilities.slice(0, limits.visibilityQueries)) {
-    queries.push(await rankFor(services, agentId, capability));
+    queries.push(await rankForCapability(services, agentId, capability));
   }
   const hints: string[] = [];
   if (agent.revoked_at !== null) hints.push("The agent is revoked: nobody finds it.");
@@ -46,7 +49,7 @@ export async function showVisibility(
   }
   const now = runtime.now();
   if (!isOnline(agent, connections, now)) {
-    const freshness = freshnessOf(agent.last_seen_at, now);
+    const freshness = getFreshness(agent.last_seen_at, now);
     hints.push(`Connect, or send heartbeats: the agent is ${freshness} and counts as offline.`);
   }
   for (const { check, ok, detail } of checks) if (!ok) hints.push(`Mend ${check}: ${detail}.`);
@@ -54,26 +57,26 @@ export async function showVisibility(
 }
 
 /** As a stranger's query ranks it, to whom only what payers say of the agent counts. */
-async function rankFor(
-  { storage, runtime, connections, trustGraph }: Parts,
+async function rankForCapability(
+  { storage, runtime, connections, trustGraph }: VisibilityServices,
   agentId: string,
   capability: string,
 ): Promise<Visibility["queries"][number]> {
   const required = [capability];
-  const rows = await profilesWith(storage.read, { reader: "", capability });
+  const rows = await listProfilesByCapability(storage.read, { reader: "", capability });
   const now = runtime.now();
   const { ranked } = rank(
-    rows.flatMap((row) => candidateOf(row, required, connections, now) ?? []),
+    rows.flatMap((row) => buildCandidate(row, required, connections, now) ?? []),
     { graph: trustGraph.graph, requiredCapabilities: required },
   );
-  const place = ranked.findIndex(({ agent_id }) => agent_id === agentId);
-  const own = ranked[place];
-  const nothing = { trust: 0, success_rate: 0, latency: 0, price_efficiency: 0 };
+  const index = ranked.findIndex(({ agent_id }) => agent_id === agentId);
+  const own = ranked[index];
+  const zeroScores = { trust: 0, success_rate: 0, latency: 0, price_efficiency: 0 };
   return {
     capability,
-    rank: own === undefined ? null : place + 1,
+    rank: own === undefined ? null : index + 1,
     of: ranked.length,
     composite_score: own?.composite_score ?? 0,
-    sub_scores: own?.sub_scores ?? { ...nothing, capability_match: 0, availability: 0 },
+    sub_scores: own?.sub_scores ?? { ...zeroScores, capability_match: 0, availability: 0 },
   };
 }

@@ -1,32 +1,36 @@
 /** How many agents offer each capability. */
-export type Offers = ReadonlyMap<string, number>;
+export type OfferCounts = ReadonlyMap<string, number>;
 
 /**
  * The capability that was probably meant: one that more agents offer than the `own` number of it, and that
  * differs only in case and signs, or by one letter.
  */
-export function likelyMeant(capability: string, own: number, offers: Offers): string | undefined {
-  const plain = plainOf(capability);
+export function suggestCapability(
+  capability: string,
+  own: number,
+  offers: OfferCounts,
+): string | undefined {
+  const plain = normalizeCapability(capability);
   let best: string | undefined;
-  let most = own;
+  let maxCount = own;
   for (const [other, count] of offers) {
-    if (other === capability || count <= most) continue;
-    const otherPlain = plainOf(other);
-    if (plain !== otherPlain && !differByOne(plain, otherPlain)) continue;
-    [best, most] = [other, count];
+    if (other === capability || count <= maxCount) continue;
+    const otherPlain = normalizeCapability(other);
+    if (plain !== otherPlain && !differsByOneLetter(plain, otherPlain)) continue;
+    [best, maxCount] = [other, count];
   }
   return best;
 }
 
-const plainOf = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
+const normalizeCapability = (text: string) => text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 /** Short words that differ by a letter are other words. */
-const shortest = 5;
+const MIN_LENGTH = 5;
 
 /** Whether one letter was left out, put in or replaced. */
-function differByOne(a: string, b: string): boolean {
+function differsByOneLetter(a: string, b: string): boolean {
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
-  if (short.length < shortest || long.length - short.length > 1) return false;
+  if (short.length < MIN_LENGTH || long.length - short.length > 1) return false;
   let at = 0;
   while (at < short.length && short[at] === long[at]) at += 1;
   const from = short.length === long.length ? at + 1 : at;

@@ -1,20 +1,30 @@
-import { db, p, prepare } from "../storage/prepared.ts";
+import { queryBuilder, param, compile } from "../storage/prepared.ts";
 import type { Reader } from "../storage/storage.ts";
 
-const mostOfferedFirst = prepare<{ limit: number }>()(
-  db.selectFrom("capability_counts").selectAll().orderBy("agents", "desc").limit(p("limit")),
+const mostOfferedFirst = compile<{ limit: number }>()(
+  queryBuilder
+    .selectFrom("capability_counts")
+    .selectAll()
+    .orderBy("agents", "desc")
+    .limit(param("limit")),
 );
 
-const countOf = prepare<{ capability: string }>()(
-  db.selectFrom("capability_counts").select("agents").where("capability", "=", p("capability")),
+const selectCount = compile<{ capability: string }>()(
+  queryBuilder
+    .selectFrom("capability_counts")
+    .select("agents")
+    .where("capability", "=", param("capability")),
 );
 
 /** The most offered capabilities, with the number of agents that offer each. */
-export async function mostOffered(read: Reader, limit: number): Promise<Map<string, number>> {
+export async function listTopCapabilities(
+  read: Reader,
+  limit: number,
+): Promise<Map<string, number>> {
   const rows = await read.all(mostOfferedFirst, { limit });
   return new Map(rows.map(({ capability, agents }) => [capability, agents]));
 }
 
-export async function agentsOffering(read: Reader, capability: string): Promise<number> {
-  return (await read.get(countOf, { capability }))?.agents ?? 0;
+export async function countAgentsOffering(read: Reader, capability: string): Promise<number> {
+  return (await read.get(selectCount, { capability }))?.agents ?? 0;
 }

@@ -1,10 +1,10 @@
 import type { TestAgent } from "@agent/testkit";
 import type { MarketCandidate, Visibility } from "@agent/wire";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { httpEndpoint, type Endpoint } from "../../test/endpoint.ts";
-import { buyer, delegate, list, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
-import { likelyMeant } from "./spelling.ts";
+import { startHttpEndpoint, type Endpoint } from "../../test/endpoint.ts";
+import { createBuyer, submitAcceptedTask, putListing, createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { suggestCapability } from "./spelling.ts";
 
 let t: TestRelay;
 beforeEach(async () => {
@@ -28,12 +28,16 @@ async function register(agent: TestAgent, endpoint_url: string, capabilities = [
 }
 
 test("an agent is shown at the rank at which a stranger's query shows it", async () => {
-  const [dear, cheap, middle] = [await t.worker(9), await t.worker(1), await t.worker(3)];
-  const boss = await buyer(t, 10);
-  const task = await delegate(t, boss, middle);
-  await t.as(middle, "POST", `${task.path}/result`, receiptOf(middle, task));
+  const [dear, cheap, middle] = [
+    await t.createWorker(9),
+    await t.createWorker(1),
+    await t.createWorker(3),
+  ];
+  const boss = await createBuyer(t, 10);
+  const task = await submitAcceptedTask(t, boss, middle);
+  await t.as(middle, "POST", `${task.path}/result`, createReceipt(middle, task));
   const asked = await t.as(
-    await t.agent(),
+    await t.createAgent(),
     "GET",
     "/api/v1/market/candidates?capability=summarise",
   );
@@ -49,7 +53,7 @@ test("an agent is shown at the rank at which a stranger's query shows it", async
 
 describe("an owner is told what to mend:", () => {
   test("nothing known but a key", async () => {
-    const { checks, queries, hints } = await shown(await t.agent());
+    const { checks, queries, hints } = await shown(await t.createAgent());
     expect(queries).toEqual([]);
     expect(checks.filter(({ ok }) => !ok).map(({ check }) => check)).toEqual([
       "endpoint_url",
@@ -59,21 +63,21 @@ describe("an owner is told what to mend:", () => {
   });
 
   test("nothing, of an agent that is all in order", async () => {
-    const agent = await t.agent();
-    const endpoint = await httpEndpoint((_, response) =>
+    const agent = await t.createAgent();
+    const endpoint = await startHttpEndpoint((_, response) =>
       response.end(JSON.stringify({ status: "ok", agent_id: agent.agentId })),
     );
-    await list(t, agent, 1);
+    await putListing(t, agent, 1);
     await register(agent, `${endpoint.url}/mcp`);
     const { checks, hints } = await shown(agent);
     expect(checks.every(({ ok }) => ok)).toBe(true);
     expect(hints).toEqual([]);
-    expect(endpoint.asked.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /health"]);
+    expect(endpoint.requests.map(({ method, url }) => `${method} ${url}`)).toEqual(["GET /health"]);
     await endpoint.close();
   });
 
   test("a price for what is not offered", async () => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     const pricing = [{ capability: "translate", unit_cost: 1 }];
     const body = { capabilities: ["summarise"], pricing };
     await t.as(agent, "POST", `/api/v1/agents/${agent.agentId}/listing`, body);
@@ -81,16 +85,16 @@ describe("an owner is told what to mend:", () => {
   });
 
   test("silence, which counts as offline", async () => {
-    const agent = await t.worker(1);
+    const agent = await t.createWorker(1);
     expect((await shown(agent)).hints.join()).not.toContain("offline");
     await t.clock.advance(40 * 60_000);
     expect((await shown(agent)).hints.join()).toContain("dormant and counts as offline");
   });
 
   test("a capability that others spell in another way, at registration already", async () => {
-    await seller(t, 1);
-    await seller(t, 1);
-    const odd = await t.agent();
+    await createSeller(t, 1);
+    await createSeller(t, 1);
+    const odd = await t.createAgent();
     const told = {
       check: "capabilities",
       ok: false,
@@ -102,13 +106,13 @@ describe("an owner is told what to mend:", () => {
 });
 
 test("a capability is as common as agents offer it now, however often they said so", async () => {
-  const [first, second] = [await seller(t, 1), await seller(t, 1)];
-  const odd = await t.agent();
+  const [first, second] = [await createSeller(t, 1), await createSeller(t, 1)];
+  const odd = await t.createAgent();
   await register(odd, "http://127.0.0.1:1", ["Summarise"]);
   expect(await checkOf(odd, "capabilities")).toMatchObject({ ok: false });
   for (const agent of [first, second, first]) {
-    await list(t, agent, { translate: 1 });
-    await list(t, agent, { translate: 1 });
+    await putListing(t, agent, { translate: 1 });
+    await putListing(t, agent, { translate: 1 });
   }
   expect(await checkOf(odd, "capabilities")).toMatchObject({ ok: true });
 });
@@ -122,8 +126,8 @@ describe("the endpoint", () => {
     ["that says nothing of an agent", "<html>", { ok: true, detail: /^reachable$/ }],
     ["that answers null", "null", { ok: true, detail: /^reachable$/ }],
   ])("%s is told apart, without repeating what it answered", async (_, text, expected) => {
-    endpoint = await httpEndpoint((__, response) => response.end(text));
-    const agent = await t.agent();
+    endpoint = await startHttpEndpoint((__, response) => response.end(text));
+    const agent = await t.createAgent();
     await register(agent, endpoint.url);
     const found = await checkOf(agent, "endpoint");
     const { ok, detail } = expected as { ok: boolean; detail: RegExp };
@@ -132,20 +136,20 @@ describe("the endpoint", () => {
   });
 
   test("that cannot be reached is named as such", async () => {
-    endpoint = await httpEndpoint((_, response) => response.destroy());
-    const agent = await t.agent();
+    endpoint = await startHttpEndpoint((_, response) => response.destroy());
+    const agent = await t.createAgent();
     await register(agent, endpoint.url);
     expect(await checkOf(agent, "endpoint")).toMatchObject({ ok: false, detail: "unreachable" });
   });
 
   test("at an address that the relay will not call is not called", async () => {
-    endpoint = await httpEndpoint((_, response) => response.end());
+    endpoint = await startHttpEndpoint((_, response) => response.end());
     const strict = await startTestRelay({ AGENT_PRIVATE_ENDPOINTS: "block" });
-    const agent = await strict.agent();
+    const agent = await strict.createAgent();
     const body = { agent_id: agent.agentId, endpoint_url: endpoint.url, capabilities: [] };
     await strict.as(agent, "POST", "/api/v1/agents/register", body);
     await strict.as(agent, "GET", `/api/v1/agents/${agent.agentId}/visibility`);
-    expect(endpoint.asked).toEqual([]);
+    expect(endpoint.requests).toEqual([]);
     await strict.close();
   });
 });
@@ -158,7 +162,7 @@ describe("of spellings", () => {
     ["translate", 1],
   ]);
 
-  const meantBy = (given: string) => likelyMeant(given, offers.get(given) ?? 0, offers);
+  const meantBy = (given: string) => suggestCapability(given, offers.get(given) ?? 0, offers);
 
   test.each([
     ["summarize", "summarise"],
@@ -183,7 +187,7 @@ describe("of spellings", () => {
       ["colour", 2],
       ["color", 3],
     ]);
-    expect(likelyMeant("colour", 2, both)).toBe("color");
-    expect(likelyMeant("color", 3, both)).toBeUndefined();
+    expect(suggestCapability("colour", 2, both)).toBe("color");
+    expect(suggestCapability("color", 3, both)).toBeUndefined();
   });
 });

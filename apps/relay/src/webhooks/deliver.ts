@@ -4,72 +4,80 @@ import { withStoredTrace } from "../http/trace.ts";
 import type { Services } from "../services.ts";
 import type { WebhookDeliveryRow, WebhookRow } from "../storage/tables/webhooks.ts";
 import {
-  dropDeliveriesOf,
-  dueDeliveries,
+  deleteDeliveriesByWebhook,
+  listDueDeliveries,
   findWebhook,
-  noteState,
+  updateWebhookState,
   postponeDelivery,
-  removeDelivery,
+  deleteDelivery,
 } from "./store.ts";
 
-type Parts = Pick<Services, "storage" | "runtime" | "egress" | "subscriptions" | "log">;
+type DeliveryDependencies = Pick<
+  Services,
+  "storage" | "runtime" | "egress" | "subscriptions" | "log"
+>;
 
 /** After the first attempt: 5 s, 1 min, 10 min, 1 h, 6 h. */
-const retryMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
-const mostFailures = 20;
-const timeoutMs = 15_000;
-const batch = 64;
+const retryDelaysMs = [5_000, 60_000, 600_000, 3_600_000, 21_600_000];
+const MAX_FAILURES = 20;
+const TIMEOUT_MS = 15_000;
+const BATCH_SIZE = 64;
 
 /** Sends what is due; a delivery that was sent and not noted as such is sent again under its id. */
-export async function deliverWebhooks(services: Parts): Promise<void> {
+export async function deliverWebhooks(services: DeliveryDependencies): Promise<void> {
   const { storage, runtime } = services;
-  const due = await dueDeliveries(storage.read, { now: runtime.now(), limit: batch });
+  const due = await listDueDeliveries(storage.read, { now: runtime.now(), limit: BATCH_SIZE });
   const byWebhook = Map.groupBy(due, ({ webhook_id }) => webhook_id);
   // One after another to each address: none is overrun, and a dead one holds up only itself.
   await Promise.all(
     [...byWebhook.values()].map(async (deliveries) => {
-      for (const delivery of deliveries) if (!(await deliver(services, delivery))) return;
+      for (const delivery of deliveries) if (!(await attemptDelivery(services, delivery))) return;
     }),
   );
 }
 
 /** Whether the address took it. */
-async function deliver(services: Parts, delivery: WebhookDeliveryRow): Promise<boolean> {
+async function attemptDelivery(
+  services: DeliveryDependencies,
+  delivery: WebhookDeliveryRow,
+): Promise<boolean> {
   const { storage } = services;
   const { delivery_id, webhook_id } = delivery;
   const webhook = await findWebhook(storage.read, webhook_id);
   if (webhook === undefined || webhook.state === "disabled") {
-    await storage.transaction((tx) => removeDelivery(tx, delivery_id));
+    await storage.transaction((tx) => deleteDelivery(tx, delivery_id));
     return false;
   }
   const message = { id: delivery_id, body: delivery.body };
-  const fault = await withStoredTrace(delivery.trace, () => send(services, webhook, message));
+  const fault = await withStoredTrace(delivery.trace, () =>
+    sendWebhook(services, webhook, message),
+  );
   if (fault === undefined) {
     await storage.transaction(async (tx) => {
-      await removeDelivery(tx, delivery_id);
-      if (webhook.failures > 0) await noteState(tx, well(webhook_id));
+      await deleteDelivery(tx, delivery_id);
+      if (webhook.failures > 0) await updateWebhookState(tx, healthyState(webhook_id));
     });
     return true;
   }
-  await noteFailure(services, webhook, delivery, fault);
+  await recordFailure(services, webhook, delivery, fault);
   return false;
 }
 
-async function noteFailure(
-  { storage, runtime, subscriptions, log }: Parts,
+async function recordFailure(
+  { storage, runtime, subscriptions, log }: DeliveryDependencies,
   webhook: WebhookRow,
   { delivery_id, attempt }: WebhookDeliveryRow,
   last_error: string,
 ): Promise<void> {
   const { webhook_id, agent_id } = webhook;
   const failures = webhook.failures + 1;
-  const isOver = failures >= mostFailures || last_error === gone;
+  const isOver = failures >= MAX_FAILURES || last_error === GONE;
   const state = isOver ? ("disabled" as const) : ("active" as const);
   await storage.transaction(async (tx) => {
-    await noteState(tx, { webhook_id, state, failures, last_error });
-    if (isOver) return dropDeliveriesOf(tx, webhook_id);
-    const wait = retryMs[attempt];
-    if (wait === undefined) return removeDelivery(tx, delivery_id);
+    await updateWebhookState(tx, { webhook_id, state, failures, last_error });
+    if (isOver) return deleteDeliveriesByWebhook(tx, webhook_id);
+    const wait = retryDelaysMs[attempt];
+    if (wait === undefined) return deleteDelivery(tx, delivery_id);
     return postponeDelivery(tx, { delivery_id, next_at: runtime.now() + wait });
   });
   if (!isOver) return;
@@ -77,13 +85,13 @@ async function noteFailure(
   log.warn("webhook.disabled", { webhook_id, agent_id, failures, reason: last_error });
 }
 
-const gone = "answers 410: gone";
+const GONE = "answers 410: gone";
 
-export const well = (webhook_id: string) =>
+export const healthyState = (webhook_id: string) =>
   ({ webhook_id, state: "active", failures: 0, last_error: null }) as const;
 
 /** Sends a message in the format of Standard Webhooks; undefined when it was taken, else why not. */
-export async function send(
+export async function sendWebhook(
   { egress, runtime }: Pick<Services, "egress" | "runtime">,
   { url, secret }: Pick<WebhookRow, "url" | "secret">,
   { id, body }: { readonly id: string; readonly body: string },
@@ -92,7 +100,7 @@ export async function send(
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signature = createHmac("sha256", key).update(`${id}.${timestamp}.${body}`).digest("base64");
   try {
-    const answer = await egress.withTimeout(timeoutMs)(url, {
+    const answer = await egress.withTimeout(TIMEOUT_MS)(url, {
       method: "POST",
       body,
       headers: {
@@ -103,7 +111,7 @@ export async function send(
       },
     });
     await answer.body?.cancel();
-    return answer.ok ? undefined : answer.status === 410 ? gone : `answers ${answer.status}`;
+    return answer.ok ? undefined : answer.status === 410 ? GONE : `answers ${answer.status}`;
   } catch (error) {
     if (error instanceof EgressError) return error.message;
     throw error;

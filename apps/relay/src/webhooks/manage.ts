@@ -1,39 +1,39 @@
 import { limits, refuse, type Answer, type BodyOf, type Operations } from "@agent/wire";
-import { note } from "../audit/note.ts";
+import { recordAudit } from "../audit/note.ts";
 import type { Caller } from "../identity/caller.ts";
 import { newId } from "../runtime.ts";
 import type { Services } from "../services.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
-import { send, well } from "./deliver.ts";
+import { sendWebhook, healthyState } from "./deliver.ts";
 import {
   deleteWebhook,
-  dropDeliveriesOf,
+  deleteDeliveriesByWebhook,
   findWebhook,
   insertWebhook,
-  noteState,
-  webhooksOf,
+  updateWebhookState,
+  listWebhooksByAgent,
 } from "./store.ts";
-import { bodyOf } from "./tell.ts";
+import { formatWebhookBody } from "./tell.ts";
 
-type Parts = Pick<Services, "storage" | "runtime" | "egress" | "subscriptions">;
+type WebhookDependencies = Pick<Services, "storage" | "runtime" | "egress" | "subscriptions">;
 
-interface Named {
+interface WebhookRef {
   readonly agentId: string;
   readonly webhookId: string;
 }
 
 /** As many bytes as the format asks for. */
-const secretBytes = 32;
+const SECRET_BYTES = 32;
 
-export async function create(
-  { storage, runtime, egress, subscriptions }: Parts,
+export async function createWebhook(
+  { storage, runtime, egress, subscriptions }: WebhookDependencies,
   agent_id: string,
   { url, events }: BodyOf<Operations["createWebhook"]>,
   caller: Caller,
 ): Promise<Answer<Operations["createWebhook"]>> {
   const verdict = egress.checkUrl(url);
   if (!verdict.ok) return refuse("webhook.url_refused", verdict.detail);
-  const secret = `whsec_${Buffer.from(runtime.randomBytes(secretBytes)).toString("base64")}`;
+  const secret = `whsec_${Buffer.from(runtime.randomBytes(SECRET_BYTES)).toString("base64")}`;
   const webhook: WebhookRow = {
     webhook_id: newId(runtime),
     agent_id,
@@ -46,11 +46,15 @@ export async function create(
     created_at: runtime.now(),
   };
   const stored = await storage.transaction(async (tx) => {
-    const own = await webhooksOf(tx, agent_id);
+    const own = await listWebhooksByAgent(tx, agent_id);
     if (own.length >= limits.webhooks) return refuse("webhook.too_many");
     await insertWebhook(tx, webhook);
     const { webhook_id: detail, created_at } = webhook;
-    await note(tx, created_at, caller, { agentId: agent_id, action: "webhook.added", detail });
+    await recordAudit(tx, created_at, caller, {
+      agentId: agent_id,
+      action: "webhook.added",
+      detail,
+    });
     return { ok: true as const };
   });
   if (!stored.ok) return stored;
@@ -58,11 +62,11 @@ export async function create(
   return { status: 201, body: { webhook_id: webhook.webhook_id, secret } };
 }
 
-export async function list(
-  { storage }: Pick<Parts, "storage">,
+export async function listWebhooks(
+  { storage }: Pick<WebhookDependencies, "storage">,
   agentId: string,
 ): Promise<Answer<Operations["listWebhooks"]>> {
-  const rows = await webhooksOf(storage.read, agentId);
+  const rows = await listWebhooksByAgent(storage.read, agentId);
   const webhooks = rows.map(({ webhook_id, url, events, state, last_error, failures }) => ({
     webhook_id,
     url,
@@ -74,16 +78,16 @@ export async function list(
   return { status: 200, body: { webhooks } };
 }
 
-export async function remove(
-  { storage, runtime, subscriptions }: Parts,
-  { agentId: agent_id, webhookId: webhook_id }: Named,
+export async function removeWebhook(
+  { storage, runtime, subscriptions }: WebhookDependencies,
+  { agentId: agent_id, webhookId: webhook_id }: WebhookRef,
   caller: Caller,
 ): Promise<Answer<Operations["deleteWebhook"]>> {
   const deleted = await storage.transaction(async (tx) => {
     if (!(await deleteWebhook(tx, { webhook_id, agent_id }))) return refuse("webhook.not_found");
-    await dropDeliveriesOf(tx, webhook_id);
+    await deleteDeliveriesByWebhook(tx, webhook_id);
     const removed = { action: "webhook.removed", detail: webhook_id } as const;
-    await note(tx, runtime.now(), caller, { agentId: agent_id, ...removed });
+    await recordAudit(tx, runtime.now(), caller, { agentId: agent_id, ...removed });
     return { status: 200 as const, body: { deleted: true as const } };
   });
   if (!("ok" in deleted)) subscriptions.remove({ webhook_id, agent_id });
@@ -91,17 +95,17 @@ export async function remove(
 }
 
 /** Says no more than whether: what another server answered is not for our callers. */
-export async function test(
-  { storage, runtime, egress, subscriptions }: Parts,
-  { agentId, webhookId }: Named,
+export async function testWebhook(
+  { storage, runtime, egress, subscriptions }: WebhookDependencies,
+  { agentId, webhookId }: WebhookRef,
 ): Promise<Answer<Operations["testWebhook"]>> {
   const webhook = await findWebhook(storage.read, webhookId);
   if (webhook === undefined || webhook.agent_id !== agentId) return refuse("webhook.not_found");
   const id = `msg_${newId(runtime)}`;
-  const body = bodyOf("webhook.test", { webhook_id: webhookId }, runtime.now());
-  const delivered = (await send({ egress, runtime }, webhook, { id, body })) === undefined;
+  const body = formatWebhookBody("webhook.test", { webhook_id: webhookId }, runtime.now());
+  const delivered = (await sendWebhook({ egress, runtime }, webhook, { id, body })) === undefined;
   if (delivered) {
-    await storage.transaction((tx) => noteState(tx, well(webhookId)));
+    await storage.transaction((tx) => updateWebhookState(tx, healthyState(webhookId)));
     subscriptions.put({ ...webhook, state: "active" });
   }
   return { status: 200, body: { delivered } };

@@ -1,6 +1,6 @@
 import type { Handlers } from "../http/mount.ts";
 import type { Services } from "../services.ts";
-import { create, list, remove, test } from "./manage.ts";
+import { createWebhook, listWebhooks, removeWebhook, testWebhook } from "./manage.ts";
 
 type WebhookHandlers = Pick<
   Handlers,
@@ -9,9 +9,10 @@ type WebhookHandlers = Pick<
 
 export function webhookHandlers(services: Services): WebhookHandlers {
   return {
-    createWebhook: ({ params, body }, { caller }) => create(services, params.agentId, body, caller),
-    listWebhooks: ({ params }) => list(services, params.agentId),
-    deleteWebhook: ({ params }, { caller }) => remove(services, params, caller),
-    testWebhook: ({ params }) => test(services, params),
+    createWebhook: ({ params, body }, { caller }) =>
+      createWebhook(services, params.agentId, body, caller),
+    listWebhooks: ({ params }) => listWebhooks(services, params.agentId),
+    deleteWebhook: ({ params }, { caller }) => removeWebhook(services, params, caller),
+    testWebhook: ({ params }) => testWebhook(services, params),
   };
 }

@@ -1,25 +1,25 @@
 import type { WebhookEvent } from "@agent/wire";
 import type { Reader } from "../storage/storage.ts";
 import type { WebhookRow } from "../storage/tables/webhooks.ts";
-import { allWebhooks } from "./store.ts";
+import { listAllWebhooks } from "./store.ts";
 
 /** Who wants to be told of what, in memory: an agent without webhooks costs a task nothing. */
 export interface Subscriptions {
   /** The active webhooks of an agent for an event. */
-  wanting(agentId: string, event: WebhookEvent): readonly string[];
+  listSubscribed(agentId: string, event: WebhookEvent): readonly string[];
   put(webhook: Pick<WebhookRow, "webhook_id" | "agent_id" | "events" | "state">): void;
   remove(webhook: Pick<WebhookRow, "webhook_id" | "agent_id">): void;
 }
 
-const none: readonly string[] = [];
+const noWebhooks: readonly string[] = [];
 
 export async function loadSubscriptions(read: Reader): Promise<Subscriptions> {
   const byAgent = new Map<string, Map<string, readonly string[]>>();
 
   const subscriptions: Subscriptions = {
-    wanting(agentId, event) {
+    listSubscribed(agentId, event) {
       const own = byAgent.get(agentId);
-      if (own === undefined) return none;
+      if (own === undefined) return noWebhooks;
       return [...own].filter(([, events]) => events.includes(event)).map(([id]) => id);
     },
     put({ webhook_id, agent_id, events, state }) {
@@ -33,6 +33,6 @@ export async function loadSubscriptions(read: Reader): Promise<Subscriptions> {
       if (own?.size === 0) byAgent.delete(agent_id);
     },
   };
-  for (const webhook of await allWebhooks(read)) subscriptions.put(webhook);
+  for (const webhook of await listAllWebhooks(read)) subscriptions.put(webhook);
   return subscriptions;
 }

@@ -4,8 +4,8 @@ import type { TestAgent } from "@agent/testkit";
 import type { Webhook } from "@agent/wire";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { buyer, delegate, seller } from "../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller } from "../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../test/test-relay.ts";
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -40,7 +40,7 @@ beforeEach(async () => {
   // The reference verifier reads the real clock.
   t = await startTestRelay();
   await t.clock.advance(Date.now() - t.clock.now());
-  [boss, worker] = [await buyer(t, 100), await seller(t, 2)];
+  [boss, worker] = [await createBuyer(t, 100), await createSeller(t, 2)];
 });
 afterEach(() => t.close());
 
@@ -60,8 +60,8 @@ async function subscribe(agent: TestAgent, events = everything, to = url) {
 }
 
 async function work(done: "completed" | "failed" = "completed"): Promise<void> {
-  const task = await delegate(t, boss, worker);
-  const receipt = receiptOf(worker, task, { status: done });
+  const task = await submitAcceptedTask(t, boss, worker);
+  const receipt = createReceipt(worker, task, { status: done });
   expect(await t.as(worker, "POST", `${task.path}/result`, receipt)).toMatchObject({ status: 200 });
 }
 
@@ -101,7 +101,7 @@ describe("an agent's webhook", () => {
 
   test("is told of nothing else, and of nobody else", async () => {
     await subscribe(boss, ["task.failed"]);
-    await subscribe(await t.agent());
+    await subscribe(await t.createAgent());
     await work();
     await run();
     expect(received).toEqual([]);
@@ -167,13 +167,13 @@ describe("an agent's webhook", () => {
     await subscribe(boss, ["task.completed"]);
     const trace = (digit: string) => digit.repeat(32);
     const deliver = async (digit: string | undefined) => {
-      const task = await delegate(t, boss, worker);
+      const task = await submitAcceptedTask(t, boss, worker);
       const token = await t.token(worker);
       const headers: Record<string, string> =
         digit === undefined
           ? {}
           : { traceparent: `00-${trace(digit)}-${"b".repeat(16)}-01`, tracestate: `v=${digit}` };
-      const body = receiptOf(worker, task);
+      const body = createReceipt(worker, task);
       const reply = await t.request("POST", `${task.path}/result`, { token, headers, body });
       expect(reply.status).toBe(200);
       return task.task_id;

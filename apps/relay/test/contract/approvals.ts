@@ -1,21 +1,22 @@
 import { signJson } from "@agent/crypto";
-import { outdatedApprovalVote } from "@agent/wire";
-import { approvalsOf, argsHash, askedOf, useOf, voteOn } from "../approvals.ts";
+import { buildLegacyApprovalVote } from "@agent/wire";
+import { approvalsPath, ARGS_HASH, requestApproval, useApproval, voteOn } from "../approvals.ts";
 import type { TestRelay } from "../test-relay.ts";
 import type { Contract } from "./outcome.ts";
 
 async function scene(t: TestRelay) {
-  const [agent, approver] = [await t.agent(), await t.agent()];
-  const approval = await askedOf(t, agent, [approver]);
-  return { agent, approver, approval, path: `${approvalsOf(agent)}/${approval.approval_id}` };
+  const [agent, approver] = [await t.createAgent(), await t.createAgent()];
+  const approval = await requestApproval(t, agent, [approver]);
+  return { agent, approver, approval, path: `${approvalsPath(agent)}/${approval.approval_id}` };
 }
 
-const unknown = (t: TestRelay) => `${approvalsOf(t.stranger())}/${t.stranger().agentId}`;
+const unknown = (t: TestRelay) =>
+  `${approvalsPath(t.createUnknownAgent())}/${t.createUnknownAgent().agentId}`;
 
 const bodyOf = (approver: string, approval_id = "a-1") => ({
   approval_id,
   tool_name: "pay",
-  args_hash: argsHash,
+  args_hash: ARGS_HASH,
   quorum_required: 1,
   quorum_approvers: [approver],
 });
@@ -25,33 +26,33 @@ export const approvalsContract: Contract<
 > = {
   requestApproval: {
     201: async (t) => {
-      const agent = await t.agent();
-      return t.as(agent, "POST", approvalsOf(agent), bodyOf(agent.agentId));
+      const agent = await t.createAgent();
+      return t.as(agent, "POST", approvalsPath(agent), bodyOf(agent.agentId));
     },
     200: async (t) => {
-      const agent = await t.agent();
-      await t.as(agent, "POST", approvalsOf(agent), bodyOf(agent.agentId));
-      return t.as(agent, "POST", approvalsOf(agent), bodyOf(agent.agentId));
+      const agent = await t.createAgent();
+      await t.as(agent, "POST", approvalsPath(agent), bodyOf(agent.agentId));
+      return t.as(agent, "POST", approvalsPath(agent), bodyOf(agent.agentId));
     },
     "agent.not_found": (t) => {
-      const { agentId } = t.stranger();
-      return t.asMaster("POST", approvalsOf({ agentId }), bodyOf(agentId));
+      const { agentId } = t.createUnknownAgent();
+      return t.asOperator("POST", approvalsPath({ agentId }), bodyOf(agentId));
     },
     "approval.id_taken": async (t) => {
-      const agent = await t.agent();
-      await t.as(agent, "POST", approvalsOf(agent), bodyOf(agent.agentId));
-      return t.as(agent, "POST", approvalsOf(agent), bodyOf(t.stranger().agentId));
+      const agent = await t.createAgent();
+      await t.as(agent, "POST", approvalsPath(agent), bodyOf(agent.agentId));
+      return t.as(agent, "POST", approvalsPath(agent), bodyOf(t.createUnknownAgent().agentId));
     },
   },
 
   listApprovals: {
     200: async (t) => {
       const { approver } = await scene(t);
-      return t.as(approver, "GET", `${approvalsOf(approver)}?as=approver`);
+      return t.as(approver, "GET", `${approvalsPath(approver)}?as=approver`);
     },
     "request.invalid": async (t) => {
-      const agent = await t.agent();
-      return t.as(agent, "GET", `${approvalsOf(agent)}?cursor=%20`);
+      const agent = await t.createAgent();
+      return t.as(agent, "GET", `${approvalsPath(agent)}?cursor=%20`);
     },
   },
 
@@ -60,10 +61,10 @@ export const approvalsContract: Contract<
       const { approver, path } = await scene(t);
       return t.as(approver, "GET", path);
     },
-    "approval.not_found": (t) => t.asMaster("GET", unknown(t)),
+    "approval.not_found": (t) => t.asOperator("GET", unknown(t)),
     "approval.not_approver": async (t) => {
       const { path } = await scene(t);
-      return t.as(await t.agent(), "GET", path);
+      return t.as(await t.createAgent(), "GET", path);
     },
   },
 
@@ -73,17 +74,21 @@ export const approvalsContract: Contract<
       return voteOn(t, approval, approver);
     },
     "approval.not_found": (t) => {
-      const body = { approver_id: t.stranger().agentId, decision: "approve", signature: "A" };
-      return t.asMaster("POST", `${unknown(t)}/vote`, body);
+      const body = {
+        approver_id: t.createUnknownAgent().agentId,
+        decision: "approve",
+        signature: "A",
+      };
+      return t.asOperator("POST", `${unknown(t)}/vote`, body);
     },
     "approval.not_approver": async (t) => {
       const { approval } = await scene(t);
-      return voteOn(t, approval, await t.agent());
+      return voteOn(t, approval, await t.createAgent());
     },
     "approval.vote_outdated": async (t) => {
       const { approval, approver, path } = await scene(t);
       const vote = { approver_id: approver.agentId, decision: "approve" } as const;
-      const { signature } = signJson(outdatedApprovalVote(approval, vote), approver.secretKey);
+      const { signature } = signJson(buildLegacyApprovalVote(approval, vote), approver.secretKey);
       return t.as(approver, "POST", `${path}/vote`, { ...vote, signature });
     },
     "approval.signature_invalid": async (t) => {
@@ -97,8 +102,12 @@ export const approvalsContract: Contract<
       return voteOn(t, approval, approver);
     },
     "approval.already_voted": async (t) => {
-      const [agent, approver, other] = [await t.agent(), await t.agent(), await t.agent()];
-      const approval = await askedOf(t, agent, [approver, other]);
+      const [agent, approver, other] = [
+        await t.createAgent(),
+        await t.createAgent(),
+        await t.createAgent(),
+      ];
+      const approval = await requestApproval(t, agent, [approver, other]);
       await voteOn(t, approval, approver);
       return voteOn(t, approval, approver);
     },
@@ -108,20 +117,20 @@ export const approvalsContract: Contract<
     200: async (t) => {
       const { agent, approval, approver } = await scene(t);
       await voteOn(t, approval, approver);
-      return useOf(t, agent, approval);
+      return useApproval(t, agent, approval);
     },
     "approval.not_found": async (t) => {
-      const agent = await t.agent();
-      const body = { tool_name: "pay", args_hash: argsHash };
-      return t.as(agent, "POST", `${approvalsOf(agent)}/none/use`, body);
+      const agent = await t.createAgent();
+      const body = { tool_name: "pay", args_hash: ARGS_HASH };
+      return t.as(agent, "POST", `${approvalsPath(agent)}/none/use`, body);
     },
     "approval.other_call": async (t) => {
       const { agent, approval } = await scene(t);
-      return useOf(t, agent, approval, { tool_name: "another" });
+      return useApproval(t, agent, approval, { tool_name: "another" });
     },
     "approval.not_approved": async (t) => {
       const { agent, approval } = await scene(t);
-      return useOf(t, agent, approval);
+      return useApproval(t, agent, approval);
     },
   },
 };

@@ -1,6 +1,11 @@
 import type { TestAgent } from "@agent/testkit";
 import { limits } from "@agent/wire";
-import { credentialsPath, handIn, reputation, resigned } from "../credentials.ts";
+import {
+  credentialsPath,
+  submitCredentials,
+  createReputationCredential,
+  resignCredential,
+} from "../credentials.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import type { Case, Contract } from "./outcome.ts";
 
@@ -17,18 +22,21 @@ interface Scene {
 }
 
 /** The answer to a scene in which the boss speaks of the worker. */
-const between =
+const betweenAgents =
   (run: (scene: Scene) => Promise<Reply>): Case =>
   async (t) =>
-    run({ t, boss: await t.agent(), worker: await t.agent() });
+    run({ t, boss: await t.createAgent(), worker: await t.createAgent() });
 
-const spoken = ({ t, boss, worker }: Scene) => reputation(boss, worker, { now: t.clock.now() });
+const createSampleReputation = ({ t, boss, worker }: Scene) =>
+  createReputationCredential(boss, worker, { now: t.clock.now() });
 
 /** The same, once the worker's credential is kept. */
-const kept = (run: (scene: Scene, credential_id: unknown) => Promise<Reply>): Case =>
-  between(async (scene) => {
-    const credential = spoken(scene);
-    await handIn(scene.t, scene.boss, scene.worker, credential);
+const withStoredCredential = (
+  run: (scene: Scene, credential_id: unknown) => Promise<Reply>,
+): Case =>
+  betweenAgents(async (scene) => {
+    const credential = createSampleReputation(scene);
+    await submitCredentials(scene.t, scene.boss, scene.worker, credential);
     return run(scene, credential.id);
   });
 
@@ -41,75 +49,109 @@ export const credentialsContract: Contract<
   | "credentialStatus"
 > = {
   listCredentials: {
-    200: kept(({ t, worker }) => t.as(worker, "GET", credentialsPath(worker))),
-    "credential.not_found": between(({ t, worker }) =>
+    200: withStoredCredential(({ t, worker }) => t.as(worker, "GET", credentialsPath(worker))),
+    "credential.not_found": betweenAgents(({ t, worker }) =>
       t.as(worker, "GET", credentialsPath(worker)),
     ),
-    "request.invalid": between(({ t, worker }) =>
+    "request.invalid": betweenAgents(({ t, worker }) =>
       t.as(worker, "GET", `${credentialsPath(worker)}?cursor=%20`),
     ),
   },
 
   submitCredentials: {
-    200: kept((scene) => handIn(scene.t, scene.boss, scene.worker, spoken(scene))),
-    201: between((scene) => handIn(scene.t, scene.boss, scene.worker, spoken(scene))),
-    "agent.not_found": between((scene) =>
-      handIn(scene.t, scene.boss, scene.t.stranger(), spoken(scene)),
+    200: withStoredCredential((scene) =>
+      submitCredentials(scene.t, scene.boss, scene.worker, createSampleReputation(scene)),
     ),
-    "credential.too_large": between((scene) =>
-      handIn(scene.t, scene.boss, scene.worker, { ...spoken(scene), more: tooLarge }),
+    201: betweenAgents((scene) =>
+      submitCredentials(scene.t, scene.boss, scene.worker, createSampleReputation(scene)),
     ),
-    "credential.invalid": between((scene) =>
-      handIn(scene.t, scene.boss, scene.worker, { ...spoken(scene), more: "unsigned" }),
+    "agent.not_found": betweenAgents((scene) =>
+      submitCredentials(
+        scene.t,
+        scene.boss,
+        scene.t.createUnknownAgent(),
+        createSampleReputation(scene),
+      ),
     ),
-    "credential.type_unknown": between((scene) => {
+    "credential.too_large": betweenAgents((scene) =>
+      submitCredentials(scene.t, scene.boss, scene.worker, {
+        ...createSampleReputation(scene),
+        more: tooLarge,
+      }),
+    ),
+    "credential.invalid": betweenAgents((scene) =>
+      submitCredentials(scene.t, scene.boss, scene.worker, {
+        ...createSampleReputation(scene),
+        more: "unsigned",
+      }),
+    ),
+    "credential.type_unknown": betweenAgents((scene) => {
       const type = ["VerifiableCredential", "AnotherCredential"];
-      const credential = resigned(scene.boss, spoken(scene), { type });
-      return handIn(scene.t, scene.boss, scene.worker, credential);
+      const credential = resignCredential(scene.boss, createSampleReputation(scene), { type });
+      return submitCredentials(scene.t, scene.boss, scene.worker, credential);
     }),
-    "credential.wrong_subject": between((scene) =>
-      handIn(scene.t, scene.boss, scene.boss, spoken(scene)),
+    "credential.wrong_subject": betweenAgents((scene) =>
+      submitCredentials(scene.t, scene.boss, scene.boss, createSampleReputation(scene)),
     ),
-    "credential.wrong_issuer": between(({ t, worker }) =>
-      handIn(t, worker, worker, reputation(worker, worker, { now: t.clock.now() })),
+    "credential.wrong_issuer": betweenAgents(({ t, worker }) =>
+      submitCredentials(
+        t,
+        worker,
+        worker,
+        createReputationCredential(worker, worker, { now: t.clock.now() }),
+      ),
     ),
-    "credential.not_participant": between(async (scene) =>
-      handIn(scene.t, await scene.t.agent(), scene.worker, spoken(scene)),
+    "credential.not_participant": betweenAgents(async (scene) =>
+      submitCredentials(
+        scene.t,
+        await scene.t.createAgent(),
+        scene.worker,
+        createSampleReputation(scene),
+      ),
     ),
-    "credential.id_taken": kept(({ t, boss, worker }) => {
+    "credential.id_taken": withStoredCredential(({ t, boss, worker }) => {
       const about = { task_count: 2 };
-      return handIn(t, boss, worker, reputation(boss, worker, { now: t.clock.now(), about }));
+      return submitCredentials(
+        t,
+        boss,
+        worker,
+        createReputationCredential(boss, worker, { now: t.clock.now(), about }),
+      );
     }),
   },
 
   presentCredentials: {
-    200: kept(({ t, worker }) => t.as(worker, "POST", presentation(worker))),
-    "credential.not_found": between(({ t, worker }) => t.as(worker, "POST", presentation(worker))),
+    200: withStoredCredential(({ t, worker }) => t.as(worker, "POST", presentation(worker))),
+    "credential.not_found": betweenAgents(({ t, worker }) =>
+      t.as(worker, "POST", presentation(worker)),
+    ),
   },
 
   verifyCredential: {
-    200: between((scene) =>
-      scene.t.request("POST", "/api/v1/credentials/verify", { body: spoken(scene) }),
+    200: betweenAgents((scene) =>
+      scene.t.request("POST", "/api/v1/credentials/verify", {
+        body: createSampleReputation(scene),
+      }),
     ),
     "credential.too_large": (t) =>
       t.request("POST", "/api/v1/credentials/verify", { body: { more: tooLarge } }),
   },
 
   revokeCredential: {
-    200: kept(({ t, worker }, credential_id) =>
+    200: withStoredCredential(({ t, worker }, credential_id) =>
       t.as(worker, "POST", revocation(worker), { credential_id, reason: "a mistake" }),
     ),
-    "credential.not_found": between(({ t, worker }) =>
+    "credential.not_found": betweenAgents(({ t, worker }) =>
       t.as(worker, "POST", revocation(worker), { credential_id: "urn:uuid:unknown" }),
     ),
-    "credential.not_participant": kept(async ({ t }, credential_id) => {
-      const other = await t.agent();
+    "credential.not_participant": withStoredCredential(async ({ t }, credential_id) => {
+      const other = await t.createAgent();
       return t.as(other, "POST", revocation(other), { credential_id });
     }),
   },
 
   credentialStatus: {
-    200: kept(({ t }, id) => t.request("GET", status(id))),
+    200: withStoredCredential(({ t }, id) => t.request("GET", status(id))),
     "credential.not_found": (t) => t.request("GET", status("urn:uuid:unknown")),
   },
 };

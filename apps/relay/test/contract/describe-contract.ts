@@ -1,6 +1,6 @@
 import {
   errors,
-  impliedRefusals,
+  listImpliedRefusals,
   operations,
   type Code,
   type Issue,
@@ -12,19 +12,19 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { carrier, type Carrier } from "../carrier.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 import { contract } from "./contract.ts";
-import { implied, openStage, type Stage } from "./implied.ts";
+import { impliedRefusalCases, openImpliedRelays, type ImpliedRelays } from "./implied.ts";
 import type { Case } from "./outcome.ts";
 
-export const names = Object.keys(operations) as OperationName[];
+export const operationNames = Object.keys(operations) as OperationName[];
 
-export const casesOf = (name: OperationName): Readonly<Record<string, Case>> => contract[name];
+export const getCases = (name: OperationName): Readonly<Record<string, Case>> => contract[name];
 
 /** A case for each success that a row declares; requests go by `carry` if there is one. */
 export function describeSuccesses(carry?: Carrier): void {
   describe("every declared success is brought about:", () => {
     const relay = relayForEach();
-    test.each(rowsOf(({ ok }) => Object.keys(ok)))("%s answers %s", async (name, status) => {
-      const reply = await carrier.run(carry, () => casesOf(name)[status]!(relay()));
+    test.each(listOutcomes(({ ok }) => Object.keys(ok)))("%s answers %s", async (name, status) => {
+      const reply = await carrier.run(carry, () => getCases(name)[status]!(relay()));
       expect(reply).toMatchObject({ status: Number(status) });
       const { ok }: Operation = operations[name];
       const body = reply.text === "" ? undefined : reply.body;
@@ -37,29 +37,32 @@ export function describeSuccesses(carry?: Carrier): void {
 export function describeRefusals(carry?: Carrier): void {
   describe("every declared refusal is brought about:", () => {
     const relay = relayForEach();
-    test.each(rowsOf(({ refusals }) => refusals))("%s refuses with %s", async (name, code) => {
-      expectRefusal(await carrier.run(carry, () => casesOf(name)[code]!(relay())), code);
-    });
+    test.each(listOutcomes(({ refusals }) => refusals))(
+      "%s refuses with %s",
+      async (name, code) => {
+        expectRefusal(await carrier.run(carry, () => getCases(name)[code]!(relay())), code);
+      },
+    );
   });
 }
 
 /** A case for each refusal that a row implies without naming it. */
 export function describeImplied(carry?: Carrier): void {
   describe("every implied refusal is brought about:", () => {
-    let stage: Stage;
+    let stage: ImpliedRelays;
     beforeAll(async () => {
-      stage = await openStage();
+      stage = await openImpliedRelays();
     });
     afterAll(() => stage.close());
 
-    test.each(rowsOf(impliedRefusals))("%s refuses with %s", async (name, code) => {
-      expectRefusal(await carrier.run(carry, () => implied[code]!(stage, name)), code);
+    test.each(listOutcomes(listImpliedRefusals))("%s refuses with %s", async (name, code) => {
+      expectRefusal(await carrier.run(carry, () => impliedRefusalCases[code]!(stage, name)), code);
     });
   });
 }
 
-function rowsOf<T>(outcomesOf: (row: Operation) => readonly T[]): [OperationName, T][] {
-  return names.flatMap((name) =>
+function listOutcomes<T>(outcomesOf: (row: Operation) => readonly T[]): [OperationName, T][] {
+  return operationNames.flatMap((name) =>
     outcomesOf(operations[name]).map((outcome): [OperationName, T] => [name, outcome]),
   );
 }

@@ -1,29 +1,29 @@
-import { manualClock } from "@agent/testkit";
-import { fakePeer, type FakePeer } from "../fake-peer.ts";
-import { answering, type Asked } from "../listening-peer.ts";
-import { startSite, until } from "../network.ts";
+import { createManualClock } from "@agent/testkit";
+import { createFakePeer, type FakePeer } from "../fake-peer.ts";
+import { startListeningPeer, type ReceivedRequest } from "../listening-peer.ts";
+import { startSite, waitUntil } from "../network.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
-import { federated, forwardedAway } from "./federation.ts";
-import { configured, type Case, type Contract } from "./outcome.ts";
+import { federated, forwardTaskToPeer } from "./federation.ts";
+import { withEnv, type Case, type Contract } from "./outcome.ts";
 
 const path = "/api/v1/admin/federation";
-const unknownRelay = "019b7d21-53eb-7ccd-926c-3badff397111";
+const UNKNOWN_RELAY_ID = "019b7d21-53eb-7ccd-926c-3badff397111";
 
-const on = (run: Case, env: Record<string, string> = {}) =>
-  configured({ ...federated, ...env }, run);
+const whenFederated = (run: Case, env: Record<string, string> = {}) =>
+  withEnv({ ...federated, ...env }, run);
 
-const add = (t: TestRelay, endpoint_url: string) =>
-  t.asMaster("POST", `${path}/peers`, { endpoint_url });
+const addPeer = (t: TestRelay, endpoint_url: string) =>
+  t.asOperator("POST", `${path}/peers`, { endpoint_url });
 
 /** Adding a relay that answers each step as it is told. */
-const adding = (
-  reply: (asked: Asked, peer: FakePeer, t: TestRelay) => unknown,
+const addPeerAnswering = (
+  reply: (asked: ReceivedRequest, peer: FakePeer, t: TestRelay) => unknown,
   env: Record<string, string> = {},
 ) =>
-  on(async (t) => {
-    const peer = fakePeer(t);
-    const listening = await answering((asked) => reply(asked, peer, t));
-    const added = await add(t, listening.url);
+  whenFederated(async (t) => {
+    const peer = createFakePeer(t);
+    const listening = await startListeningPeer((asked) => reply(asked, peer, t));
+    const added = await addPeer(t, listening.url);
     await listening.close();
     return added;
   }, env);
@@ -35,12 +35,12 @@ const identity = ({ relayId, publicKey }: FakePeer) => ({
 });
 
 /** With a settlement that the peer never confirmed, and which it cannot be asked about. */
-const withHeld = (run: (t: TestRelay, settlementId: string) => Promise<Reply>) =>
-  on(
+const withFailedSettlement = (run: (t: TestRelay, settlementId: string) => Promise<Reply>) =>
+  whenFederated(
     async (t) => {
-      const away = await forwardedAway(t);
-      await away.peer.post("/federation/v1/task/result", away.peer.resultOf(away.receipt));
-      const reply = await run(t, await untilHeld(t));
+      const away = await forwardTaskToPeer(t);
+      await away.peer.post("/federation/v1/task/result", away.peer.createResult(away.receipt));
+      const reply = await run(t, await waitForFailedSettlement(t));
       await away.listening.close();
       return reply;
     },
@@ -48,11 +48,11 @@ const withHeld = (run: (t: TestRelay, settlementId: string) => Promise<Reply>) =
   );
 
 /** Lets time pass until the only settlement has failed and waits for the operator. */
-export function untilHeld(t: TestRelay): Promise<string> {
-  return until(async () => {
+export function waitForFailedSettlement(t: TestRelay): Promise<string> {
+  return waitUntil(async () => {
     await t.clock.advance(1_000);
     await t.relay.tick();
-    const { body } = await t.asMaster("GET", `${path}/outbox?state=failed`);
+    const { body } = await t.asOperator("GET", `${path}/outbox?state=failed`);
     const [first] = body["settlements"] as { settlement_id: string }[];
     return first?.settlement_id;
   }, "the settlement is held");
@@ -61,7 +61,7 @@ export function untilHeld(t: TestRelay): Promise<string> {
 const request =
   (method: string, under: string, body?: unknown): Case =>
   (t) =>
-    t.asMaster(method, `${path}${under}`, body);
+    t.asOperator(method, `${path}${under}`, body);
 
 const payment = { amount: 1, direction: "received", reference: "wire 1" };
 const reason = { reason: "lost" };
@@ -78,120 +78,141 @@ export const federationAdminContract: Contract<
   | "giveUpOutbox"
 > = {
   addPeer: {
-    200: on((t) => addSite(t)),
+    200: whenFederated((t) => addSite(t)),
     "federation.disabled": request("POST", "/peers", { endpoint_url: "http://127.0.0.1:1" }),
-    "peer.own_identity": adding((_, peer, t) => ({ ...identity(peer), agent_id: t.relay.relayId })),
-    "peer.blocked": adding((_, peer) => ({ ...identity(peer), agent_id: unknownRelay }), {
-      AGENT_FEDERATION_BLOCKED_PEERS: unknownRelay,
+    "peer.own_identity": addPeerAnswering((_, peer, t) => ({
+      ...identity(peer),
+      agent_id: t.relay.relayId,
+    })),
+    "peer.blocked": addPeerAnswering(
+      (_, peer) => ({ ...identity(peer), agent_id: UNKNOWN_RELAY_ID }),
+      {
+        AGENT_FEDERATION_BLOCKED_PEERS: UNKNOWN_RELAY_ID,
+      },
+    ),
+    "peer.not_allowed": addPeerAnswering((_, peer) => identity(peer), {
+      AGENT_FEDERATION_ALLOWED_PEERS: UNKNOWN_RELAY_ID,
     }),
-    "peer.not_allowed": adding((_, peer) => identity(peer), {
-      AGENT_FEDERATION_ALLOWED_PEERS: unknownRelay,
+    "peer.exists": whenFederated(async (t) =>
+      addPeerWith(t, identity(await createFakePeer(t).completeHandshake())),
+    ),
+    "peer.key_changed": whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
+      return addPeerWith(t, { ...identity(createFakePeer(t)), agent_id: relayId });
     }),
-    "peer.exists": on(async (t) => addAs(t, identity(await fakePeer(t).befriend()))),
-    "peer.key_changed": on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
-      return addAs(t, { ...identity(fakePeer(t)), agent_id: relayId });
-    }),
-    "peer.limit_reached": adding((_, peer) => identity(peer), {
+    "peer.limit_reached": addPeerAnswering((_, peer) => identity(peer), {
       AGENT_FEDERATION_MAX_PEERS: "0",
     }),
-    "peer.identity_mismatch": adding(({ path: asked }, peer, t) =>
-      asked.endsWith("/identity") ? identity(peer) : proposalAnswer(fakePeer(t)),
+    "peer.identity_mismatch": addPeerAnswering(({ path: asked }, peer, t) =>
+      asked.endsWith("/identity") ? identity(peer) : proposalAnswer(createFakePeer(t)),
     ),
-    "peer.challenge_invalid": adding(({ path: asked }, peer) =>
+    "peer.challenge_invalid": addPeerAnswering(({ path: asked }, peer) =>
       asked.endsWith("/identity") ? identity(peer) : proposalAnswer(peer),
     ),
-    "peer.unreachable": on((t) => add(t, "http://127.0.0.1:1")),
-    "peer.refused": on((t) => addSite(t, { AGENT_FEDERATION_MAX_PEERS: "0" })),
+    "peer.unreachable": whenFederated((t) => addPeer(t, "http://127.0.0.1:1")),
+    "peer.refused": whenFederated((t) => addSite(t, { AGENT_FEDERATION_MAX_PEERS: "0" })),
   },
 
   listFederationPeers: {
-    200: on(async (t) => {
-      await fakePeer(t).befriend();
-      await fakePeer(t).propose();
-      return t.asMaster("GET", `${path}/peers`);
+    200: whenFederated(async (t) => {
+      await createFakePeer(t).completeHandshake();
+      await createFakePeer(t).propose();
+      return t.asOperator("GET", `${path}/peers`);
     }),
     "federation.disabled": request("GET", "/peers"),
   },
 
   setPeerCredit: {
-    200: on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
-      return t.asMaster("PUT", `${path}/peers/${relayId}`, { credit_limit: 5 });
+    200: whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
+      return t.asOperator("PUT", `${path}/peers/${relayId}`, { credit_limit: 5 });
     }),
-    "federation.disabled": request("PUT", `/peers/${unknownRelay}`, { credit_limit: 5 }),
-    "peer.not_found": on(request("PUT", `/peers/${unknownRelay}`, { credit_limit: 5 })),
+    "federation.disabled": request("PUT", `/peers/${UNKNOWN_RELAY_ID}`, { credit_limit: 5 }),
+    "peer.not_found": whenFederated(
+      request("PUT", `/peers/${UNKNOWN_RELAY_ID}`, { credit_limit: 5 }),
+    ),
   },
 
   removePeer: {
-    200: on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
-      return t.asMaster("DELETE", `${path}/peers/${relayId}`);
+    200: whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
+      return t.asOperator("DELETE", `${path}/peers/${relayId}`);
     }),
-    "federation.disabled": request("DELETE", `/peers/${unknownRelay}`),
-    "peer.not_found": on(request("DELETE", `/peers/${unknownRelay}`)),
+    "federation.disabled": request("DELETE", `/peers/${UNKNOWN_RELAY_ID}`),
+    "peer.not_found": whenFederated(request("DELETE", `/peers/${UNKNOWN_RELAY_ID}`)),
   },
 
   clearPeerDefaults: {
-    200: on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
-      return t.asMaster("POST", `${path}/peers/${relayId}/clear-defaults`, reason);
+    200: whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
+      return t.asOperator("POST", `${path}/peers/${relayId}/clear-defaults`, reason);
     }),
-    "federation.disabled": request("POST", `/peers/${unknownRelay}/clear-defaults`, reason),
-    "peer.not_found": on(request("POST", `/peers/${unknownRelay}/clear-defaults`, reason)),
+    "federation.disabled": request("POST", `/peers/${UNKNOWN_RELAY_ID}/clear-defaults`, reason),
+    "peer.not_found": whenFederated(
+      request("POST", `/peers/${UNKNOWN_RELAY_ID}/clear-defaults`, reason),
+    ),
   },
 
   settlePeer: {
-    200: on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
-      return t.asMaster("POST", `${path}/peers/${relayId}/settle`, payment);
+    200: whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
+      return t.asOperator("POST", `${path}/peers/${relayId}/settle`, payment);
     }),
-    "federation.disabled": request("POST", `/peers/${unknownRelay}/settle`, payment),
-    "peer.not_found": on(request("POST", `/peers/${unknownRelay}/settle`, payment)),
-    "clearing.limit_exceeded": on(async (t) => {
-      const { relayId } = await fakePeer(t).befriend();
+    "federation.disabled": request("POST", `/peers/${UNKNOWN_RELAY_ID}/settle`, payment),
+    "peer.not_found": whenFederated(request("POST", `/peers/${UNKNOWN_RELAY_ID}/settle`, payment)),
+    "clearing.limit_exceeded": whenFederated(async (t) => {
+      const { relayId } = await createFakePeer(t).completeHandshake();
       const sent = { ...payment, amount: 1_000.000001, direction: "sent" };
-      return t.asMaster("POST", `${path}/peers/${relayId}/settle`, sent);
+      return t.asOperator("POST", `${path}/peers/${relayId}/settle`, sent);
     }),
   },
 
   listOutbox: {
-    200: withHeld(request("GET", "/outbox")),
+    200: withFailedSettlement(request("GET", "/outbox")),
     "federation.disabled": request("GET", "/outbox"),
-    "request.invalid": on(request("GET", "/outbox?cursor=%20")),
+    "request.invalid": whenFederated(request("GET", "/outbox?cursor=%20")),
   },
 
   retryOutbox: {
-    200: withHeld((t, id) => t.asMaster("POST", `${path}/outbox/${id}/retry`)),
-    "federation.disabled": request("POST", `/outbox/${unknownRelay}/retry`),
-    "outbox.not_found": on(request("POST", `/outbox/${unknownRelay}/retry`)),
-    "outbox.not_open": withHeld(async (t, id) => {
-      await t.asMaster("POST", `${path}/outbox/${id}/give-up`, reason);
-      return t.asMaster("POST", `${path}/outbox/${id}/retry`);
+    200: withFailedSettlement((t, id) => t.asOperator("POST", `${path}/outbox/${id}/retry`)),
+    "federation.disabled": request("POST", `/outbox/${UNKNOWN_RELAY_ID}/retry`),
+    "outbox.not_found": whenFederated(request("POST", `/outbox/${UNKNOWN_RELAY_ID}/retry`)),
+    "outbox.not_open": withFailedSettlement(async (t, id) => {
+      await t.asOperator("POST", `${path}/outbox/${id}/give-up`, reason);
+      return t.asOperator("POST", `${path}/outbox/${id}/retry`);
     }),
   },
 
   giveUpOutbox: {
-    200: withHeld((t, id) => t.asMaster("POST", `${path}/outbox/${id}/give-up`, reason)),
-    "federation.disabled": request("POST", `/outbox/${unknownRelay}/give-up`, reason),
-    "outbox.not_found": on(request("POST", `/outbox/${unknownRelay}/give-up`, reason)),
-    "outbox.not_open": withHeld(async (t, id) => {
-      await t.asMaster("POST", `${path}/outbox/${id}/give-up`, reason);
-      return t.asMaster("POST", `${path}/outbox/${id}/give-up`, reason);
+    200: withFailedSettlement((t, id) =>
+      t.asOperator("POST", `${path}/outbox/${id}/give-up`, reason),
+    ),
+    "federation.disabled": request("POST", `/outbox/${UNKNOWN_RELAY_ID}/give-up`, reason),
+    "outbox.not_found": whenFederated(
+      request("POST", `/outbox/${UNKNOWN_RELAY_ID}/give-up`, reason),
+    ),
+    "outbox.not_open": withFailedSettlement(async (t, id) => {
+      await t.asOperator("POST", `${path}/outbox/${id}/give-up`, reason);
+      return t.asOperator("POST", `${path}/outbox/${id}/give-up`, reason);
     }),
   },
 };
 
 async function addSite(t: TestRelay, env: Record<string, string> = {}): Promise<Reply> {
-  const site = await startSite({ name: "beta", clock: manualClock(t.clock.now()), seed: 9, env });
-  const added = await add(t, site.url);
+  const site = await startSite({
+    name: "beta",
+    clock: createManualClock(t.clock.now()),
+    seed: 9,
+    env,
+  });
+  const added = await addPeer(t, site.url);
   await site.close();
   return added;
 }
 
-async function addAs(t: TestRelay, told: object): Promise<Reply> {
-  const listening = await answering(() => told);
-  const added = await add(t, listening.url);
+async function addPeerWith(t: TestRelay, told: object): Promise<Reply> {
+  const listening = await startListeningPeer(() => told);
+  const added = await addPeer(t, listening.url);
   await listening.close();
   return added;
 }
@@ -199,5 +220,5 @@ async function addAs(t: TestRelay, told: object): Promise<Reply> {
 /** An answer to a proposal whose challenge answers another nonce. */
 function proposalAnswer(peer: FakePeer) {
   const nonce = "0".repeat(64);
-  return { ...peer.introduction(), nonce_b: nonce, challenge: peer.answer(nonce) };
+  return { ...peer.selfDescription(), nonce_b: nonce, challenge: peer.signChallenge(nonce) };
 }

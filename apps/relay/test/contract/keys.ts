@@ -1,7 +1,7 @@
-import { revocationOf } from "../edited-relay.ts";
+import { createRevocationSql } from "../edited-relay.ts";
 import { bootstrapWithProof } from "../key-proof.ts";
-import { doors, rotationOf } from "../rotation.ts";
-import { edited, type Contract } from "./outcome.ts";
+import { rotationRoutes, createRotation } from "../rotation.ts";
+import { withEditedDatabase, type Contract } from "./outcome.ts";
 
 const path = (agentId: string) => `/api/v1/agents/${agentId}`;
 
@@ -11,34 +11,35 @@ const weakKey = "00".repeat(32);
 export const keysContract: Contract<"rotateKey" | "getSuccession"> = {
   rotateKey: {
     200: async (t) => {
-      const agent = await t.agent();
-      return doors["rotate-key"](t, agent, rotationOf(t, agent));
+      const agent = await t.createAgent();
+      return rotationRoutes["rotate-key"](t, agent, createRotation(t, agent));
     },
     "agent.not_found": (t) => {
-      const agent = t.stranger();
-      return doors["rotate-key by the operator"](t, agent, rotationOf(t, agent));
+      const agent = t.createUnknownAgent();
+      return rotationRoutes["rotate-key by the operator"](t, agent, createRotation(t, agent));
     },
     "agent.key_unacceptable": async (t) => {
-      const agent = await t.agent();
+      const agent = await t.createAgent();
       const succession = { new_public_key: weakKey };
       return t.as(agent, "POST", `${path(agent.agentId)}/rotate-key`, { succession });
     },
     "agent.succession_invalid": async (t) => {
-      const agent = await t.agent();
+      const agent = await t.createAgent();
       return t.as(agent, "POST", `${path(agent.agentId)}/rotate-key`, { succession: {} });
     },
     "agent.key_in_use": async (t) => {
-      const [agent, other] = [await t.agent(), t.stranger()];
+      const [agent, other] = [await t.createAgent(), t.createUnknownAgent()];
       await bootstrapWithProof(t, other);
-      return doors["rotate-key"](t, agent, rotationOf(t, agent, { to: other }));
+      return rotationRoutes["rotate-key"](t, agent, createRotation(t, agent, { to: other }));
     },
-    "agent.revoked": edited(revocationOf, (t, agent) =>
-      doors["rotate-key by the operator"](t, agent, rotationOf(t, agent)),
+    "agent.revoked": withEditedDatabase(createRevocationSql, (t, agent) =>
+      rotationRoutes["rotate-key by the operator"](t, agent, createRotation(t, agent)),
     ),
   },
 
   getSuccession: {
-    200: async (t) => t.request("GET", `${path((await t.agent()).agentId)}/succession`),
-    "agent.not_found": (t) => t.request("GET", `${path(t.stranger().agentId)}/succession`),
+    200: async (t) => t.request("GET", `${path((await t.createAgent()).agentId)}/succession`),
+    "agent.not_found": (t) =>
+      t.request("GET", `${path(t.createUnknownAgent().agentId)}/succession`),
   },
 };

@@ -1,6 +1,6 @@
 import type { TestAgent } from "@agent/testkit";
 import type { Operation, OperationName, Operations } from "@agent/wire";
-import { openEdited } from "../edited-relay.ts";
+import { openEditedRelay } from "../edited-relay.ts";
 import { startTestRelay, type Reply, type TestRelay } from "../test-relay.ts";
 
 /** What an operation's row declares: a status of success, or the code of a refusal. */
@@ -15,7 +15,7 @@ export type Contract<N extends OperationName> = {
 };
 
 /** A case on a relay with a configuration of its own. */
-export function configured(env: Record<string, string>, run: Case): Case {
+export function withEnv(env: Record<string, string>, run: Case): Case {
   return async () => {
     const t = await startTestRelay(env);
     try {
@@ -27,13 +27,13 @@ export function configured(env: Record<string, string>, run: Case): Case {
 }
 
 /** A case in a state that no operation leads to, or none within reason. */
-export function edited(
+export function withEditedDatabase(
   sqlFor: (agent: TestAgent) => string,
   run: (t: TestRelay, agent: TestAgent) => Promise<Reply>,
   env: Record<string, string> = {},
 ): Case {
   return async () => {
-    const state = await openEdited(sqlFor, env);
+    const state = await openEditedRelay(sqlFor, env);
     try {
       return await run(state.t, state.agent);
     } finally {

@@ -3,7 +3,7 @@ import type { Carrier } from "../carrier.ts";
 import { startValidatingProxy, type ValidatingProxy } from "../validating-proxy.ts";
 
 /** One validating proxy for the tests of a file. */
-export function proxied(): Carrier {
+export function createProxyCarrier(): Carrier {
   let proxy: ValidatingProxy;
   beforeAll(async () => {
     proxy = await startValidatingProxy();

@@ -1,20 +1,20 @@
-import { receiptOf } from "@agent/testkit";
-import { buyer, delegate, seller } from "../market.ts";
+import { createReceipt } from "@agent/testkit";
+import { createBuyer, submitAcceptedTask, createSeller } from "../market.ts";
 import type { Reply, TestRelay } from "../test-relay.ts";
 import type { Contract } from "./outcome.ts";
 
 /** As the worker, once its receipt is in the archive. */
 const delivered = (what: (taskId: string) => string) => async (t: TestRelay) => {
-  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-  const task = await delegate(t, boss, worker);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+  const task = await submitAcceptedTask(t, boss, worker);
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
   return t.as(worker, "GET", `/api/v1/agents/${worker.agentId}/receipts${what(task.task_id)}`);
 };
 
 const empty =
   (what: string) =>
   async (t: TestRelay): Promise<Reply> => {
-    const agent = await t.agent();
+    const agent = await t.createAgent();
     return t.as(agent, "GET", `/api/v1/agents/${agent.agentId}/receipts${what}`);
   };
 

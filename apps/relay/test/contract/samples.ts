@@ -1,10 +1,10 @@
 import { operations, type OperationName } from "@agent/wire";
 
 /** An id that no relay has given to anybody. */
-export const unknownId = "019b7d21-53eb-7ccd-926c-3badff397897";
+export const UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397897";
 
 /** Of an agent that has to stay unknown, for what would end it. */
-const nobodyId = "019b7d21-53eb-7ccd-926c-3badff397898";
+const OTHER_UNKNOWN_ID = "019b7d21-53eb-7ccd-926c-3badff397898";
 
 interface Sample {
   readonly agentId?: string;
@@ -14,7 +14,7 @@ interface Sample {
 
 const credential = {
   "@context": ["https://www.w3.org/ns/credentials/v2"],
-  id: `urn:uuid:${unknownId}`,
+  id: `urn:uuid:${UNKNOWN_ID}`,
   type: ["VerifiableCredential", "AgentReputationCredential"],
   issuer: "did:key:z6Mk",
   validFrom: "2026-01-01T00:00:00Z",
@@ -30,19 +30,19 @@ const credential = {
 };
 
 const relay = {
-  relay_id: unknownId,
+  relay_id: UNKNOWN_ID,
   public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
   endpoint_url: "http://127.0.0.1:1",
   display_name: "beta",
 };
 const signature = "A".repeat(86);
-const notice = { relay_id: unknownId, timestamp: 1, signature };
-const forwarded = { task_id: unknownId, origin_relay: unknownId };
+const notice = { relay_id: UNKNOWN_ID, timestamp: 1, signature };
+const forwarded = { task_id: UNKNOWN_ID, origin_relay: UNKNOWN_ID };
 
 const federationSamples = {
   relayIdentity: {},
   proposePeer: { body: { ...relay, nonce_a: "0".repeat(64) } },
-  confirmPeer: { body: { relay_id: unknownId, challenge_response: signature } },
+  confirmPeer: { body: { relay_id: UNKNOWN_ID, challenge_response: signature } },
   peerHeartbeat: { body: { ...notice, agent_count: 1 } },
   removeSelf: { body: notice },
   listPeers: {},
@@ -52,28 +52,28 @@ const federationSamples = {
       hop_count: 0,
       max_hops: 3,
       visited: [],
-      query_id: unknownId,
-      origin_relay: unknownId,
+      query_id: UNKNOWN_ID,
+      origin_relay: UNKNOWN_ID,
     },
   },
   forwardTask: {
     body: {
       ...forwarded,
-      target_agent: unknownId,
+      target_agent: UNKNOWN_ID,
       task_payload: { prompt: "work" },
       budget: { amount: 1, currency: "USD" },
       signature,
     },
   },
-  cancelForwardedTask: { body: { task_id: unknownId, origin_relay: relay.relay_id } },
+  cancelForwardedTask: { body: { task_id: UNKNOWN_ID, origin_relay: relay.relay_id } },
   returnResult: {
     body: { ...forwarded, receipt: {}, public_key: relay.public_key, attestation: {} },
   },
   forwardSettlement: {
     body: {
       ...forwarded,
-      settlement_id: unknownId,
-      agent_id: unknownId,
+      settlement_id: UNKNOWN_ID,
+      agent_id: UNKNOWN_ID,
       receipt_hash: "0".repeat(64),
       gross_amount: 1,
       fee_rate: 0.05,
@@ -108,7 +108,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   reconcile: {},
   bootstrap: {
     body: {
-      agent_id: unknownId,
+      agent_id: UNKNOWN_ID,
       public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
       succession: {},
       proof: { timestamp: 1, signature: "A" },
@@ -116,7 +116,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   },
   registerAgent: {
     body: {
-      agent_id: unknownId,
+      agent_id: UNKNOWN_ID,
       endpoint_url: "http://127.0.0.1:1/mcp",
       capabilities: ["summarise"],
       metadata: { name: "worker", description: "does work" },
@@ -125,7 +125,7 @@ export const samples: { readonly [N in OperationName]: Sample } = {
       succession: {},
     },
   },
-  heartbeat: { body: { agent_id: unknownId } },
+  heartbeat: { body: { agent_id: UNKNOWN_ID } },
   discover: { query: "capability=summarise&q=work&limit=10" },
   getAgent: {},
   deregisterAgent: {},
@@ -143,12 +143,12 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   relayCard: {},
   agentCard: {},
   callAgent: {
-    body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: unknownId } },
+    body: { jsonrpc: "2.0", id: 1, method: "GetTask", params: { id: UNKNOWN_ID } },
   },
   submitTask: {
     body: {
       prompt: "work",
-      submitted_by: unknownId,
+      submitted_by: UNKNOWN_ID,
       required_capabilities: ["summarise"],
       wall_clock_ms: 1_000,
       step_id: "step-1",
@@ -169,10 +169,10 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   releaseClaim: {},
   postResult: {
     body: {
-      task_id: unknownId,
-      relay_task_id: unknownId,
-      agent_id: unknownId,
-      device_id: unknownId,
+      task_id: UNKNOWN_ID,
+      relay_task_id: UNKNOWN_ID,
+      agent_id: UNKNOWN_ID,
+      device_id: UNKNOWN_ID,
       public_key: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
       submitted_at: 1,
       completed_at: 2,
@@ -213,9 +213,9 @@ export const samples: { readonly [N in OperationName]: Sample } = {
   getVisibility: {},
   listDevices: { query: "limit=10" },
   revokeDevice: {},
-  revokeAgent: { agentId: nobodyId, body: { reason: "lost" } },
+  revokeAgent: { agentId: OTHER_UNKNOWN_ID, body: { reason: "lost" } },
   revokeTokens: { body: { jtis: ["019b7d21-53eb-7ccd-926c-3badff397899"] } },
-  initiatePairing: { body: { agent_id: unknownId } },
+  initiatePairing: { body: { agent_id: UNKNOWN_ID } },
   claimPairing: {
     body: {
       pairing_code: "ABC234",
@@ -232,13 +232,13 @@ export const samples: { readonly [N in OperationName]: Sample } = {
       tool_name: "pay",
       args_hash: "00".repeat(32),
       quorum_required: 1,
-      quorum_approvers: [unknownId],
+      quorum_approvers: [UNKNOWN_ID],
     },
   },
   listApprovals: { query: "status=pending&as=approver&limit=10" },
   getApproval: {},
   voteOnApproval: {
-    body: { approver_id: unknownId, decision: "approve", signature: "A".repeat(86) },
+    body: { approver_id: UNKNOWN_ID, decision: "approve", signature: "A".repeat(86) },
   },
   useApproval: { body: { tool_name: "pay", args_hash: "00".repeat(32) } },
   rotateKey: { body: { succession: {} } },
@@ -255,12 +255,12 @@ export const samples: { readonly [N in OperationName]: Sample } = {
     body: { audience: "did:key:z6Mk", challenge: "c-1" },
   },
   verifyCredential: { body: credential },
-  revokeCredential: { body: { credential_id: `urn:uuid:${unknownId}`, reason: "a mistake" } },
+  revokeCredential: { body: { credential_id: `urn:uuid:${UNKNOWN_ID}`, reason: "a mistake" } },
   credentialStatus: {},
   storeLedger: {
     body: {
       spec: "agent/execution-ledger@1.0",
-      agent_id: unknownId,
+      agent_id: UNKNOWN_ID,
       goal_id: "goal-1",
       plan_id: "plan-1",
       started_at: 1,
@@ -331,8 +331,11 @@ export const samples: { readonly [N in OperationName]: Sample } = {
 };
 
 /** The operation's path with its parameters filled in and its sample's query. */
-export function pathOf(name: OperationName, agentId = samples[name].agentId ?? unknownId): string {
-  const path = operations[name].path.replace(":agentId", agentId).replaceAll(/:\w+/g, unknownId);
+export function buildPath(
+  name: OperationName,
+  agentId = samples[name].agentId ?? UNKNOWN_ID,
+): string {
+  const path = operations[name].path.replace(":agentId", agentId).replaceAll(/:\w+/g, UNKNOWN_ID);
   const { query } = samples[name];
   return query === undefined ? path : `${path}?${query}`;
 }

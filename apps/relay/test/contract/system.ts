@@ -21,9 +21,9 @@ export const systemContract: Contract<
       return t.request("GET", "/health/ready");
     },
   },
-  metrics: { 200: (t) => t.asMaster("GET", "/metrics") },
+  metrics: { 200: (t) => t.asOperator("GET", "/metrics") },
   docs: { 200: (t) => t.request("GET", "/docs") },
   relayInfo: { 200: (t) => t.request("GET", "/.well-known/agent-relay.json") },
   openApi: { 200: (t) => t.request("GET", "/openapi.json") },
-  reconcile: { 200: (t) => t.asMaster("GET", "/api/v1/admin/reconciliation") },
+  reconcile: { 200: (t) => t.asOperator("GET", "/api/v1/admin/reconciliation") },
 };

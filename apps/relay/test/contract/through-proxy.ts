@@ -1,7 +1,7 @@
 import { describeImplied, describeRefusals, describeSuccesses } from "./describe-contract.ts";
-import { proxied } from "./proxied.ts";
+import { createProxyCarrier } from "./proxied.ts";
 
-const carry = proxied();
+const carry = createProxyCarrier();
 describeSuccesses(carry);
 describeRefusals(carry);
 describeImplied(carry);

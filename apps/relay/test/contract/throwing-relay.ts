@@ -1,10 +1,10 @@
 import { operations, type OperationName } from "@agent/wire";
 import { Hono } from "hono";
 import { createLog } from "../../src/http/log.ts";
-import { mount, type Handlers } from "../../src/http/mount.ts";
+import { mountOperations, type Handlers } from "../../src/http/mount.ts";
 import { createRateLimiter } from "../../src/http/rate-limit.ts";
-import { master } from "../../src/identity/caller.ts";
-import { send, type Reply, type RequestOptions } from "../test-relay.ts";
+import { operatorCaller } from "../../src/identity/caller.ts";
+import { sendRequest, type Reply, type RequestOptions } from "../test-relay.ts";
 
 /** The operation table with a fault in every handler: what is tested is how the mount answers. */
 export function throwingRelay(error: Error) {
@@ -12,30 +12,30 @@ export function throwingRelay(error: Error) {
   const write = (line: string) => void lines.push(line);
   const now = () => 1_760_000_000_000;
   const app = new Hono();
-  mount(app, {
+  mountOperations(app, {
     handlers: Object.fromEntries(
       (Object.keys(operations) as OperationName[]).map((name) => [
         name,
         () => Promise.reject(error),
       ]),
     ) as unknown as Handlers,
-    authenticate: async () => ({ ok: true, caller: master }),
+    authenticate: async () => ({ ok: true, caller: operatorCaller }),
     limiter: createRateLimiter({ scale: 0, now, maxEntries: 1 }),
-    idempotency: { once: (_, run) => run(async () => {}) as never },
+    idempotency: { runOnce: (_, run) => run(async () => {}) as never },
     spendToken: async () => undefined,
     clientIp: () => "127.0.0.1",
     corsOrigins: "*",
     runtime: { now, randomBytes: (length) => new Uint8Array(length) },
     elapsed: now,
     log: createLog({ level: "debug", write: { stdout: write, stderr: write }, now }),
-    served: () => {},
-    draining: () => false,
-    frozen: () => false,
-    isOff: () => false,
+    recordRequest: () => {},
+    isDraining: () => false,
+    isFrozen: () => false,
+    isPathDisabled: () => false,
   });
   return {
     lines,
     request: (method: string, path: string, options?: RequestOptions): Promise<Reply> =>
-      send(app.fetch, method, path, options),
+      sendRequest(app.fetch, method, path, options),
   };
 }

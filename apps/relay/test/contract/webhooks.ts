@@ -5,11 +5,11 @@ import type { Contract } from "./outcome.ts";
 const path = (agentId: string, rest = "") => `/api/v1/agents/${agentId}/webhooks${rest}`;
 
 const create = (t: TestRelay, agentId: string, url = "http://127.0.0.1:1/x"): Promise<Reply> =>
-  t.asMaster("POST", path(agentId), { url, events: ["task.completed"] });
+  t.asOperator("POST", path(agentId), { url, events: ["task.completed"] });
 
 /** A webhook that is there, and the path below it. */
 async function made(t: TestRelay): Promise<string> {
-  const { agentId } = t.stranger();
+  const { agentId } = t.createUnknownAgent();
   const { body } = await create(t, agentId);
   return path(agentId, `/${String(body["webhook_id"])}`);
 }
@@ -18,21 +18,23 @@ export const webhooksContract: Contract<
   "createWebhook" | "listWebhooks" | "deleteWebhook" | "testWebhook"
 > = {
   createWebhook: {
-    201: (t) => create(t, t.stranger().agentId),
-    "webhook.url_refused": (t) => create(t, t.stranger().agentId, "ftp://127.0.0.1/x"),
+    201: (t) => create(t, t.createUnknownAgent().agentId),
+    "webhook.url_refused": (t) => create(t, t.createUnknownAgent().agentId, "ftp://127.0.0.1/x"),
     "webhook.too_many": async (t) => {
-      const { agentId } = t.stranger();
+      const { agentId } = t.createUnknownAgent();
       for (let i = 0; i < limits.webhooks; i += 1) await create(t, agentId);
       return create(t, agentId);
     },
   },
-  listWebhooks: { 200: (t) => t.asMaster("GET", path(t.stranger().agentId)) },
+  listWebhooks: { 200: (t) => t.asOperator("GET", path(t.createUnknownAgent().agentId)) },
   deleteWebhook: {
-    200: async (t) => t.asMaster("DELETE", await made(t)),
-    "webhook.not_found": (t) => t.asMaster("DELETE", path(t.stranger().agentId, "/none")),
+    200: async (t) => t.asOperator("DELETE", await made(t)),
+    "webhook.not_found": (t) =>
+      t.asOperator("DELETE", path(t.createUnknownAgent().agentId, "/none")),
   },
   testWebhook: {
-    200: async (t) => t.asMaster("POST", `${await made(t)}/test`),
-    "webhook.not_found": (t) => t.asMaster("POST", path(t.stranger().agentId, "/none/test")),
+    200: async (t) => t.asOperator("POST", `${await made(t)}/test`),
+    "webhook.not_found": (t) =>
+      t.asOperator("POST", path(t.createUnknownAgent().agentId, "/none/test")),
   },
 };

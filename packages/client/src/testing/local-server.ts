@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface Received {
+export interface ReceivedRequest {
   readonly method: string;
   /** Path and query as they came over the wire. */
   readonly url: string;
@@ -19,19 +19,19 @@ export interface Reply {
 
 /** A reply, or what else to do with the connection. */
 export type Handler = (
-  received: Received,
+  received: ReceivedRequest,
   response: ServerResponse,
 ) => Reply | undefined | Promise<Reply | undefined>;
 
 export interface LocalServer extends AsyncDisposable {
   readonly baseUrl: string;
-  readonly received: readonly Received[];
+  readonly received: readonly ReceivedRequest[];
   readonly http: Server;
 }
 
 /** A server on this machine that answers as it is told and remembers what it was asked. */
-export async function localServer(handler: Handler): Promise<LocalServer> {
-  const received: Received[] = [];
+export async function startLocalServer(handler: Handler): Promise<LocalServer> {
+  const received: ReceivedRequest[] = [];
   const http = createServer((request, response) => void answer(request, response));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

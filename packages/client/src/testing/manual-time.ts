@@ -13,10 +13,10 @@ export interface ManualTime extends Pick<Environment, "now" | "schedule"> {
 }
 
 /** A clock that stands still until it is moved. */
-export function manualTime(start: number): ManualTime {
+export function createManualTime(start: number): ManualTime {
   let now = start;
   const timers = new Set<Timer>();
-  const inOrder = () => [...timers].toSorted((a, b) => a.at - b.at);
+  const sortTimers = () => [...timers].toSorted((a, b) => a.at - b.at);
   return {
     now: () => now,
     schedule(ms, task) {
@@ -24,10 +24,10 @@ export function manualTime(start: number): ManualTime {
       timers.add(timer);
       return () => void timers.delete(timer);
     },
-    pending: () => inOrder().map((timer) => timer.at - now),
+    pending: () => sortTimers().map((timer) => timer.at - now),
     advance(ms) {
       const end = now + ms;
-      for (let [next] = inOrder(); next !== undefined && next.at <= end; [next] = inOrder()) {
+      for (let [next] = sortTimers(); next !== undefined && next.at <= end; [next] = sortTimers()) {
         now = next.at;
         timers.delete(next);
         next.task();

@@ -1,16 +1,16 @@
-import { agentIdOfKey, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
+import { deriveAgentId, bytesToHex, generateKeyPair, signSuccession } from "@agent/crypto";
 import { describe, expect, it, test } from "vitest";
 import { alpha, beta, gamma, NOW, worker } from "../../test/parties.ts";
 import { boundSuccessions, judgeKeyProof, SUCCESSION_LIMITS } from "./agent-succession.ts";
-import { judgeClaims } from "./claims.ts";
-import { takeEntries } from "./entries.ts";
+import { resolveClaims } from "./claims.ts";
+import { parseEntries } from "./entries.ts";
 
 const pairs = Array.from({ length: 20 }, (_, at) =>
   generateKeyPair(new Uint8Array(32).fill(at + 1)),
 );
 const keys = pairs.map(({ publicKey }) => bytesToHex(publicKey));
 const [first = "", second = "", third = "", fourth = ""] = keys;
-const id = agentIdOfKey(first);
+const id = deriveAgentId(first);
 
 const step = (from: number, to: number, more: object = {}) => ({
   ...signSuccession({
@@ -36,7 +36,7 @@ interface Teller {
   readonly tells?: boolean;
 }
 const take = (agents: readonly object[], { via = beta.id, tells = true }: Teller = {}) =>
-  takeEntries(
+  parseEntries(
     { agents },
     {
       peer: { relayId: via, trust: 0.5, latencyMs: 1, tellsSuccession: tells },
@@ -63,7 +63,7 @@ describe("D1: an entry of an id of version 8", () => {
     ["a chain in the wrong order", entry(third, chain.toReversed())],
     ["a chain that does not begin at the id's key", entry(third, chain[1])],
     ["a chain with a changed record", entry(second, step(0, 1, { timestamp: 1 }))],
-    ["a chain of another id", entry(second, chain[0], agentIdOfKey(fourth))],
+    ["a chain of another id", entry(second, chain[0], deriveAgentId(fourth))],
     ["a chain with too many records", entry(keys[17]!, long)],
     ["a record of too many characters", entry(second, step(0, 1, { note: "x".repeat(2_048) }))],
     ["a text as chain", entry(second, "record")],
@@ -123,7 +123,7 @@ describe("D1: of the claims of an id of version 8", () => {
   });
 
   it("the end of a chain stands against the key that it has left", () => {
-    const judged = judgeClaims([
+    const judged = resolveClaims([
       claim(beta.id, entry(first)),
       claim(gamma.id, entry(third, chain)),
       claim(worker.id, entry(second, chain[0])),
@@ -133,7 +133,7 @@ describe("D1: of the claims of an id of version 8", () => {
   });
 
   it("one that a chain proves stands against one that nothing proves", () => {
-    const judged = judgeClaims([
+    const judged = resolveClaims([
       claim(beta.id, entry(fourth), { tells: false }),
       claim(gamma.id, entry(second, chain[0])),
     ]);
@@ -143,7 +143,7 @@ describe("D1: of the claims of an id of version 8", () => {
 
   it("two chains that part are a conflict", () => {
     expect(
-      judgeClaims([
+      resolveClaims([
         claim(beta.id, entry(second, step(0, 1))),
         claim(gamma.id, entry(third, step(0, 2))),
       ]),
@@ -152,7 +152,7 @@ describe("D1: of the claims of an id of version 8", () => {
 
   it("an admitted peer's word stands against a stranger's chain, because a stolen key can sign one", () => {
     expect(
-      judgeClaims([
+      resolveClaims([
         claim(beta.id, entry(first), { isAdmitted: true }),
         claim(gamma.id, entry(second, chain[0])),
       ]),

@@ -1,4 +1,4 @@
-import { isIdOfKey, isKeyId, verifyKeyOfId } from "@agent/crypto";
+import { isAgentIdOfKey, isKeyDerivedId, verifyAgentIdKey } from "@agent/crypto";
 import type { RemoteAgent } from "../messages/discovery.ts";
 
 /** How much of agents' successions an answer to a query carries. */
@@ -30,13 +30,13 @@ export interface ProvenEntry {
 /** Judges an entry while `budget` more records may be verified; a chain beyond it proves nothing. */
 export function judgeKeyProof(claim: Claim, budget: number): ProvenEntry {
   const { agent_id, public_key } = claim;
-  if (public_key === null || !isKeyId(agent_id)) return { proof: "none", chain: [] };
-  if (isIdOfKey(agent_id, public_key)) return { proof: "proven", chain: [] };
+  if (public_key === null || !isKeyDerivedId(agent_id)) return { proof: "none", chain: [] };
+  if (isAgentIdOfKey(agent_id, public_key)) return { proof: "proven", chain: [] };
   const chain = recordsOf(claim);
   if (chain.length === 0) return { proof: "unproven", chain };
   if (!isBounded(chain)) return { proof: "refuted", chain };
   if (chain.length > budget) return { proof: "unproven", chain: [] };
-  const proof = verifyKeyOfId(agent_id, public_key, chain).ok ? "proven" : "refuted";
+  const proof = verifyAgentIdKey(agent_id, public_key, chain).ok ? "proven" : "refuted";
   return { proof, chain };
 }
 

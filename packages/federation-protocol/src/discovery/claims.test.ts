@@ -1,8 +1,8 @@
-import { agentIdOfKey } from "@agent/crypto";
+import { deriveAgentId } from "@agent/crypto";
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma, worker } from "../../test/parties.ts";
-import { claimUnder, judgeClaims, type AgentClaim } from "./claims.ts";
-import { takeEntries } from "./entries.ts";
+import { findClaimWithKey, resolveClaims, type AgentClaim } from "./claims.ts";
+import { parseEntries } from "./entries.ts";
 
 /** What a relay tells of the agent; `source` is another one if it only passes the word on. */
 function claim(
@@ -10,7 +10,7 @@ function claim(
   public_key: string | null,
   { admitted = false, source = via, trust = 0.5, id = worker.id, conflict = false } = {},
 ): AgentClaim {
-  const [agent] = takeEntries(
+  const [agent] = parseEntries(
     {
       agents: [
         {
@@ -29,7 +29,7 @@ function claim(
 }
 
 const [one, other] = [worker.publicKey, alpha.publicKey];
-const ownId = agentIdOfKey(one);
+const ownId = deriveAgentId(one);
 
 describe("D1: of the claims of one id", () => {
   it.each<[string, AgentClaim[], string | null, boolean]>([
@@ -85,36 +85,36 @@ describe("D1: of the claims of one id", () => {
     ],
   ])("%s", (_, claims, key, inConflict) => {
     for (const order of [claims, claims.toReversed()]) {
-      const judged = judgeClaims(order);
+      const judged = resolveClaims(order);
       expect(judged?.public_key).toBe(key);
       expect(judged?.id_conflict === true).toBe(inConflict);
     }
   });
 
   it("none are no agent", () => {
-    expect(judgeClaims([])).toBeUndefined();
+    expect(resolveClaims([])).toBeUndefined();
   });
 
   it("at most eight other keys are kept", () => {
     const keys = Array.from({ length: 50 }, (_, at) => (at + 16).toString(16).repeat(32));
-    const judged = judgeClaims(keys.map((key) => claim(beta.id, key)));
+    const judged = resolveClaims(keys.map((key) => claim(beta.id, key)));
     expect(judged?.rivals).toHaveLength(8);
   });
 });
 
 describe("D1: a submission to a claimed id", () => {
-  const conflict = judgeClaims([claim(beta.id, one), claim(gamma.id, other)])!;
-  const agreed = judgeClaims([claim(beta.id, one, { admitted: true }), claim(gamma.id, other)])!;
+  const conflict = resolveClaims([claim(beta.id, one), claim(gamma.id, other)])!;
+  const agreed = resolveClaims([claim(beta.id, one, { admitted: true }), claim(gamma.id, other)])!;
 
   it("that names no key takes neither of two claims in conflict", () => {
-    expect(claimUnder(conflict, undefined)).toBeUndefined();
-    expect(claimUnder(agreed, undefined)?.public_key).toBe(one);
+    expect(findClaimWithKey(conflict, undefined)).toBeUndefined();
+    expect(findClaimWithKey(agreed, undefined)?.public_key).toBe(one);
   });
 
   it("that names a key takes the claim under this key or none", () => {
-    expect(claimUnder(conflict, one)?.via).toBe(beta.id);
-    expect(claimUnder(conflict, other)?.via).toBe(gamma.id);
-    expect(claimUnder(agreed, other)?.via).toBe(gamma.id);
-    expect(claimUnder(conflict, gamma.publicKey)).toBeUndefined();
+    expect(findClaimWithKey(conflict, one)?.via).toBe(beta.id);
+    expect(findClaimWithKey(conflict, other)?.via).toBe(gamma.id);
+    expect(findClaimWithKey(agreed, other)?.via).toBe(gamma.id);
+    expect(findClaimWithKey(conflict, gamma.publicKey)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-import { isIdOfKey } from "@agent/crypto";
+import { isAgentIdOfKey } from "@agent/crypto";
 import { formerKeys } from "./agent-succession.ts";
 import { type KnownAgent, mergeEntries } from "./entries.ts";
 
@@ -29,20 +29,20 @@ export function isOwnClaim({ agent }: AgentClaim): boolean {
  * Claims of equal weight under different keys are in conflict (`id_conflict`): which of them is shown
  * follows the order of `mergeEntries`. Undefined without claims.
  */
-export function judgeClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
-  const weights = claims.map(weightOf);
+export function resolveClaims(claims: readonly AgentClaim[]): ClaimedAgent | undefined {
+  const weights = claims.map(getClaimWeight);
   const highest = Math.max(...weights);
-  const standing = withoutFormerKeys(claims.filter((_, place) => weights[place] === highest));
-  const [shown] = mergeEntries([standing.map(({ agent }) => agent)]);
-  if (shown === undefined) return undefined;
+  const strongest = withoutFormerKeys(claims.filter((_, index) => weights[index] === highest));
+  const [selected] = mergeEntries([strongest.map(({ agent }) => agent)]);
+  if (selected === undefined) return undefined;
   const others = claims
     .map(({ agent }) => agent)
-    .filter((agent) => agent.public_key !== null && agent.public_key !== shown.public_key);
+    .filter((agent) => agent.public_key !== null && agent.public_key !== selected.public_key);
   const byKey = Map.groupBy(others, (agent) => agent.public_key);
   const rivals = [...byKey.values()].flatMap((list) => mergeEntries([list])).slice(0, MAX_RIVALS);
-  const hasRival = standing.some(({ agent }) => agent.public_key !== shown.public_key);
-  const inConflict = hasRival || shown.id_conflict === true;
-  const { id_conflict: _, ...agent } = shown;
+  const hasRival = strongest.some(({ agent }) => agent.public_key !== selected.public_key);
+  const inConflict = hasRival || selected.id_conflict === true;
+  const { id_conflict: _, ...agent } = selected;
   return { ...agent, ...(inConflict && { id_conflict: true }), rivals };
 }
 
@@ -50,7 +50,7 @@ export function judgeClaims(claims: readonly AgentClaim[]): ClaimedAgent | undef
  * The claim of an agent under the key that the asker names, or the standing one if none is named.
  * Undefined if the id is in conflict and no key is named, or if no peer claims it under that key.
  */
-export function claimUnder(
+export function findClaimWithKey(
   agent: ClaimedAgent,
   publicKey: string | undefined,
 ): KnownAgent | undefined {
@@ -58,12 +58,12 @@ export function claimUnder(
   return [agent, ...agent.rivals].find((claim) => claim.public_key === publicKey);
 }
 
-function weightOf(claim: AgentClaim): number {
+function getClaimWeight(claim: AgentClaim): number {
   const { agent_id, public_key, succession } = claim.agent;
   if (public_key === null) return 0;
   const byAdmitted = claim.isAdmitted && isOwnClaim(claim) ? 2 : 0;
   // An entry keeps only a chain that proves its key.
-  const isProven = isIdOfKey(agent_id, public_key) || succession !== undefined;
+  const isProven = isAgentIdOfKey(agent_id, public_key) || succession !== undefined;
   return 1 + byAdmitted + (isProven ? 1 : 0);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma, worker } from "../../test/parties.ts";
-import { mergeEntries, takeEntries, toAnswer } from "./entries.ts";
+import { mergeEntries, parseEntries, toRemoteAgent } from "./entries.ts";
 
 const entry = {
   agent_id: worker.id,
@@ -17,7 +17,7 @@ const context = {
   self: alpha.id,
   isOwn: () => false,
 };
-const take = (...agents: readonly unknown[]) => takeEntries({ agents }, context);
+const take = (...agents: readonly unknown[]) => parseEntries({ agents }, context);
 
 describe("An entry of a peer's answer", () => {
   it("has its trust multiplied by the peer's and the peer's latency added", () => {
@@ -65,7 +65,7 @@ describe("An entry of a peer's answer", () => {
 
   it("of an agent of this relay is left out: its own entry wins (F12)", () => {
     const isOwn = (id: string) => id === worker.id;
-    expect(takeEntries({ agents: [entry] }, { ...context, isOwn })).toEqual([]);
+    expect(parseEntries({ agents: [entry] }, { ...context, isOwn })).toEqual([]);
   });
 
   it("beyond the first 200 is left out (F12)", () => {
@@ -74,14 +74,14 @@ describe("An entry of a peer's answer", () => {
 
   it("is handed on without what only this relay knows", () => {
     const [known] = take({ ...entry, secret: "x" });
-    expect(known && Object.keys(toAnswer(known))).not.toContain("via");
-    expect(known && Object.keys(toAnswer(known))).not.toContain("secret");
+    expect(known && Object.keys(toRemoteAgent(known))).not.toContain("via");
+    expect(known && Object.keys(toRemoteAgent(known))).not.toContain("secret");
   });
 });
 
 describe("Entries of one agent", () => {
   const [direct] = take(entry);
-  const far = takeEntries(
+  const far = parseEntries(
     { agents: [{ ...entry, source_relay: beta.id, hop_distance: 0, trust: 1 }] },
     { ...context, peer: { relayId: gamma.id, trust: 1, latencyMs: 1 } },
   )[0];

@@ -1,4 +1,4 @@
-import { type TrustLevel, trustScore } from "@agent/routing-semiring";
+import { type TrustLevel, getTrustScore } from "@agent/routing-semiring";
 import * as v from "valibot";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import { type RemoteAgent, RemoteAgentSchema } from "../messages/discovery.ts";
@@ -21,7 +21,7 @@ export function isReachable(agent: KnownAgent): agent is ReachableAgent {
 }
 
 /** The relay's own figures of a peer: 0..1, and ms. */
-export interface PeerFigures {
+export interface PeerAttributes {
   readonly relayId: string;
   readonly trust: number;
   readonly latencyMs: number;
@@ -34,20 +34,20 @@ export interface PeerFigures {
  * this relay knows itself, and without those of version 8 whose key is not that of their id. Distances are counted anew from here, at least 1; trust is multiplied by
  * the peer's and latency added to it, so that a way is never better than its worst part.
  */
-export function takeEntries(
+export function parseEntries(
   answer: { readonly agents: readonly unknown[] },
   {
     peer,
     self,
     isOwn,
   }: {
-    readonly peer: PeerFigures;
+    readonly peer: PeerAttributes;
     readonly self: string;
     readonly isOwn: (agentId: string) => boolean;
   },
 ): KnownAgent[] {
   return answer.agents
-    .slice(0, FEDERATION_LIMITS.entriesPerAnswer)
+    .slice(0, FEDERATION_LIMITS.maxEntriesPerAnswer)
     .filter((entry) => v.is(RemoteAgentSchema, entry))
     .map((entry) => v.parse(RemoteAgentSchema, entry))
     .filter((agent) => !isOwn(agent.agent_id) && agent.source_relay !== self)
@@ -55,8 +55,8 @@ export function takeEntries(
     .map((agent) => ({
       ...agent,
       source_relay: agent.source_relay ?? peer.relayId,
-      hop_distance: distanceOf(agent, peer.relayId),
-      trust: trustOf(agent) * peer.trust,
+      hop_distance: getHopDistance(agent, peer.relayId),
+      trust: getEntryTrust(agent) * peer.trust,
       latency_ms: (agent.latency_ms ?? 0) + peer.latencyMs,
       via: peer.relayId,
     }));
@@ -67,7 +67,7 @@ export function takeEntries(
  * if the peer tells them. A chain that proves nothing is dropped. Peers that tell no chains, and those
  * that pass such a word on, are believed as before ids proved themselves.
  */
-function provenBy({ relayId, tellsSuccession = false }: PeerFigures) {
+function provenBy({ relayId, tellsSuccession = false }: PeerAttributes) {
   let budget: number = SUCCESSION_LIMITS.recordsPerAnswer;
   return (agent: RemoteAgent): RemoteAgent[] => {
     const { succession: _, ...entry } = agent;
@@ -90,23 +90,23 @@ export function mergeEntries<Entry extends RemoteAgent & { readonly via?: string
   const best = new Map<string, Entry>();
   for (const list of lists) {
     for (const entry of list) {
-      const known = best.get(entry.agent_id);
-      if (known === undefined || isNearer(entry, known)) best.set(entry.agent_id, entry);
+      const current = best.get(entry.agent_id);
+      if (current === undefined || isNearer(entry, current)) best.set(entry.agent_id, entry);
     }
   }
   return [...best.values()].toSorted((a, b) => (a.agent_id < b.agent_id ? -1 : 1));
 }
 
 /** An entry as it is handed on in an answer, from known members alone. */
-export function toAnswer(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
+export function toRemoteAgent(known: KnownAgent & { readonly rivals?: unknown }): RemoteAgent {
   const { via: _, rivals: __, ...agent } = known;
   return agent;
 }
 
 /** A peer that tells no figure is taken by the level that it names. */
-function trustOf({ trust, trust_level }: RemoteAgent): number {
+function getEntryTrust({ trust, trust_level }: RemoteAgent): number {
   const level = LEVELS.find((known) => known === trust_level) ?? "unknown";
-  return trust ?? trustScore(level);
+  return trust ?? getTrustScore(level);
 }
 
 const LEVELS: readonly TrustLevel[] = [
@@ -118,7 +118,7 @@ const LEVELS: readonly TrustLevel[] = [
 ];
 
 /** A peer's own agents are one hop away, whatever it calls them; all others at least two. */
-function distanceOf({ source_relay, hop_distance }: RemoteAgent, peerId: string): number {
+function getHopDistance({ source_relay, hop_distance }: RemoteAgent, peerId: string): number {
   if (source_relay === undefined || source_relay === peerId) return 1;
   const claimed = Number.isSafeInteger(hop_distance) ? hop_distance : 1;
   return Math.max(1, claimed) + 1;
@@ -126,7 +126,7 @@ function distanceOf({ source_relay, hop_distance }: RemoteAgent, peerId: string)
 
 function isNearer<Entry extends RemoteAgent & { readonly via?: string }>(a: Entry, b: Entry) {
   if (a.hop_distance !== b.hop_distance) return a.hop_distance < b.hop_distance;
-  const [trustOfA, trustOfB] = [trustOf(a), trustOf(b)];
+  const [trustOfA, trustOfB] = [getEntryTrust(a), getEntryTrust(b)];
   if (trustOfA !== trustOfB) return trustOfA > trustOfB;
   return (a.via ?? "") < (b.via ?? "");
 }

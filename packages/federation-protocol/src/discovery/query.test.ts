@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { alpha, beta, gamma, TASK } from "../../test/parties.ts";
 import type { Discovery } from "../messages/discovery.ts";
-import { OnceWithin } from "../once-within.ts";
-import { beginQuery, peersToAsk, planQuery } from "./query.ts";
+import { ReplayCache } from "../once-within.ts";
+import { createQuery, listUnvisitedPeers, planQuery } from "./query.ts";
 
-const begun = beginQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });
+const begun = createQuery({ capability: "sum" }, { self: alpha.id, queryId: TASK });
 const context = { self: beta.id, isNew: true };
 
 it("A query starts at hop 0 with its own relay visited, and the ceiling of 3 hops", () => {
@@ -16,12 +16,12 @@ it("A query starts at hop 0 with its own relay visited, and the ceiling of 3 hop
     query_id: TASK,
     origin_relay: alpha.id,
   });
-  expect(beginQuery({}, { self: alpha.id, queryId: TASK, maxHops: 99 }).max_hops).toBe(3);
+  expect(createQuery({}, { self: alpha.id, queryId: TASK, maxHops: 99 }).max_hops).toBe(3);
 });
 
 describe("A peer's query (F11)", () => {
   it("is searched for and passed on, one hop further and through this relay", () => {
-    const { search, query, pass } = planQuery(begun, context);
+    const { isSearched: search, query, forwardedQuery: pass } = planQuery(begun, context);
     expect(search).toBe(true);
     expect(query).toEqual({ capability: "sum", limit: 200 });
     expect(pass).toEqual({
@@ -39,17 +39,17 @@ describe("A peer's query (F11)", () => {
     ["that asks for no hops", { max_hops: 0 }, {}],
     ["that was processed before", {}, { isNew: false }],
   ])("%s is not passed on", (_, change, known) => {
-    expect(planQuery({ ...begun, ...change }, { ...context, ...known }).pass).toBeNull();
+    expect(planQuery({ ...begun, ...change }, { ...context, ...known }).forwardedQuery).toBeNull();
   });
 
   it("that was processed before is answered with nothing", () => {
-    expect(planQuery(begun, { ...context, isNew: false }).search).toBe(false);
+    expect(planQuery(begun, { ...context, isNew: false }).isSearched).toBe(false);
   });
 
   it("may have its members in a nested query, and loses unknown ones", () => {
     const { capability: _, ...plain } = begun;
     const nested = { ...plain, query: { q: "x", limit: 5 }, extra: "prompt" } as Discovery;
-    expect(planQuery(nested, context).pass).toEqual({
+    expect(planQuery(nested, context).forwardedQuery).toEqual({
       ...plain,
       q: "x",
       limit: 5,
@@ -69,20 +69,20 @@ describe("A peer's query (F11)", () => {
 
 it("In a ring of three relays each passes a query on at most once (F11)", () => {
   const ring = [alpha, beta, gamma].map(({ id }) => id);
-  const seen = new Map(ring.map((id) => [id, new OnceWithin(30_000)]));
+  const seen = new Map(ring.map((id) => [id, new ReplayCache(30_000)]));
   const passed: string[] = [];
-  seen.get(alpha.id)?.take(TASK, 0);
+  seen.get(alpha.id)?.add(TASK, 0);
   let waiting: [from: string, message: Discovery][] = [[alpha.id, begun]];
   while (waiting.length > 0) {
     waiting = waiting.flatMap(([from, message]) => {
       passed.push(from);
-      const asked = peersToAsk(
+      const asked = listUnvisitedPeers(
         ring.filter((id) => id !== from),
         message,
       );
       return asked.flatMap((self): [string, Discovery][] => {
-        const isNew = seen.get(self)?.take(message.query_id, 0) ?? false;
-        const { pass } = planQuery(message, { self, isNew });
+        const isNew = seen.get(self)?.add(message.query_id, 0) ?? false;
+        const { forwardedQuery: pass } = planQuery(message, { self, isNew });
         return pass === null ? [] : [[self, pass]];
       });
     });

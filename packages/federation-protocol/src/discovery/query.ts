@@ -4,14 +4,14 @@ import type { AgentQuery, Discovery } from "../messages/discovery.ts";
 /** What a relay does with a query: search its own agents, and pass it on. */
 export interface QueryPlan {
   /** False for a repeated query: its answer is empty. */
-  readonly search: boolean;
+  readonly isSearched: boolean;
   readonly query: AgentQuery;
   /** What goes to the peers in `to`; null when the query ends here. */
-  readonly pass: Discovery | null;
+  readonly forwardedQuery: Discovery | null;
 }
 
 /** The body that a relay sends to its peers for a query that began with it. */
-export function beginQuery(
+export function createQuery(
   query: AgentQuery,
   {
     self,
@@ -40,7 +40,7 @@ export function planQuery(
     self,
     isNew,
     maxHops = FEDERATION_LIMITS.maxHops,
-    limit = FEDERATION_LIMITS.entriesPerAnswer,
+    limit = FEDERATION_LIMITS.maxEntriesPerAnswer,
   }: {
     readonly self: string;
     /** Whether `query_id` was not processed in the last 30 seconds. */
@@ -50,31 +50,34 @@ export function planQuery(
     readonly limit?: number;
   },
 ): QueryPlan {
-  const query = queryOf(message, limit);
-  const ceiling = Math.min(message.max_hops, maxHops, FEDERATION_LIMITS.maxHops);
-  const passes = isNew && !message.visited.includes(self) && message.hop_count < ceiling;
-  const pass = {
+  const query = normalizeQuery(message, limit);
+  const hopLimit = Math.min(message.max_hops, maxHops, FEDERATION_LIMITS.maxHops);
+  const isForwarded = isNew && !message.visited.includes(self) && message.hop_count < hopLimit;
+  const forwardedQuery = {
     ...query,
     hop_count: message.hop_count + 1,
-    max_hops: ceiling,
+    max_hops: hopLimit,
     visited: [...new Set([...message.visited, self])],
     query_id: message.query_id,
     origin_relay: message.origin_relay,
   };
-  return { search: isNew, query, pass: passes ? pass : null };
+  return { isSearched: isNew, query, forwardedQuery: isForwarded ? forwardedQuery : null };
 }
 
 /** The peers that a query goes to: none that it came from or has visited. */
-export function peersToAsk(peerIds: readonly string[], { visited }: Discovery): string[] {
+export function listUnvisitedPeers(peerIds: readonly string[], { visited }: Discovery): string[] {
   return peerIds.filter((id) => !visited.includes(id));
 }
 
-function queryOf({ query, capability, q, limit }: Discovery, most: number): AgentQuery {
-  const asked = { capability: capability ?? query?.capability, q: q ?? query?.q };
-  const wanted = Math.min(limit ?? query?.limit ?? most, most);
+function normalizeQuery(
+  { query, capability, q, limit }: Discovery,
+  maxEntries: number,
+): AgentQuery {
+  const filters = { capability: capability ?? query?.capability, q: q ?? query?.q };
+  const requestedLimit = Math.min(limit ?? query?.limit ?? maxEntries, maxEntries);
   return {
-    ...(asked.capability !== undefined && { capability: asked.capability }),
-    ...(asked.q !== undefined && { q: asked.q }),
-    limit: Math.max(1, wanted),
+    ...(filters.capability !== undefined && { capability: filters.capability }),
+    ...(filters.q !== undefined && { q: filters.q }),
+    limit: Math.max(1, requestedLimit),
   };
 }

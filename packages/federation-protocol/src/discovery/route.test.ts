@@ -2,8 +2,8 @@ import { asMicro } from "@agent/budget";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { alpha, beta, gamma, worker } from "../../test/parties.ts";
-import { takeEntries } from "./entries.ts";
-import { relayNode, relaysOf, routeTo } from "./route.ts";
+import { parseEntries } from "./entries.ts";
+import { toRelayNode, listRelays, buildRoute } from "./route.ts";
 
 const entry = {
   agent_id: worker.id,
@@ -17,7 +17,7 @@ const entry = {
 function known(change: object, trust = 0.5) {
   const peer = { relayId: beta.id, trust, latencyMs: 10 };
   const context = { peer, self: alpha.id, isOwn: () => false };
-  const [agent] = takeEntries({ agents: [{ ...entry, ...change }] }, context);
+  const [agent] = parseEntries({ agents: [{ ...entry, ...change }] }, context);
   if (agent === undefined) throw new Error("not taken");
   return agent;
 }
@@ -25,7 +25,7 @@ function known(change: object, trust = 0.5) {
 const options = { self: alpha.id, passingCost: asMicro(50_000) };
 
 it("A route goes from this relay over the peer to the agent, with the figures of the whole way", () => {
-  expect(routeTo(known({}), options)).toEqual({
+  expect(buildRoute(known({}), options)).toEqual({
     path: ["self", `relay:${alpha.id}`, `relay:${beta.id}`, worker.id],
     trust: 0.4,
     cost: 0.05,
@@ -35,16 +35,16 @@ it("A route goes from this relay over the peer to the agent, with the figures of
 });
 
 it("A route to an agent of a relay further on names that relay as well", () => {
-  const { path } = routeTo(known({ source_relay: gamma.id, hop_distance: 1 }), options);
-  expect(relaysOf(path)).toEqual([alpha.id, beta.id, gamma.id]);
-  expect(path.slice(1, -1)).toEqual(relaysOf(path).map(relayNode));
+  const { path } = buildRoute(known({ source_relay: gamma.id, hop_distance: 1 }), options);
+  expect(listRelays(path)).toEqual([alpha.id, beta.id, gamma.id]);
+  expect(path.slice(1, -1)).toEqual(listRelays(path).map(toRelayNode));
 });
 
 it("The trust of a route is never above that of any part of it (F21)", () => {
   const share = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(share, share, (peer, agent) => {
-      const { trust } = routeTo(known({ trust: agent }, peer), options);
+      const { trust } = buildRoute(known({ trust: agent }, peer), options);
       expect(trust).toBeLessThanOrEqual(Math.min(peer, agent));
     }),
   );

@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { alpha, beta, gamma, introductionOf, NOW, type Party } from "../../test/parties.ts";
+import { alpha, beta, gamma, buildDescription, NOW, type Party } from "../../test/parties.ts";
 import { signText } from "../signed-text.ts";
-import { answerProposal, concludeHandshake, propose } from "./initiator.ts";
-import { answerToProposal, judgeConfirmation } from "./responder.ts";
+import { checkProposalAnswer, checkConfirmationAnswer, createProposal } from "./initiator.ts";
+import { buildProposalAnswer, checkConfirmation } from "./responder.ts";
 
 const nonceA = new Uint8Array(32).fill(1);
 const nonceB = new Uint8Array(32).fill(2);
 
-function responder(change: Partial<Parameters<typeof answerToProposal>[1]> = {}) {
+function responder(change: Partial<Parameters<typeof buildProposalAnswer>[1]> = {}) {
   return {
-    self: introductionOf(beta),
+    self: buildDescription(beta),
     policy: { blocked: [], allowed: null, maxPeers: 50 },
-    standingOf: () => ({ known: null, livePeers: 0 }),
+    getAdmissionInput: () => ({ known: null, livePeers: 0 }),
     nonce: nonceB,
     secretKey: beta.secretKey,
     now: NOW,
@@ -19,10 +19,10 @@ function responder(change: Partial<Parameters<typeof answerToProposal>[1]> = {})
   };
 }
 
-const begun = () => propose(introductionOf(alpha), nonceA);
+const begun = () => createProposal(buildDescription(alpha), nonceA);
 
 function answered(proposal: unknown = begun().message) {
-  const answer = answerToProposal(proposal, responder());
+  const answer = buildProposalAnswer(proposal, responder());
   if (!answer.ok) throw new Error(answer.code);
   return answer;
 }
@@ -33,7 +33,7 @@ const expectBeta = {
 };
 
 function confirmed(answer: unknown = answered().answer) {
-  const result = answerProposal(begun().state, answer, expectBeta);
+  const result = checkProposalAnswer(begun().state, answer, expectBeta);
   if (!result.ok) throw new Error(result.code);
   return result;
 }
@@ -41,11 +41,11 @@ function confirmed(answer: unknown = answered().answer) {
 it("A handshake of two honest relays makes each the other's peer", () => {
   const { pending } = answered();
   const { state, message } = confirmed();
-  const judged = judgeConfirmation(pending, message, NOW + 300_000);
-  expect(judged).toEqual({ ok: true, peer: introductionOf(alpha), answer: { status: "active" } });
-  expect(concludeHandshake(state, { status: "active" })).toEqual({
+  const judged = checkConfirmation(pending, message, NOW + 300_000);
+  expect(judged).toEqual({ ok: true, peer: buildDescription(alpha), answer: { status: "active" } });
+  expect(checkConfirmationAnswer(state, { status: "active" })).toEqual({
     ok: true,
-    peer: introductionOf(beta),
+    peer: buildDescription(beta),
   });
 });
 
@@ -60,14 +60,14 @@ describe("The responder signs nothing of a stranger's making (F7):", () => {
     ["endpoint_url", "file:///etc/passwd"],
     ["endpoint_url", "https://user:secret@relay.example"],
   ])("%s %s", (member, value) => {
-    const answer = answerToProposal({ ...begun().message, [member]: value }, responder());
+    const answer = buildProposalAnswer({ ...begun().message, [member]: value }, responder());
     expect(answer).toMatchObject({ ok: false, code: "federation.malformed" });
     expect(answer).not.toHaveProperty("answer");
   });
 
   it("a proposal in its own name (F8)", () => {
-    const { message } = propose(introductionOf(beta), nonceA);
-    expect(answerToProposal(message, responder())).toEqual({
+    const { message } = createProposal(buildDescription(beta), nonceA);
+    expect(buildProposalAnswer(message, responder())).toEqual({
       ok: false,
       code: "peer.own_identity",
     });
@@ -75,7 +75,7 @@ describe("The responder signs nothing of a stranger's making (F7):", () => {
 
   it("a proposal that is not admitted", () => {
     const policy = { blocked: [alpha.id], allowed: null, maxPeers: 50 };
-    expect(answerToProposal(begun().message, responder({ policy }))).toEqual({
+    expect(buildProposalAnswer(begun().message, responder({ policy }))).toEqual({
       ok: false,
       code: "peer.blocked",
     });
@@ -94,25 +94,25 @@ describe("The initiator goes no further when", () => {
     ["the challenge is over another nonce", signedBy(beta, `${alpha.id}:${"02".repeat(32)}`)],
     ["the challenge names another initiator", signedBy(beta, `${beta.id}:${hexA}`)],
   ])("%s", (_, answer) => {
-    expect(answerProposal(begun().state, answer, expectBeta)).toEqual({
+    expect(checkProposalAnswer(begun().state, answer, expectBeta)).toEqual({
       ok: false,
       code: "peer.challenge_invalid",
     });
   });
 
   it.each([
-    ["another relay answers", introductionOf(gamma), gamma],
+    ["another relay answers", buildDescription(gamma), gamma],
     [
       "the endpoint's key is not the answer's",
-      { ...introductionOf(beta), publicKey: gamma.publicKey },
+      { ...buildDescription(beta), publicKey: gamma.publicKey },
       gamma,
     ],
   ])("%s", (_, self, signer) => {
-    const answer = answerToProposal(
+    const answer = buildProposalAnswer(
       begun().message,
       responder({ self, secretKey: signer.secretKey }),
     );
-    expect(answerProposal(begun().state, answer.ok && answer.answer, expectBeta)).toEqual({
+    expect(checkProposalAnswer(begun().state, answer.ok && answer.answer, expectBeta)).toEqual({
       ok: false,
       code: "peer.identity_mismatch",
     });
@@ -123,26 +123,29 @@ describe("The initiator goes no further when", () => {
     ["key", { public_key: alpha.publicKey }, { relayId: beta.id, publicKey: alpha.publicKey }],
   ])("the answer has its own %s", (_, change, expected) => {
     const answer = { ...answered().answer, ...change };
-    expect(answerProposal(begun().state, answer, { ...expectBeta, expected })).toEqual({
+    expect(checkProposalAnswer(begun().state, answer, { ...expectBeta, expected })).toEqual({
       ok: false,
       code: "peer.identity_mismatch",
     });
   });
 
   it("the answer has its own identity", () => {
-    const self = introductionOf(alpha);
+    const self = buildDescription(alpha);
     const expected = { relayId: alpha.id, publicKey: alpha.publicKey };
     const answer = { ...answered().answer, relay_id: alpha.id, public_key: alpha.publicKey };
     expect(
-      answerProposal({ step: "proposed", self, nonceA: hexA }, answer, { ...expectBeta, expected }),
+      checkProposalAnswer({ step: "proposed", self, nonceA: hexA }, answer, {
+        ...expectBeta,
+        expected,
+      }),
     ).toEqual({ ok: false, code: "peer.identity_mismatch" });
   });
 
   it("the answer is no answer, or does not say that it is active", () => {
-    expect(answerProposal(begun().state, null, expectBeta)).toMatchObject({
+    expect(checkProposalAnswer(begun().state, null, expectBeta)).toMatchObject({
       code: "federation.malformed",
     });
-    expect(concludeHandshake(confirmed().state, { status: "pending" })).toMatchObject({
+    expect(checkConfirmationAnswer(confirmed().state, { status: "pending" })).toMatchObject({
       code: "federation.malformed",
     });
   });
@@ -150,7 +153,10 @@ describe("The initiator goes no further when", () => {
 
 describe("A confirmation does not make a peer (F9)", () => {
   const { message } = confirmed();
-  const other = answerToProposal(begun().message, responder({ nonce: new Uint8Array(32).fill(3) }));
+  const other = buildProposalAnswer(
+    begun().message,
+    responder({ nonce: new Uint8Array(32).fill(3) }),
+  );
 
   it.each([
     ["before any proposal", null, message, "peer.not_pending"],
@@ -169,11 +175,11 @@ describe("A confirmation does not make a peer (F9)", () => {
     ],
     ["without an answer", answered().pending, { relay_id: alpha.id }, "federation.malformed"],
   ])("%s", (_, pending, confirmation, code) => {
-    expect(judgeConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
+    expect(checkConfirmation(pending, confirmation, NOW)).toMatchObject({ ok: false, code });
   });
 
   it("that is later than 5 minutes after the proposal", () => {
-    expect(judgeConfirmation(answered().pending, message, NOW + 300_001)).toEqual({
+    expect(checkConfirmation(answered().pending, message, NOW + 300_001)).toEqual({
       ok: false,
       code: "peer.not_pending",
     });

@@ -5,33 +5,33 @@ import {
   type Proposal,
   ProposalAnswerSchema,
 } from "../messages/handshake.ts";
-import { readMessage } from "../read-message.ts";
+import { parseMessage } from "../read-message.ts";
 import { type FederationRefusal, type HandshakeCode, refuse } from "../refusals.ts";
-import { signText, textIsSigned } from "../signed-text.ts";
-import { challengeText } from "./challenge.ts";
-import { type Introduction, introduce, introductionOf } from "./introduction.ts";
+import { signText, isTextSigned } from "../signed-text.ts";
+import { buildChallengeText } from "./challenge.ts";
+import { type RelayDescription, toDescriptionMessage, parseDescription } from "./introduction.ts";
 
 /** A handshake that this relay began and that waits for its first answer. */
-export interface Proposed {
+export interface ProposedState {
   readonly step: "proposed";
-  readonly self: Introduction;
+  readonly self: RelayDescription;
   readonly nonceA: string;
 }
 
 /** The other side has proved its key; its answer to the confirmation is awaited. */
-export interface Confirming {
+export interface ConfirmingState {
   readonly step: "confirming";
-  readonly peer: Introduction;
+  readonly peer: RelayDescription;
 }
 
 /** Step 1: the proposal to send; `nonce` is 32 random bytes. */
-export function propose(
-  self: Introduction,
+export function createProposal(
+  self: RelayDescription,
   nonce: Uint8Array,
-): { readonly state: Proposed; readonly message: Proposal } {
+): { readonly state: ProposedState; readonly message: Proposal } {
   const nonceA = bytesToHex(nonce);
-  const state: Proposed = { step: "proposed", self, nonceA };
-  return { state, message: { ...introduce(self), nonce_a: nonceA } };
+  const state: ProposedState = { step: "proposed", self, nonceA };
+  return { state, message: { ...toDescriptionMessage(self), nonce_a: nonceA } };
 }
 
 /**
@@ -39,8 +39,8 @@ export function propose(
  * confirmation. Refused, which ends the handshake: `federation.malformed`,
  * `peer.identity_mismatch`, `peer.challenge_invalid`.
  */
-export function answerProposal(
-  { self, nonceA }: Proposed,
+export function checkProposalAnswer(
+  { self, nonceA }: ProposedState,
   answer: unknown,
   {
     expected,
@@ -51,20 +51,20 @@ export function answerProposal(
     readonly secretKey: Uint8Array;
   },
 ):
-  | { readonly ok: true; readonly state: Confirming; readonly message: Confirmation }
+  | { readonly ok: true; readonly state: ConfirmingState; readonly message: Confirmation }
   | FederationRefusal<HandshakeCode> {
-  const read = readMessage(ProposalAnswerSchema, answer);
+  const read = parseMessage(ProposalAnswerSchema, answer);
   if (!read.ok) return read;
-  const peer = introductionOf(read.message);
+  const peer = parseDescription(read.message);
   const isExpected = peer.relayId === expected.relayId && peer.publicKey === expected.publicKey;
   // Whoever signed with our own key would have our own answer handed back to us.
   const isOther = peer.relayId !== self.relayId && peer.publicKey !== self.publicKey;
   if (!isExpected || !isOther) return refuse("peer.identity_mismatch");
-  const text = challengeText(self.relayId, nonceA);
-  if (!textIsSigned(text, read.message.challenge, peer.publicKey)) {
+  const text = buildChallengeText(self.relayId, nonceA);
+  if (!isTextSigned(text, read.message.challenge, peer.publicKey)) {
     return refuse("peer.challenge_invalid");
   }
-  const response = signText(challengeText(self.relayId, read.message.nonce_b), secretKey);
+  const response = signText(buildChallengeText(self.relayId, read.message.nonce_b), secretKey);
   return {
     ok: true,
     state: { step: "confirming", peer },
@@ -73,10 +73,10 @@ export function answerProposal(
 }
 
 /** Step 4: the peer is active once it says so. Refused: `federation.malformed`. */
-export function concludeHandshake(
-  { peer }: Confirming,
+export function checkConfirmationAnswer(
+  { peer }: ConfirmingState,
   answer: unknown,
-): { readonly ok: true; readonly peer: Introduction } | FederationRefusal<HandshakeCode> {
-  const read = readMessage(ConfirmationAnswerSchema, answer);
+): { readonly ok: true; readonly peer: RelayDescription } | FederationRefusal<HandshakeCode> {
+  const read = parseMessage(ConfirmationAnswerSchema, answer);
   return read.ok ? { ok: true, peer } : read;
 }

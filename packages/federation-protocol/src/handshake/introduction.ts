@@ -2,7 +2,7 @@ import type { PeerPin } from "../peer-key.ts";
 import type { Proposal } from "../messages/handshake.ts";
 
 /** What a relay tells of itself in a handshake. */
-export interface Introduction {
+export interface RelayDescription {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
@@ -14,28 +14,28 @@ export interface Introduction {
   readonly succession?: PeerPin["succession"];
 }
 
-type Introducing = Pick<
+type DescriptionMessage = Pick<
   Proposal,
   "relay_id" | "public_key" | "endpoint_url" | "display_name" | "features"
 >;
 
-export function introduce({
+export function toDescriptionMessage({
   relayId,
   publicKey,
   endpointUrl,
   displayName,
   features,
-}: Introduction) {
+}: RelayDescription) {
   return {
     relay_id: relayId,
     public_key: publicKey,
     endpoint_url: endpointUrl,
     display_name: displayName,
     ...(features !== undefined && { features: [...features] }),
-  } satisfies Introducing;
+  } satisfies DescriptionMessage;
 }
 
-export function introductionOf(message: Introducing): Introduction {
+export function parseDescription(message: DescriptionMessage): RelayDescription {
   return {
     relayId: message.relay_id,
     publicKey: message.public_key,

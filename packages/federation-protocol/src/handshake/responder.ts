@@ -1,5 +1,5 @@
 import { bytesToHex } from "@agent/crypto";
-import { admitProposal, type AdmissionPolicy, type PeerStanding } from "../admission.ts";
+import { checkProposalAdmission, type AdmissionPolicy, type AdmissionInput } from "../admission.ts";
 import { FEDERATION_LIMITS } from "../limits.ts";
 import {
   ConfirmationSchema,
@@ -7,7 +7,7 @@ import {
   type ProposalAnswer,
   ProposalSchema,
 } from "../messages/handshake.ts";
-import { readMessage } from "../read-message.ts";
+import { parseMessage } from "../read-message.ts";
 import {
   type AdmissionCode,
   type FederationRefusal,
@@ -15,13 +15,13 @@ import {
   type RemovedCode,
   refuse,
 } from "../refusals.ts";
-import { signText, textIsSigned } from "../signed-text.ts";
-import { challengeText } from "./challenge.ts";
-import { type Introduction, introduce, introductionOf } from "./introduction.ts";
+import { signText, isTextSigned } from "../signed-text.ts";
+import { buildChallengeText } from "./challenge.ts";
+import { type RelayDescription, toDescriptionMessage, parseDescription } from "./introduction.ts";
 
 /** A proposal that was answered and waits for its confirmation; kept until then. */
 export interface PendingPeer {
-  readonly peer: Introduction;
+  readonly peer: RelayDescription;
   readonly nonceB: string;
   /** In ms, by the responder's clock. */
   readonly proposedAt: number;
@@ -29,21 +29,21 @@ export interface PendingPeer {
 
 /**
  * Step 2: answers a proposal whose request signature held under the key in its body. `nonce` is 32
- * random bytes. Refused, without any signature: `federation.malformed` and what `admitProposal` refuses.
+ * random bytes. Refused, without any signature: `federation.malformed` and what `checkProposalAdmission` refuses.
  */
-export function answerToProposal(
+export function buildProposalAnswer(
   value: unknown,
   {
     self,
     policy,
-    standingOf,
+    getAdmissionInput,
     nonce,
     secretKey,
     now,
   }: {
-    readonly self: Introduction;
+    readonly self: RelayDescription;
     readonly policy: AdmissionPolicy;
-    readonly standingOf: (relayId: string) => Omit<PeerStanding, "self">;
+    readonly getAdmissionInput: (relayId: string) => Omit<AdmissionInput, "self">;
     readonly nonce: Uint8Array;
     readonly secretKey: Uint8Array;
     readonly now: number;
@@ -51,17 +51,20 @@ export function answerToProposal(
 ):
   | { readonly ok: true; readonly pending: PendingPeer; readonly answer: ProposalAnswer }
   | FederationRefusal<AdmissionCode | RemovedCode | "federation.malformed"> {
-  const read = readMessage(ProposalSchema, value);
+  const read = parseMessage(ProposalSchema, value);
   if (!read.ok) return read;
-  const peer = introductionOf(read.message);
-  const admitted = admitProposal(peer, policy, { self, ...standingOf(peer.relayId) });
-  if (!admitted.ok) return admitted;
+  const peer = parseDescription(read.message);
+  const admissionCheck = checkProposalAdmission(peer, policy, {
+    self,
+    ...getAdmissionInput(peer.relayId),
+  });
+  if (!admissionCheck.ok) return admissionCheck;
   const nonceB = bytesToHex(nonce);
-  const challenge = signText(challengeText(peer.relayId, read.message.nonce_a), secretKey);
+  const challenge = signText(buildChallengeText(peer.relayId, read.message.nonce_a), secretKey);
   return {
     ok: true,
     pending: { peer, nonceB, proposedAt: now },
-    answer: { ...introduce(self), nonce_b: nonceB, challenge },
+    answer: { ...toDescriptionMessage(self), nonce_b: nonceB, challenge },
   };
 }
 
@@ -70,25 +73,25 @@ export function answerToProposal(
  * it active. Any refusal drops the pending record: `peer.not_pending` (none, or older than 5
  * minutes), `federation.malformed`, `peer.identity_mismatch`, `peer.challenge_invalid`.
  */
-export function judgeConfirmation(
+export function checkConfirmation(
   pending: PendingPeer | null,
   value: unknown,
   now: number,
 ):
-  | { readonly ok: true; readonly peer: Introduction; readonly answer: ConfirmationAnswer }
+  | { readonly ok: true; readonly peer: RelayDescription; readonly answer: ConfirmationAnswer }
   | FederationRefusal<HandshakeCode> {
-  if (pending === null || hasLapsed(pending, now)) return refuse("peer.not_pending");
-  const read = readMessage(ConfirmationSchema, value);
+  if (pending === null || isProposalExpired(pending, now)) return refuse("peer.not_pending");
+  const read = parseMessage(ConfirmationSchema, value);
   if (!read.ok) return read;
   const { peer, nonceB } = pending;
   if (read.message.relay_id !== peer.relayId) return refuse("peer.identity_mismatch");
-  const text = challengeText(peer.relayId, nonceB);
-  return textIsSigned(text, read.message.challenge_response, peer.publicKey)
+  const text = buildChallengeText(peer.relayId, nonceB);
+  return isTextSigned(text, read.message.challenge_response, peer.publicKey)
     ? { ok: true, peer, answer: { status: "active" } }
     : refuse("peer.challenge_invalid");
 }
 
 /** Whether a pending proposal is too old to be confirmed. */
-export function hasLapsed({ proposedAt }: PendingPeer, now: number): boolean {
-  return now - proposedAt > FEDERATION_LIMITS.proposalLifeMs;
+export function isProposalExpired({ proposedAt }: PendingPeer, now: number): boolean {
+  return now - proposedAt > FEDERATION_LIMITS.proposalLifetimeMs;
 }

@@ -35,7 +35,7 @@ export const DiscoverySchema = v.object({
 });
 export type Discovery = v.InferOutput<typeof DiscoverySchema>;
 
-const Price = v.object({
+const PriceSchema = v.object({
   capability: shortText,
   unit_cost: money,
   currency: v.literal("USD"),
@@ -53,7 +53,7 @@ export const RemoteAgentSchema = v.object({
   name: v.optional(shortText, ""),
   description: v.optional(longText, ""),
   capabilities,
-  pricing: v.optional(v.pipe(v.array(Price), v.maxLength(100)), []),
+  pricing: v.optional(v.pipe(v.array(PriceSchema), v.maxLength(100)), []),
   trust_level: v.optional(shortText, "unknown"),
   trust: v.optional(share),
   cost: v.optional(v.nullable(money), null),

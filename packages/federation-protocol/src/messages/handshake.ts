@@ -23,7 +23,7 @@ export const RelayIdentitySchema = v.object({
 });
 export type RelayIdentity = v.InferOutput<typeof RelayIdentitySchema>;
 
-const introduction = {
+const descriptionMembers = {
   relay_id: uuid,
   public_key: hex32,
   endpoint_url: endpointUrl,
@@ -32,12 +32,12 @@ const introduction = {
 };
 
 /** The body of peer/propose. */
-export const ProposalSchema = v.object({ ...introduction, nonce_a: hex32, ...envelope });
+export const ProposalSchema = v.object({ ...descriptionMembers, nonce_a: hex32, ...envelope });
 export type Proposal = v.InferOutput<typeof ProposalSchema>;
 
 /** The answer to peer/propose; `challenge` signs `<initiator's relay_id>:<nonce_a>`. */
 export const ProposalAnswerSchema = v.object({
-  ...introduction,
+  ...descriptionMembers,
   nonce_b: hex32,
   challenge: signature,
 });

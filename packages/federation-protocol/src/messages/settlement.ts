@@ -2,7 +2,7 @@ import { isFeeRate } from "@agent/budget";
 import * as v from "valibot";
 import { envelope, hex32, money, shortText, signature, textId, time, uuid } from "../fields.ts";
 
-const settled = {
+const settlementMembers = {
   settlement_id: textId,
   task_id: textId,
   origin_relay: uuid,
@@ -22,7 +22,7 @@ const settled = {
 };
 
 /** The body of settlement/forward: `amount` is what the receiver gets, signed by the sender. */
-export const SettlementForwardSchema = v.object({ ...settled, ...envelope, signature });
+export const SettlementForwardSchema = v.object({ ...settlementMembers, ...envelope, signature });
 export type SettlementForward = v.InferOutput<typeof SettlementForwardSchema>;
 
 /** What the receiver keeps and what it pays on; the same for every repetition. */
@@ -35,7 +35,10 @@ export const SettlementAnswerSchema = v.object({
 export type SettlementAnswer = v.InferOutput<typeof SettlementAnswerSchema>;
 
 /** One settlement that the answering relay has booked as its receiver. */
-export const BookedSettlementSchema = v.object({ ...settled, status: v.literal("settled") });
+export const BookedSettlementSchema = v.object({
+  ...settlementMembers,
+  status: v.literal("settled"),
+});
 export type BookedSettlement = v.InferOutput<typeof BookedSettlementSchema>;
 
 /** The answer of `GET /federation/v1/settlements`. */

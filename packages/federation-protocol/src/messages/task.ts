@@ -66,7 +66,7 @@ export type TaskResult = v.InferOutput<typeof TaskResultSchema>;
 
 /**
  * `pending`, with status 202: a relay in the middle has not heard from the relay before it yet. An
- * acceptance has the members of `Accepted` for a peer that names `signed_accepted`, and for one that
+ * acceptance has the members of `ResultAcceptance` for a peer that names `signed_accepted`, and for one that
  * names `position` the settlement, if the task was settled before.
  */
 export const TaskResultAnswerSchema = v.object({

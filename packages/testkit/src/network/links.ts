@@ -10,7 +10,7 @@ export interface Reply {
 }
 
 /** One end of a link. */
-export interface Station {
+export interface NetworkNode {
   readonly id: string;
   readonly isDown: boolean;
   /** Counts restarts: what a relay waited for before one, it never hears. */
@@ -24,7 +24,7 @@ export interface Station {
 }
 
 /** How often, from 0 to 1, something happens to a message on its way. */
-export interface Weather {
+export interface NetworkConditions {
   readonly loseRequest: number;
   readonly loseAnswer: number;
   readonly duplicate: number;
@@ -36,7 +36,7 @@ export interface Weather {
   readonly misreport: number;
 }
 
-const FAIR: Weather = {
+const noFaults: NetworkConditions = {
   loseRequest: 0,
   loseAnswer: 0,
   duplicate: 0,
@@ -52,7 +52,7 @@ const TIMEOUT_MS = 10_000;
  * was sent and by whom it was sent, so relays here do not check the signatures of requests.
  */
 export class Links {
-  weather: Weather = FAIR;
+  conditions: NetworkConditions = noFaults;
   readonly #queue: EventQueue;
   readonly #random: SeededRandom;
   readonly #cuts = new Map<string, { readonly until: number; readonly isNoticed: boolean }>();
@@ -70,15 +70,15 @@ export class Links {
     this.#cuts.set(`${from} ${to}`, { until: this.#queue.now + ms, isNoticed });
   }
 
-  heal(): void {
-    this.weather = FAIR;
+  restore(): void {
+    this.conditions = noFaults;
     this.#cuts.clear();
   }
 
   /** Sends a request; `ended` hears once how that went, unless the sender has crashed since. */
   send(
-    from: Station,
-    to: Station,
+    from: NetworkNode,
+    to: NetworkNode,
     path: string,
     body: unknown,
     ended: (delivery: Delivery, body: unknown) => void,
@@ -96,9 +96,9 @@ export class Links {
     }
     this.#queue.after(TIMEOUT_MS, () => end({ kind: "unknown" }));
     if (cut) return;
-    const copies = this.#happens(this.weather.duplicate) ? 2 : 1;
+    const copies = this.#happens(this.conditions.duplicate) ? 2 : 1;
     for (let copy = 0; copy < copies; copy += 1) {
-      if (this.#happens(this.weather.loseRequest)) continue;
+      if (this.#happens(this.conditions.loseRequest)) continue;
       this.#queue.after(this.#delay(), () => {
         if (to.isDown) return;
         to.receive(from.id, path, body, (reply) => this.#answer(to.id, from.id, reply, end));
@@ -112,8 +112,8 @@ export class Links {
     reply: Reply,
     end: (delivery: Delivery, body?: unknown) => void,
   ): void {
-    if (this.#cutOf(from, to) || this.#happens(this.weather.loseAnswer)) return;
-    const shown = this.#happens(this.weather.misreport) ? { status: 503 } : reply;
+    if (this.#cutOf(from, to) || this.#happens(this.conditions.loseAnswer)) return;
+    const shown = this.#happens(this.conditions.misreport) ? { status: 503 } : reply;
     this.#queue.after(this.#delay(), () => end({ kind: "answered", ...shown }, shown.body));
   }
 
@@ -124,7 +124,7 @@ export class Links {
 
   #delay(): number {
     const fate = this.#random.next();
-    const { slow, verySlow } = this.weather;
+    const { slow, verySlow } = this.conditions;
     if (fate < verySlow) return 20_000 + this.#random.below(100_000);
     if (fate < verySlow + slow) return 1_000 + this.#random.below(14_000);
     return 5 + this.#random.below(400);

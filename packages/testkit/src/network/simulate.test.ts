@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Faults } from "./faults.ts";
-import { type Outcome, simulate } from "./simulate.ts";
+import { type SimulationResult, simulate } from "./simulate.ts";
 
 const SEEDS = Array.from({ length: 200 }, (_, index) => index + 1);
 
 describe("relays in bad weather, once it has cleared", () => {
-  let outcomes: readonly Outcome[] = [];
+  let outcomes: readonly SimulationResult[] = [];
   beforeAll(() => {
     outcomes = SEEDS.map((seed) => simulate(seed));
   });
@@ -64,9 +64,9 @@ it("runs again from its seed, step by step", () => {
 
 describe("a fault is found within 200 seeds:", () => {
   const faults: Readonly<Record<string, Faults>> = {
-    "a repeated settlement is booked again": { forgetsSettlements: true },
+    "a repeated settlement is booked again": { losesSettlements: true },
     "a settlement that timed out is refunded": { refundsOnTimeout: true },
-    "a result is taken from another peer": { takesAnyResult: true },
+    "a result is taken from another peer": { acceptsAnyResult: true },
   };
 
   it.each(Object.entries(faults))("%s", (_, planted) => expectFound(planted));
@@ -81,7 +81,7 @@ describe("each mend, taken out again, is found within 200 seeds", () => {
     ],
     [
       "A2: a relay in the middle that goes on reserving for a task that was never settled",
-      { keepsLapsedReservations: true },
+      { keepsExpiredReservations: true },
     ],
     [
       "A2: a relay that goes on reserving for forwarded tasks that ended unpaid",
@@ -89,7 +89,7 @@ describe("each mend, taken out again, is found within 200 seeds", () => {
     ],
     ["A3: a relay that admits a removed peer again", { admitsRemovedPeers: true }],
     ["A3: a relay that gives credit to a peer that is admitted again", { returnsCredit: true }],
-    ["A5: a relay that believes its wall clock", { believesWallClock: true }],
+    ["A5: a relay that believes its wall clock", { trustsWallClock: true }],
     ["A8: a relay that brings no results back after a restore", { keepsResultsAfterRestore: true }],
     ["A8: a relay that counts its freeze as time to settle", { countsFrozenTime: true }],
     [
@@ -101,11 +101,11 @@ describe("each mend, taken out again, is found within 200 seeds", () => {
       "A8: a relay that compares positions while something is under way",
       { comparesUnderWay: true },
     ],
-    ["A9: a relay that lets a hold lapse without a default", { forgivesDefaults: true }],
-    ["A9: a relay that leaves defaults out of what a peer owes", { leavesDefaultsOut: true }],
+    ["A9: a relay that lets a hold lapse without a default", { ignoresDefaults: true }],
+    ["A9: a relay that leaves defaults out of what a peer owes", { omitsDefaults: true }],
     [
       "A9: a relay that expects nothing for a result accepted after its hold has lapsed",
-      { forgivesLateAcceptance: true },
+      { ignoresLateAcceptance: true },
     ],
   ])("%s is found within 200 seeds", (_, planted) => expectFound(planted));
 });

@@ -1,34 +1,39 @@
-import { asMicro, depositPostings } from "@agent/budget";
-import { retrySchedule } from "@agent/federation-protocol";
-import { type TestAgent, testAgent } from "../agents.ts";
-import { seededRandom } from "../random.ts";
-import { answerDiscovery } from "./relay/discovering.ts";
+import { asMicro, buildDepositPostings } from "@agent/budget";
+import { createRetrySchedule } from "@agent/federation-protocol";
+import { type TestAgent, createTestAgent } from "../agents.ts";
+import { createSeededRandom } from "../random.ts";
+import { receiveDiscovery } from "./relay/discovering.ts";
 import { EventQueue } from "./event-queue.ts";
 import type { Faults } from "./faults.ts";
-import { forwardingJobs, takeForward } from "./relay/forwarding.ts";
-import { brokenRules } from "./rules/broken-rules.ts";
+import { runForwardingJobs, receiveForward } from "./relay/forwarding.ts";
+import { listViolations } from "./rules/broken-rules.ts";
 import { Links } from "./links.ts";
-import { beat, takeHeartbeat, takeRemoval } from "./relay/heartbeats.ts";
-import { shakeHands, takeConfirmation, takeProposal } from "./relay/peering.ts";
-import { returningJobs, takeResultOf } from "./relay/returning.ts";
-import { listSettlements, redriveAll, settlingJobs, takeSettlement } from "./relay/settling.ts";
-import { add, SimRelay, type Worker, type World } from "./relay/sim-relay.ts";
-import { MINUTE, startWeather } from "./actors/weather.ts";
-import { startFreezes } from "./actors/backups.ts";
+import { sendHeartbeats, receiveHeartbeat, receiveRemoval } from "./relay/heartbeats.ts";
+import { startHandshake, receiveConfirmation, receiveProposal } from "./relay/peering.ts";
+import { runReturningJobs, receiveResult } from "./relay/returning.ts";
+import {
+  listSettlements,
+  redriveAll,
+  runSettlingJobs,
+  receiveSettlement,
+} from "./relay/settling.ts";
+import { incrementCount, SimRelay, type Worker, type Simulation } from "./relay/sim-relay.ts";
+import { MINUTE_MS, startNetworkFaults } from "./actors/weather.ts";
+import { startBackups } from "./actors/backups.ts";
 import { startClockJumps } from "./actors/clock-jumps.ts";
 import { startDefaulter } from "./actors/defaulter.ts";
 import { startForger } from "./actors/forger.ts";
 import { startRemovals } from "./actors/removals.ts";
-import { Truth } from "./truth.ts";
-import { type Payer, startWork, work } from "./actors/workload.ts";
+import { GroundTruth } from "./truth.ts";
+import { type Payer, startWorkload, executeTask } from "./actors/workload.ts";
 
-const WEATHER_MS = 60 * MINUTE;
+const FAULT_PHASE_MS = 60 * MINUTE_MS;
 /** Long enough for whatever is retried, asked, lapsed or re-driven. */
-const AFTERMATH_MS = 240 * MINUTE;
-const DEPOSIT = asMicro(20e6);
+const RECOVERY_PHASE_MS = 240 * MINUTE_MS;
+const depositAmount = asMicro(20e6);
 
 /** What one run came to. */
-export interface Outcome {
+export interface SimulationResult {
   readonly seed: number;
   /** In words; none when every rule held. */
   readonly violations: readonly string[];
@@ -36,19 +41,19 @@ export interface Outcome {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-const parts = {
+const relayBehaviour = {
   handlers: {
-    discover: answerDiscovery,
-    "peer/propose": takeProposal,
-    "peer/confirm": takeConfirmation,
-    "peer/heartbeat": takeHeartbeat,
-    "peer/remove": takeRemoval,
-    "task/forward": takeForward,
-    "task/result": takeResultOf,
-    "settlement/forward": takeSettlement,
+    discover: receiveDiscovery,
+    "peer/propose": receiveProposal,
+    "peer/confirm": receiveConfirmation,
+    "peer/heartbeat": receiveHeartbeat,
+    "peer/remove": receiveRemoval,
+    "task/forward": receiveForward,
+    "task/result": receiveResult,
+    "settlement/forward": receiveSettlement,
     settlements: listSettlements,
   },
-  jobs: [forwardingJobs, returningJobs, settlingJobs],
+  jobs: [runForwardingJobs, runReturningJobs, runSettlingJobs],
 };
 
 /**
@@ -58,64 +63,64 @@ const parts = {
 export function simulate(
   seed: number,
   { faults = {}, note = () => {} }: { faults?: Faults; note?: (line: string) => void } = {},
-): Outcome {
-  const random = seededRandom(seed);
+): SimulationResult {
+  const random = createSeededRandom(seed);
   const queue = new EventQueue();
   const links = new Links(queue, random);
   // Short enough for the weather to outlast all retries at times.
-  const schedule = retrySchedule(random.pick([0.02, 0.02, 0.1]));
-  const world: World = {
+  const schedule = createRetrySchedule(random.pick([0.02, 0.02, 0.1]));
+  const world: Simulation = {
     queue,
     random,
     links,
     schedule,
     faults,
-    truth: new Truth(),
+    truth: new GroundTruth(),
     relays: new Map(),
     violations: [],
-    tally: new Map(),
+    counts: new Map(),
     note,
-    work: (relay, taskId) => work(world, relay, taskId),
+    work: (relay, taskId) => executeTask(world, relay, taskId),
   };
   const relays = buildRelays(world);
   const pairs = choosePairs(world, relays);
-  const payers = populate(world, relays);
-  for (const [a, b] of pairs) shakeHands(a, b.id);
-  queue.runUntil(MINUTE);
+  const payers = createAgents(world, relays);
+  for (const [a, b] of pairs) startHandshake(a, b.id);
+  queue.runUntil(MINUTE_MS);
   const start = queue.now;
-  startWeather(world, relays, pairs, WEATHER_MS);
-  startWork(world, relays, payers, WEATHER_MS);
-  startClockJumps(world, relays, WEATHER_MS);
-  startRemovals(world, pairs, WEATHER_MS);
-  startDefaulter(world, relays, payers, WEATHER_MS);
-  startFreezes(world, relays, WEATHER_MS);
-  startForger(world, payers, WEATHER_MS);
-  queue.runUntil(start + WEATHER_MS);
-  heal(world, relays, pairs);
-  queue.runUntil(start + WEATHER_MS + AFTERMATH_MS);
-  const deposited = payers.length * DEPOSIT;
+  startNetworkFaults(world, relays, pairs, FAULT_PHASE_MS);
+  startWorkload(world, relays, payers, FAULT_PHASE_MS);
+  startClockJumps(world, relays, FAULT_PHASE_MS);
+  startRemovals(world, pairs, FAULT_PHASE_MS);
+  startDefaulter(world, relays, payers, FAULT_PHASE_MS);
+  startBackups(world, relays, FAULT_PHASE_MS);
+  startForger(world, payers, FAULT_PHASE_MS);
+  queue.runUntil(start + FAULT_PHASE_MS);
+  recoverNetwork(world, relays, pairs);
+  queue.runUntil(start + FAULT_PHASE_MS + RECOVERY_PHASE_MS);
+  const deposited = payers.length * depositAmount;
   for (const { store } of relays) {
-    for (const { state } of store.own.values()) add(world.tally, `task ${state}`);
+    for (const { state } of store.ownTasks.values()) incrementCount(world.counts, `task ${state}`);
   }
-  const violations = [...world.violations, ...brokenRules(world, relays, deposited)];
-  return { seed, violations, counts: Object.fromEntries(world.tally) };
+  const violations = [...world.violations, ...listViolations(world, relays, deposited)];
+  return { seed, violations, counts: Object.fromEntries(world.counts) };
 }
 
-function buildRelays(world: World): SimRelay[] {
+function buildRelays(world: Simulation): SimRelay[] {
   const { random } = world;
   const usual = random.pick([0.05, 0.05, 0.1, 0]);
   return ["A", "B", "C", "D", "E"].slice(0, 3 + random.below(3)).map((name) => {
     const feeRate = random.next() < 0.9 ? usual : 0.05;
     // Two clocks are never further apart than a signed time may be old.
     const skewMs = Math.round((random.next() - 0.5) * 0.8 * world.schedule.lifetimeMs);
-    const relay = new SimRelay(world, { name, feeRate, skewMs }, parts);
+    const relay = new SimRelay(world, { name, feeRate, skewMs }, relayBehaviour);
     world.relays.set(relay.id, relay);
     return relay;
   });
 }
 
 /** A line, so that each relay is reached, and some shorter ways. */
-function choosePairs({ random }: World, relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
+function choosePairs({ random }: Simulation, relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
   return relays.flatMap((a, i) =>
     relays
       .slice(i + 1)
@@ -125,9 +130,9 @@ function choosePairs({ random }: World, relays: readonly SimRelay[]): [SimRelay,
 }
 
 /** Workers, some of them at two relays, and agents with money to delegate. */
-function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
+function createAgents({ random }: Simulation, relays: readonly SimRelay[]): Payer[] {
   const newAgent = (relay: SimRelay): TestAgent =>
-    testAgent({ now: () => relay.now, randomBytes: random.randomBytes });
+    createTestAgent({ now: () => relay.now, randomBytes: random.randomBytes });
   for (const relay of relays) {
     for (let i = 0; i < 2; i += 1) {
       const agent = newAgent(relay);
@@ -140,7 +145,7 @@ function populate({ random }: World, relays: readonly SimRelay[]): Payer[] {
     const agent = newAgent(relay);
     const { agentId } = agent;
     relay.keys.set(agentId, agent.publicKey);
-    relay.post(null, depositPostings({ agentId, amount: DEPOSIT }));
+    relay.post(null, buildDepositPostings({ agentId, amount: depositAmount }));
     return { relay, agent };
   });
 }
@@ -151,20 +156,20 @@ function addWorker(relay: SimRelay, worker: Worker): void {
   relay.keys.set(agentId, publicKey);
 }
 
-function heal(
-  { queue, links }: World,
+function recoverNetwork(
+  { queue, links }: Simulation,
   relays: readonly SimRelay[],
   pairs: readonly (readonly [SimRelay, SimRelay])[],
 ): void {
-  links.heal();
+  links.restore();
   for (const relay of relays) relay.restart();
-  for (const at of [1, 3, 5, 7, 9, 12, 16, 20].map((minute) => minute * MINUTE)) {
-    for (const [a, b] of pairs) queue.after(at, () => shakeHands(a, b.id));
+  for (const at of [1, 3, 5, 7, 9, 12, 16, 20].map((minute) => minute * MINUTE_MS)) {
+    for (const [a, b] of pairs) queue.after(at, () => startHandshake(a, b.id));
   }
   for (let at = 20; at < 220; at += 20) {
-    for (const relay of relays) queue.after(at * MINUTE, () => redriveAll(relay));
+    for (const relay of relays) queue.after(at * MINUTE_MS, () => redriveAll(relay));
   }
   for (let at = 225; at < 230; at += 1) {
-    for (const relay of relays) queue.after(at * MINUTE, () => beat(relay));
+    for (const relay of relays) queue.after(at * MINUTE_MS, () => sendHeartbeats(relay));
   }
 }

@@ -11,10 +11,10 @@ export interface BankPayment {
 }
 
 /** No message takes longer to its receiver. */
-const SLOWEST_MS = 120_000;
+const MAX_DELIVERY_MS = 120_000;
 
 /** What happened in a run, apart from what its relays keep or forget of it. */
-export class Truth {
+export class GroundTruth {
   /** Which relay's operator has removed which peer and has not admitted it again. */
   readonly #removals = new Set<string>();
   /** Relays that were restored from a backup. */
@@ -53,7 +53,7 @@ export class Truth {
       this.restored.has(oneId) ||
       this.restored.has(otherId) ||
       this.payments.some((payment) => {
-        const endsAt = (payment.recordedAt ?? Infinity) + SLOWEST_MS;
+        const endsAt = (payment.recordedAt ?? Infinity) + MAX_DELIVERY_MS;
         return now <= endsAt && isBetween(payment);
       })
     );

@@ -1,11 +1,11 @@
 import { verifyCredential, verifyPresentation } from "@agent/credentials";
-import { keyOfDid } from "../bound-key.ts";
-import { conclude } from "../conclude.ts";
-import type { Places } from "../place-checks.ts";
+import { parseDidKey } from "../bound-key.ts";
+import { buildVerdict } from "../conclude.ts";
+import type { CheckLevels } from "../place-checks.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   suite: "well_formed",
   purpose: "well_formed",
@@ -23,24 +23,24 @@ const PLACES: Places = {
 };
 
 /** The verdict on a credential, which is signed by the key that its issuer's did:key is. */
-export function judgeCredential(credential: object, { now, publicKey }: TimedOptions): Verdict {
+export function checkCredential(credential: object, { now, publicKey }: TimedOptions): Verdict {
   const { issuer } = credential as { issuer?: unknown };
-  return conclude("credential", verifyCredential(credential, { now }), PLACES, {
-    key: keyOfDid(issuer),
-    named: publicKey,
+  return buildVerdict("credential", verifyCredential(credential, { now }), checkLevels, {
+    key: parseDidKey(issuer),
+    expectedKeys: publicKey,
   });
 }
 
 /** The verdict on a presentation, signed by its holder, and on each credential, signed by any issuer. */
-export function judgePresentation(presentation: object, { now, publicKey }: TimedOptions): Verdict {
+export function checkPresentation(presentation: object, { now, publicKey }: TimedOptions): Verdict {
   const { holder } = presentation as { holder?: unknown };
   const verdict = verifyPresentation(presentation, { now });
-  const signer = { key: keyOfDid(holder), named: publicKey };
-  return conclude(
+  const signer = { key: parseDidKey(holder), expectedKeys: publicKey };
+  return buildVerdict(
     "presentation",
     verdict,
-    PLACES,
+    checkLevels,
     signer,
-    verdict.nested.map((inner) => conclude("credential", inner, PLACES)),
+    verdict.nested.map((inner) => buildVerdict("credential", inner, checkLevels)),
   );
 }

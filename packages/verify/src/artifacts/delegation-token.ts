@@ -1,10 +1,10 @@
-import { type DelegationToken, delegationChain, verifyDelegationToken } from "@agent/receipts";
-import { conclude } from "../conclude.ts";
-import type { Places } from "../place-checks.ts";
+import { type DelegationToken, parseDelegationChain, verifyDelegationToken } from "@agent/receipts";
+import { buildVerdict } from "../conclude.ts";
+import type { CheckLevels } from "../place-checks.ts";
 import type { Verdict } from "../verdict.ts";
 import type { TimedOptions } from "./options.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   chain_length: "well_formed",
   suite: "well_formed",
@@ -19,16 +19,16 @@ const PLACES: Places = {
 };
 
 /** The verdict on a delegation token: the key to name is that of the first issuer of its chain. */
-export function judgeDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
-  const chain = delegationChain(value) ?? [];
-  const keysOf = (issuer: string) =>
+export function checkDelegationToken(value: object, { now, publicKey }: TimedOptions): Verdict {
+  const chain = parseDelegationChain(value) ?? [];
+  const listKeys = (issuer: string) =>
     chain.flatMap(({ issuer_agent_id, issuer_public_key }) =>
       issuer_agent_id === issuer ? [issuer_public_key] : [],
     );
   const delegateId = (value as Partial<DelegationToken>).delegate_agent_id ?? "";
-  const verdict = verifyDelegationToken(value, { now, delegateId, keysOf });
-  return conclude("delegation_token", verdict, PLACES, {
+  const verdict = verifyDelegationToken(value, { now, delegateId, listKeys });
+  return buildVerdict("delegation_token", verdict, checkLevels, {
     key: chain.at(-1)?.issuer_public_key ?? null,
-    named: publicKey,
+    expectedKeys: publicKey,
   });
 }

@@ -1,10 +1,10 @@
 import { verifyLedger } from "@agent/ledger";
-import { conclude } from "../conclude.ts";
-import type { Places } from "../place-checks.ts";
+import { buildVerdict } from "../conclude.ts";
+import type { CheckLevels } from "../place-checks.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   spec: "well_formed",
   order: "well_formed",
@@ -19,11 +19,11 @@ const PLACES: Places = {
 };
 
 /** The verdict on a ledger. It names no key, so one that is signed needs the caller's. */
-export function judgeLedger(ledger: object, { publicKey }: VerifyOptions): Verdict {
+export function checkLedger(ledger: object, { publicKey }: VerifyOptions): Verdict {
   const verdict = verifyLedger(ledger, { publicKey });
   // The only keys that are tried are the caller's, so a signature that holds is bound to one.
   const bound = verdict.checks.some(({ name, ok }) => name === "signature" && ok)
     ? [{ name: "bound", ok: true }]
     : [];
-  return conclude("ledger", { ...verdict, checks: [...verdict.checks, ...bound] }, PLACES);
+  return buildVerdict("ledger", { ...verdict, checks: [...verdict.checks, ...bound] }, checkLevels);
 }

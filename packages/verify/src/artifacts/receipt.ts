@@ -1,12 +1,12 @@
 import {
   type ReceiptVerdict,
   verifyReceipt,
-  type VerifyOptions as ReceiptOptions,
+  type VerifyReceiptOptions as ReceiptOptions,
 } from "@agent/receipts";
-import { type NamedCheck, placeChecks, type Places } from "../place-checks.ts";
+import { type NamedCheckResult, assignProofLevels, type CheckLevels } from "../place-checks.ts";
 import type { Verdict } from "../verdict.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   time_span: "well_formed",
   suite: "well_formed",
@@ -24,7 +24,7 @@ const PLACES: Places = {
 };
 
 /** The verdict on a receipt as rungs of the ladder; nested receipts by `keyOf` where it is given. */
-export function judgeReceipt(receipt: object | string, options: ReceiptOptions): Verdict {
+export function checkReceipt(receipt: object | string, options: ReceiptOptions): Verdict {
   const verdict = verifyReceipt(receipt, options);
   const refused = verdict.code === "receipt.signature_invalid";
   if (refused && options.publicKey !== undefined && isSignedByEmbeddedKey(receipt)) {
@@ -32,11 +32,14 @@ export function judgeReceipt(receipt: object | string, options: ReceiptOptions):
     const checks = verdict.checks.map((check) =>
       check.name === "signature" ? { name: "bound", ok: false, code: verdict.code } : check,
     );
-    return onRungs({ ...verdict, checks: [...checks, { name: "signature", ok: true }] }, undefined);
+    return toVerdict(
+      { ...verdict, checks: [...checks, { name: "signature", ok: true }] },
+      undefined,
+    );
   }
-  return onRungs(verdict, {
+  return toVerdict(verdict, {
     outer: options.publicKey !== undefined,
-    inner: options.keyOf !== undefined,
+    inner: options.findKeys !== undefined,
   });
 }
 
@@ -45,17 +48,17 @@ function isSignedByEmbeddedKey(receipt: object | string): boolean {
 }
 
 /** Whether the signature was held against keys that are known to be the agent's. */
-interface Bound {
+interface KeyBindings {
   readonly outer: boolean;
   readonly inner: boolean;
 }
 
-function onRungs(verdict: ReceiptVerdict, bound: Bound | undefined): Verdict {
-  const inside = bound && { outer: bound.inner, inner: bound.inner };
-  const nested = verdict.nested.map((inner) => onRungs(inner, inside));
-  const holds = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
+function toVerdict(verdict: ReceiptVerdict, bound: KeyBindings | undefined): Verdict {
+  const nestedBindings = bound && { outer: bound.inner, inner: bound.inner };
+  const nested = verdict.nested.map((inner) => toVerdict(inner, nestedBindings));
+  const isSigned = verdict.checks.some(({ name, ok }) => name === "signature" && ok);
   // Without any key of the agent there is nothing to bind to; without any key at all, nothing signed.
-  const named: NamedCheck[] = verdict.checks
+  const named: NamedCheckResult[] = verdict.checks
     // Work at the right time is not yet work for this task, and only a relay can say that.
     .filter(({ name, ok }) => name !== "nested_span" || !ok)
     .map((check) =>
@@ -63,32 +66,34 @@ function onRungs(verdict: ReceiptVerdict, bound: Bound | undefined): Verdict {
         ? { ...check, name: "bound" }
         : check,
     );
-  if (bound?.outer === true && holds) named.push({ name: "bound", ok: true });
+  if (bound?.outer === true && isSigned) named.push({ name: "bound", ok: true });
   if (nested.length > 0) {
     named.push(
-      nested.every(isWholly)
+      nested.every(isFullyValid)
         ? { name: "nested_receipts", ok: true }
-        : { name: "nested_receipts", ok: false, code: nestedFault(nested) },
+        : { name: "nested_receipts", ok: false, code: getNestedCode(nested) },
     );
   }
-  const checks = placeChecks(named, PLACES);
+  const checks = assignProofLevels(named, checkLevels);
   return verdict.valid
     ? { kind: "receipt", valid: true, checks, nested }
     : { kind: "receipt", valid: false, code: verdict.code, checks, nested };
 }
 
 /** Whether a receipt and all that is nested in it hold, and was done for what it is nested in. */
-function isWholly({ valid, checks }: Verdict): boolean {
+function isFullyValid({ valid, checks }: Verdict): boolean {
   return (
-    valid && checks.every(({ name, ok, code }) => ok || (name !== "nested" && code !== OUTSIDE))
+    valid &&
+    checks.every(({ name, ok, code }) => ok || (name !== "nested" && code !== NESTED_OUTSIDE_CODE))
   );
 }
 
-const OUTSIDE = "receipt.nested_outside";
+const NESTED_OUTSIDE_CODE = "receipt.nested_outside";
 
 /** The worst of the receipts that are not wholly right: one that is refused before one of another time. */
-function nestedFault(nested: readonly Verdict[]): string {
+function getNestedCode(nested: readonly Verdict[]): string {
   const isOnlyOutside = ({ valid, checks }: Verdict) =>
-    valid && checks.every(({ name, ok, code }) => ok || name !== "nested" || code === OUTSIDE);
-  return nested.every(isOnlyOutside) ? OUTSIDE : "receipt.nested_refused";
+    valid &&
+    checks.every(({ name, ok, code }) => ok || name !== "nested" || code === NESTED_OUTSIDE_CODE);
+  return nested.every(isOnlyOutside) ? NESTED_OUTSIDE_CODE : "receipt.nested_refused";
 }

@@ -1,13 +1,13 @@
 import { verifyAttestation, verifyNoShowRecord, verifySettlementRecord } from "@agent/receipts";
-import { keyOfDid } from "../bound-key.ts";
-import { conclude } from "../conclude.ts";
-import type { Places } from "../place-checks.ts";
-import { noShowList } from "../recognise.ts";
-import { relayKeysFrom } from "../relay-keys-of.ts";
+import { parseDidKey } from "../bound-key.ts";
+import { buildVerdict } from "../conclude.ts";
+import type { CheckLevels } from "../place-checks.ts";
+import { getNoShowRecords } from "../recognise.ts";
+import { listRelayKeys } from "../relay-keys-of.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
-const SETTLEMENT_PLACES: Places = {
+const settlementLevels: CheckLevels = {
   structure: "well_formed",
   suite: "well_formed",
   issuer: "well_formed",
@@ -16,23 +16,23 @@ const SETTLEMENT_PLACES: Places = {
 };
 
 /** The verdict on a settlement record, which is signed by the key that its issuer's did:key is. */
-export function judgeSettlement(record: object, options: VerifyOptions): Verdict {
+export function checkSettlement(record: object, options: VerifyOptions): Verdict {
   const { publicKey } = options;
   const { issuer } = record as { issuer?: unknown };
-  const key = keyOfDid(issuer);
-  const relayKeys = relayKeysFrom(options);
+  const key = parseDidKey(issuer);
+  const relayKeys = listRelayKeys(options);
   // A chain of another relay says nothing about this record.
   const isOfChain = key !== null && relayKeys.includes(key);
   const verdict = verifySettlementRecord(record, isOfChain ? { relayKeys } : {});
   const settled = verdict.valid ? [{ name: "settled", ok: true }] : [];
   const found = { ...verdict, checks: [...verdict.checks, ...settled] };
-  return conclude("settlement", found, SETTLEMENT_PLACES, {
+  return buildVerdict("settlement", found, settlementLevels, {
     key,
-    named: publicKey,
+    expectedKeys: publicKey,
   });
 }
 
-const NO_SHOW_PLACES: Places = {
+const noShowLevels: CheckLevels = {
   structure: "well_formed",
   suite: "well_formed",
   issuer: "well_formed",
@@ -45,10 +45,10 @@ const NO_SHOW_PLACES: Places = {
  * The verdict on a no-show record, which is signed by the key that its issuer's did:key is, or on all
  * those of a task.
  */
-export function judgeNoShow(value: object, options: VerifyOptions): Verdict {
-  const list = noShowList(value);
-  if (list === null) return judgeOneNoShow(value, options);
-  const nested = list.map((record) => judgeOneNoShow(record as object, options));
+export function checkNoShow(value: object, options: VerifyOptions): Verdict {
+  const list = getNoShowRecords(value);
+  if (list === null) return checkNoShowRecord(value, options);
+  const nested = list.map((record) => checkNoShowRecord(record as object, options));
   const refused = nested.find(({ valid }) => !valid)?.code;
   const found =
     refused === undefined
@@ -58,26 +58,26 @@ export function judgeNoShow(value: object, options: VerifyOptions): Verdict {
           code: refused,
           checks: [{ name: "records", ok: false, code: refused }],
         } as const);
-  return conclude("no_show", found, NO_SHOW_PLACES, undefined, nested);
+  return buildVerdict("no_show", found, noShowLevels, undefined, nested);
 }
 
-function judgeOneNoShow(record: object, { publicKey, taskId }: VerifyOptions): Verdict {
+function checkNoShowRecord(record: object, { publicKey, taskId }: VerifyOptions): Verdict {
   const { issuer, task_id } = record as { issuer?: unknown; task_id?: unknown };
-  const signer = { key: keyOfDid(issuer), named: publicKey };
+  const signer = { key: parseDidKey(issuer), expectedKeys: publicKey };
   const verdict = verifyNoShowRecord(record);
   if (!verdict.valid || taskId === undefined) {
-    return conclude("no_show", verdict, NO_SHOW_PLACES, signer);
+    return buildVerdict("no_show", verdict, noShowLevels, signer);
   }
   if (task_id === taskId) {
     const checks = [...verdict.checks, { name: "task", ok: true }];
-    return conclude("no_show", { ...verdict, checks }, NO_SHOW_PLACES, signer);
+    return buildVerdict("no_show", { ...verdict, checks }, noShowLevels, signer);
   }
   const code = "bundle.task_mismatch";
   const checks = [...verdict.checks, { name: "task", ok: false, code }];
-  return conclude("no_show", { valid: false, code, checks }, NO_SHOW_PLACES, signer);
+  return buildVerdict("no_show", { valid: false, code, checks }, noShowLevels, signer);
 }
 
-const ATTESTATION_PLACES: Places = {
+const attestationLevels: CheckLevels = {
   structure: "well_formed",
   suite: "well_formed",
   relay: "well_formed",
@@ -90,7 +90,7 @@ const ATTESTATION_PLACES: Places = {
 };
 
 /** The verdict on an attestation. It names no key, so it needs the caller's. */
-export function judgeAttestation(
+export function checkAttestation(
   value: object,
   { publicKey = [], taskId }: VerifyOptions,
 ): Verdict {
@@ -99,9 +99,13 @@ export function judgeAttestation(
   const verdict =
     verdicts.find(({ valid }) => valid) ?? verdicts[0] ?? verifyAttestation(value, { taskId });
   // A task and a receipt that nobody asked about are not proven to be the right ones.
-  const asked = verdict.checks.filter(
+  const applicable = verdict.checks.filter(
     ({ name }) => name !== "receipt" && (name !== "task" || taskId !== undefined),
   );
   const added = verdict.valid ? ["bound", "attested"].map((name) => ({ name, ok: true })) : [];
-  return conclude("attestation", { ...verdict, checks: [...asked, ...added] }, ATTESTATION_PLACES);
+  return buildVerdict(
+    "attestation",
+    { ...verdict, checks: [...applicable, ...added] },
+    attestationLevels,
+  );
 }

@@ -3,21 +3,21 @@ import {
   type RelaySuccessionRecord,
   verifyRelaySuccession,
 } from "@agent/crypto";
-import { isNamed } from "../bound-key.ts";
-import { conclude } from "../conclude.ts";
-import type { Places } from "../place-checks.ts";
-import { successionList } from "../recognise.ts";
+import { isExpectedKey } from "../bound-key.ts";
+import { buildVerdict } from "../conclude.ts";
+import type { CheckLevels } from "../place-checks.ts";
+import { getSuccessionRecords } from "../recognise.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   signatures: "intact",
   handover: "key_bound",
   order: "key_valid",
 };
 
-const CHECK_OF: Readonly<Record<RelayChainCode, keyof typeof PLACES>> = {
+const checkNames: Readonly<Record<RelayChainCode, keyof typeof checkLevels>> = {
   "succession.malformed": "structure",
   "succession.too_long": "structure",
   "succession.suite_unknown": "structure",
@@ -32,17 +32,21 @@ const CHECK_OF: Readonly<Record<RelayChainCode, keyof typeof PLACES>> = {
 };
 
 /** The verdict on one succession record of a relay or a chain of them; a key to name is any of them. */
-export function judgeRelaySuccession(value: object, { publicKey }: VerifyOptions): Verdict {
-  const records = (successionList(value) ?? [value]) as readonly Partial<RelaySuccessionRecord>[];
+export function checkRelaySuccession(value: object, { publicKey }: VerifyOptions): Verdict {
+  const records = (getSuccessionRecords(value) ?? [
+    value,
+  ]) as readonly Partial<RelaySuccessionRecord>[];
   const chain = verifyRelaySuccession(records, { relayId: records[0]?.relay_id ?? "" });
   if (!chain.ok) {
     const { code } = chain;
-    const checks = [{ name: CHECK_OF[code], ok: false, code }];
-    return conclude("relay_succession", { valid: false, code, checks }, PLACES);
+    const checks = [{ name: checkNames[code], ok: false, code }];
+    return buildVerdict("relay_succession", { valid: false, code, checks }, checkLevels);
   }
   const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
-  return conclude("relay_succession", { valid: true, checks }, PLACES, {
-    key: chain.publicKeys.find((key) => publicKey !== undefined && isNamed(key, publicKey)) ?? null,
-    named: publicKey,
+  return buildVerdict("relay_succession", { valid: true, checks }, checkLevels, {
+    key:
+      chain.publicKeys.find((key) => publicKey !== undefined && isExpectedKey(key, publicKey)) ??
+      null,
+    expectedKeys: publicKey,
   });
 }

@@ -5,22 +5,22 @@ import {
   type SuccessionRecord,
   verifySuccessionChain,
 } from "@agent/crypto";
-import { conclude } from "../conclude.ts";
-import { isNamed } from "../bound-key.ts";
-import type { Places } from "../place-checks.ts";
+import { buildVerdict } from "../conclude.ts";
+import { isExpectedKey } from "../bound-key.ts";
+import type { CheckLevels } from "../place-checks.ts";
 import type { ArtifactRefusal } from "../refusals.ts";
-import { successionList } from "../recognise.ts";
+import { getSuccessionRecords } from "../recognise.ts";
 import type { Verdict } from "../verdict.ts";
 import type { VerifyOptions } from "./options.ts";
 
-const PLACES: Places = {
+const checkLevels: CheckLevels = {
   structure: "well_formed",
   signatures: "intact",
   handover: "key_bound",
   order: "key_valid",
 };
 
-const CHECK_OF: Readonly<Record<SuccessionCode, keyof typeof PLACES>> = {
+const checkNames: Readonly<Record<SuccessionCode, keyof typeof checkLevels>> = {
   "succession.malformed": "structure",
   "succession.suite_unknown": "structure",
   "succession.old_key_signature_invalid": "signatures",
@@ -34,7 +34,7 @@ const CHECK_OF: Readonly<Record<SuccessionCode, keyof typeof PLACES>> = {
 };
 
 /** What a relay answers beside the records, which nobody signed. */
-interface Claimed {
+interface ClaimedHistory {
   readonly agent_id?: string;
   readonly current_public_key?: string;
   readonly keys?: readonly { readonly public_key?: string }[];
@@ -44,23 +44,26 @@ interface Claimed {
  * The verdict on one succession record, a chain of them, or a relay's answer, whose keys have to be
  * those of the chain; a key to name is any of them.
  */
-export function judgeSuccession(value: object, { publicKey }: VerifyOptions): Verdict {
-  const records = (successionList(value) ?? [value]) as readonly Partial<SuccessionRecord>[];
-  const claimed: Claimed = Array.isArray(value) || records[0] === value ? {} : value;
-  const code = firstFault(records, claimed.agent_id);
-  if (code !== undefined) return refused(CHECK_OF[code], code);
+export function checkSuccession(value: object, { publicKey }: VerifyOptions): Verdict {
+  const records = (getSuccessionRecords(value) ?? [value]) as readonly Partial<SuccessionRecord>[];
+  const claimed: ClaimedHistory = Array.isArray(value) || records[0] === value ? {} : value;
+  const code = findChainCode(records, claimed.agent_id);
+  if (code !== undefined) return buildRefusal(checkNames[code], code);
 
   const [{ old_public_key: firstKey = "" } = {}] = records;
   const keys = [firstKey, ...records.map(({ new_public_key = "" }) => new_public_key)];
-  if (!isAsClaimed(claimed, keys)) return refused("handover", "artifact.key_unbound");
+  if (!matchesClaim(claimed, keys)) return buildRefusal("handover", "artifact.key_unbound");
   const checks = ["structure", "signatures", "order"].map((name) => ({ name, ok: true }));
-  return conclude("succession", { valid: true, checks }, PLACES, {
-    key: keys.find((key) => publicKey !== undefined && isNamed(key, publicKey)) ?? null,
-    named: publicKey,
+  return buildVerdict("succession", { valid: true, checks }, checkLevels, {
+    key: keys.find((key) => publicKey !== undefined && isExpectedKey(key, publicKey)) ?? null,
+    expectedKeys: publicKey,
   });
 }
 
-function isAsClaimed({ current_public_key: current, keys: listed }: Claimed, keys: string[]) {
+function matchesClaim(
+  { current_public_key: current, keys: listed }: ClaimedHistory,
+  keys: string[],
+) {
   return (
     (current === undefined || current === keys.at(-1)) &&
     (!Array.isArray(listed) ||
@@ -69,15 +72,15 @@ function isAsClaimed({ current_public_key: current, keys: listed }: Claimed, key
   );
 }
 
-function refused(name: string, code: ArtifactRefusal): Verdict {
-  return conclude(
+function buildRefusal(name: string, code: ArtifactRefusal): Verdict {
+  return buildVerdict(
     "succession",
     { valid: false, code, checks: [{ name, ok: false, code }] },
-    PLACES,
+    checkLevels,
   );
 }
 
-function firstFault(
+function findChainCode(
   records: readonly Partial<SuccessionRecord>[],
   claimedId: string | undefined,
 ): SuccessionCode | undefined {

@@ -1,4 +1,4 @@
-import { flattenChain, isBoundTo } from "@agent/receipts";
+import { flattenChain, isBoundToTask } from "@agent/receipts";
 import type { EvidenceBundle } from "./schema.ts";
 
 /**
@@ -6,7 +6,7 @@ import type { EvidenceBundle } from "./schema.ts";
  * the signer did. Undefined without nested receipts, or when the relay knows nothing of some of their tasks
  * and the others fit.
  */
-export function hopsFit({
+export function checkHops({
   receipt,
   nested_tasks: stated = [],
 }: EvidenceBundle): boolean | undefined {
@@ -15,7 +15,7 @@ export function hopsFit({
     const task = tasks.get(nested.relay_task_id ?? nested.task_id);
     return (
       task &&
-      isBoundTo(nested, task.task_id) &&
+      isBoundToTask(nested, task.task_id) &&
       task.submitted_by === parent.agent_id &&
       task.executor === nested.agent_id
     );

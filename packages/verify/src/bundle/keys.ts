@@ -1,16 +1,16 @@
 import { hexToBytes, type SuccessionRecord, verifySuccessionChain } from "@agent/crypto";
 import { type ExecutionReceipt, isKeyInForce } from "@agent/receipts";
-import type { EvidenceBundle, KeyTerm, Signer } from "./schema.ts";
+import type { EvidenceBundle, KeyRecord, Signer } from "./schema.ts";
 
 /** Whether each agent is listed once, and each of its keys after the first was handed over to. */
-export function historiesHold(signers: readonly Signer[]): boolean {
+export function areHistoriesValid(signers: readonly Signer[]): boolean {
   return (
     new Set(signers.map(({ agent_id }) => agent_id)).size === signers.length &&
-    signers.every(historyHolds)
+    signers.every(isHistoryValid)
   );
 }
 
-function historyHolds({ agent_id: agentId, keys, chain }: Signer): boolean {
+function isHistoryValid({ agent_id: agentId, keys, chain }: Signer): boolean {
   const [first, ...later] = keys;
   if (first === undefined) return chain.length === 0;
   const records = chain as readonly Partial<SuccessionRecord>[];
@@ -22,15 +22,20 @@ function historyHolds({ agent_id: agentId, keys, chain }: Signer): boolean {
 }
 
 /** Which keys count for a receipt. */
-export type KeysOf = (receipt: ExecutionReceipt) => readonly string[];
+export type KeyLookup = (receipt: ExecutionReceipt) => readonly string[];
 
 /** All keys that its agent ever had. */
-export function keysEver(signers: readonly Signer[]): KeysOf {
-  return ({ agent_id }) => termsOf(signers, agent_id).map(({ public_key }) => public_key);
+export function createAnyKeyLookup(signers: readonly Signer[]): KeyLookup {
+  return ({ agent_id }) => listDatedKeys(signers, agent_id).map(({ public_key }) => public_key);
 }
 
 /** The keys of its agent that count for a receipt by the rule that relays take receipts by. */
-export function keysInForce({ signers, task, receipt, attestation }: EvidenceBundle): KeysOf {
+export function createValidKeyLookup({
+  signers,
+  task,
+  receipt,
+  attestation,
+}: EvidenceBundle): KeyLookup {
   return (signed) => {
     const times = {
       // Of a nested task nothing but the receipt says when it was submitted.
@@ -38,7 +43,7 @@ export function keysInForce({ signers, task, receipt, attestation }: EvidenceBun
       completedAt: signed.completed_at,
       receivedAt: attestation.received_at,
     };
-    return termsOf(signers, signed.agent_id)
+    return listDatedKeys(signers, signed.agent_id)
       .filter((term) =>
         isKeyInForce(
           {
@@ -53,9 +58,9 @@ export function keysInForce({ signers, task, receipt, attestation }: EvidenceBun
   };
 }
 
-type Term = KeyTerm & { readonly device_id?: string };
+type DatedKey = KeyRecord & { readonly device_id?: string };
 
-function termsOf(signers: readonly Signer[], agentId: string): readonly Term[] {
+function listDatedKeys(signers: readonly Signer[], agentId: string): readonly DatedKey[] {
   const signer = signers.find(({ agent_id }) => agent_id === agentId);
   return signer === undefined ? [] : [...signer.keys, ...signer.devices];
 }

@@ -1,12 +1,12 @@
-import { seededRandom } from "@agent/testkit";
+import { createSeededRandom } from "@agent/testkit";
 import { expect, test } from "vitest";
-import { delegationOf } from "../../test/scene.ts";
-import { bundleText, signBundle, verifyArtifact } from "../index.ts";
+import { createDelegation } from "../../test/scene.ts";
+import { formatBundle, signBundle, verifyArtifact } from "../index.ts";
 
-const random = seededRandom(20_260_102);
+const random = createSeededRandom(20_260_102);
 const bundles = Array.from({ length: 1_000 }, () => {
-  const { evidence, relay } = delegationOf(random);
-  return bundleText(signBundle(evidence, relay));
+  const { evidence, relay } = createDelegation(random);
+  return formatBundle(signBundle(evidence, relay));
 });
 const encoder = new TextEncoder();
 // Strict as the command's: a lenient decoder maps several byte sequences to one text.

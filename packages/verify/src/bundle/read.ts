@@ -1,28 +1,28 @@
 import { canonicalize, CanonicalJsonError, parseJsonText, SUITE } from "@agent/crypto";
 import * as v from "valibot";
-import { keyOfDid } from "../bound-key.ts";
+import { parseDidKey } from "../bound-key.ts";
 import type { BundleRefusal } from "../refusals.ts";
 import { BUNDLE_SPEC, BundleSchema, type EvidenceBundle } from "./schema.ts";
 
-type Read =
+type ParseBundleResult =
   | { readonly ok: true; readonly bundle: EvidenceBundle; readonly relayKey: string }
   | { readonly ok: false; readonly code: BundleRefusal };
 
 /** Checks the form of a bundle, given as a value or as its text, which has to be its canonical JSON. */
-export function readBundle(input: unknown): Read {
+export function parseBundle(input: unknown): ParseBundleResult {
   const parsed = typeof input === "string" ? parseJsonText(input) : { value: input };
-  if (parsed === null || !v.is(BundleSchema, parsed.value)) return refused("bundle.malformed");
-  const text = canonicalText(parsed.value);
-  if (text === null) return refused("bundle.malformed");
-  if (typeof input === "string" && input !== text) return refused("bundle.not_canonical");
+  if (parsed === null || !v.is(BundleSchema, parsed.value)) return buildRefusal("bundle.malformed");
+  const text = canonicalizeOrNull(parsed.value);
+  if (text === null) return buildRefusal("bundle.malformed");
+  if (typeof input === "string" && input !== text) return buildRefusal("bundle.not_canonical");
   const bundle = parsed.value as unknown as EvidenceBundle;
-  const relayKey = keyOfDid(bundle.issuer);
-  if (bundle.spec !== BUNDLE_SPEC) return refused("bundle.spec");
-  if (bundle.suite !== SUITE) return refused("bundle.suite");
-  return relayKey === null ? refused("bundle.malformed") : { ok: true, bundle, relayKey };
+  const relayKey = parseDidKey(bundle.issuer);
+  if (bundle.spec !== BUNDLE_SPEC) return buildRefusal("bundle.spec");
+  if (bundle.suite !== SUITE) return buildRefusal("bundle.suite");
+  return relayKey === null ? buildRefusal("bundle.malformed") : { ok: true, bundle, relayKey };
 }
 
-function canonicalText(value: unknown): string | null {
+function canonicalizeOrNull(value: unknown): string | null {
   try {
     return canonicalize(value);
   } catch (error) {
@@ -31,6 +31,6 @@ function canonicalText(value: unknown): string | null {
   }
 }
 
-function refused(code: BundleRefusal): Read {
+function buildRefusal(code: BundleRefusal): ParseBundleResult {
   return { ok: false, code };
 }

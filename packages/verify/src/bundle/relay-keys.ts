@@ -5,7 +5,7 @@ import type { EvidenceBundle } from "./schema.ts";
  * Every key that the relay of a bundle has had, the one that signed the bundle last; null when the steps
  * that it shows are not its own or do not lead to that key.
  */
-export function relayKeysOf(
+export function getRelayKeys(
   { relay_id: relayId, relay_succession: steps }: EvidenceBundle,
   relayKey: string,
 ): readonly string[] | null {

@@ -7,12 +7,16 @@ import {
   signSuccession,
 } from "@agent/crypto";
 import { signSettlementRecord } from "@agent/receipts";
-import { seededRandom } from "@agent/testkit";
+import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { delegationOf, start } from "../../test/scene.ts";
-import { bundleText, signBundle, verifyArtifact, verifyBundle } from "../index.ts";
+import { createDelegation, START_TIME } from "../../test/scene.ts";
+import { formatBundle, signBundle, verifyArtifact, verifyBundle } from "../index.ts";
 
-const { evidence, relay } = delegationOf(seededRandom(7), { hops: 1, price: 2, credential: true });
+const { evidence, relay } = createDelegation(createSeededRandom(7), {
+  hops: 1,
+  price: 2,
+  credential: true,
+});
 const [second, third, stranger] = [2, 3, 4].map((byte) => {
   const { publicKey, secretKey } = generateKeyPair(new Uint8Array(32).fill(byte));
   return { publicKey: bytesToHex(publicKey), secretKey };
@@ -27,7 +31,7 @@ const step = (from: Pair, to: Pair, timestamp: number, relay_id = relay.relayId)
     timestamp,
   });
 
-const succession = [step(relay, second, start + 1), step(second, third, start + 2)];
+const succession = [step(relay, second, START_TIME + 1), step(second, third, START_TIME + 2)];
 const [settlement] = evidence.settlements;
 const read = { ...settlement!, suite: undefined, signature: undefined };
 /** The settlement as the relay signs it when it is read under a later key. */
@@ -47,7 +51,7 @@ describe("D8: a bundle that carries the succession of its relay's key", () => {
   test.each([relay, second, third].map(({ publicKey }) => publicKey))(
     "D8: is valid for whoever names any key of the chain (%s)",
     (publicKey) => {
-      expect(verifyBundle(bundleText(bundle), { publicKey })).toMatchObject({ valid: true });
+      expect(verifyBundle(formatBundle(bundle), { publicKey })).toMatchObject({ valid: true });
     },
   );
 
@@ -68,18 +72,18 @@ describe("D8: a bundle that carries the succession of its relay's key", () => {
     agent_id: relay.relayId,
     oldSecretKey: relay.secretKey,
     newSecretKey: third.secretKey,
-    timestamp: start,
+    timestamp: START_TIME,
   });
   test.each<[string, readonly object[], string]>([
     ["that ends at another key", succession.slice(0, 1), broken],
     ["without a step", [], broken],
-    ["that leaves a step out", [succession[0]!, step(relay, third, start + 2)], broken],
+    ["that leaves a step out", [succession[0]!, step(relay, third, START_TIME + 2)], broken],
     ["that repeats a step", [succession[0]!, succession[0]!, succession[1]!], broken],
-    ["that goes back in time", [step(relay, second, start + 3), succession[1]!], broken],
+    ["that goes back in time", [step(relay, second, START_TIME + 3), succession[1]!], broken],
     ["with a changed step", [{ ...succession[0], reason: "x" }, succession[1]!], broken],
-    ["of another relay", [step(relay, third, start, otherId)], broken],
+    ["of another relay", [step(relay, third, START_TIME, otherId)], broken],
     ["of an agent with the relay's id", [ofAgent], broken],
-    ["with a step by a stranger", [step(stranger, third, start)], "settlement.wrong_issuer"],
+    ["with a step by a stranger", [step(stranger, third, START_TIME)], "settlement.wrong_issuer"],
   ])("D8: is refused with a chain %s", (_, relay_succession, code) => {
     const without = { ...bundle, credential: null, relay_succession };
     const forged = signJson(without, third.secretKey);

@@ -1,7 +1,7 @@
 import { canonicalize, sha256Hex } from "@agent/crypto";
 import {
-  algorithmOf,
-  replay,
+  getAlgorithm,
+  replayRanking,
   type RoutingChoice,
   type RoutingRecord,
 } from "@agent/routing-semiring";
@@ -9,7 +9,7 @@ import * as v from "valibot";
 import type { EvidenceBundle } from "./schema.ts";
 
 const number = v.number();
-const figures = { trust: number, cost: number, latency: number, reliability: number };
+const attributeMembers = { trust: number, cost: number, latency: number, reliability: number };
 const weights = v.looseObject({
   trust: number,
   success_rate: number,
@@ -19,7 +19,7 @@ const weights = v.looseObject({
   availability: number,
 });
 
-/** As `replay` takes it; what its figures may be is for the rules of routing. */
+/** As `replayRanking` takes it; what its figures may be is for the rules of routing. */
 export const RoutingRecordSchema = v.looseObject({
   algorithm: v.string(),
   seed: number,
@@ -43,11 +43,11 @@ export const RoutingRecordSchema = v.looseObject({
       online: v.boolean(),
       availability_guarantee: v.nullable(number),
       route: v.optional(
-        v.looseObject({ ...figures, path: v.pipe(v.array(v.string()), v.nonEmpty()) }),
+        v.looseObject({ ...attributeMembers, path: v.pipe(v.array(v.string()), v.nonEmpty()) }),
       ),
     }),
   ),
-  graph: v.array(v.looseObject({ ...figures, from: v.string(), to: v.string() })),
+  graph: v.array(v.looseObject({ ...attributeMembers, from: v.string(), to: v.string() })),
   choice: v.nullable(v.looseObject({})),
 });
 
@@ -55,18 +55,18 @@ export const RoutingRecordSchema = v.looseObject({
  * Whether the frozen record is the one that the bundle names, and leads to the choice that was made;
  * undefined when there is none here, or when it was decided by rules that this version does not know.
  */
-export function routingHolds({ routing }: EvidenceBundle): boolean | undefined {
+export function checkRouting({ routing }: EvidenceBundle): boolean | undefined {
   const { record, record_hash, choice } = routing;
   if (record === undefined) return undefined;
   if (sha256Hex(canonicalize(record)) !== record_hash) return false;
-  if (record.algorithm !== algorithmOf(record.price_cap)) return undefined;
-  const made = decided(record);
-  return made !== undefined && canonicalize(made) === canonicalize(choice);
+  if (record.algorithm !== getAlgorithm(record.price_cap)) return undefined;
+  const replayed = replayOrUndefined(record);
+  return replayed !== undefined && canonicalize(replayed) === canonicalize(choice);
 }
 
-function decided(record: RoutingRecord): RoutingChoice | null | undefined {
+function replayOrUndefined(record: RoutingRecord): RoutingChoice | null | undefined {
   try {
-    return replay(record);
+    return replayRanking(record);
   } catch (error) {
     // It names weights or a graph that nothing can be decided by.
     if (error instanceof RangeError) return undefined;

@@ -11,7 +11,7 @@ import {
 } from "@agent/receipts";
 import type { RoutingRecord } from "@agent/routing-semiring";
 import * as v from "valibot";
-import { keyOfDid } from "../bound-key.ts";
+import { parseDidKey } from "../bound-key.ts";
 import { RoutingRecordSchema } from "./routing.ts";
 
 /** The one version of the format. */
@@ -27,12 +27,12 @@ const object = v.custom<object>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be a JSON object",
 );
-const objectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
+const looseObjectOf = <Rules extends v.ObjectEntries>(rules: Rules) =>
   v.looseObject(rules, "must be a JSON object with every member of its kind");
 const listOf = <Item extends v.GenericSchema>(item: Item) => v.array(item, "must be an array");
 
 /** When a key was an agent's, by the relay's clock; `valid_until` is null while it is. */
-const term = { public_key: hex32, valid_from: time, valid_until: v.nullable(time) };
+const keyMembers = { public_key: hex32, valid_from: time, valid_until: v.nullable(time) };
 
 const bundleRules = {
   spec: string,
@@ -40,12 +40,12 @@ const bundleRules = {
   // The relay's did:key, and so the key that signed.
   issuer: v.pipe(
     string,
-    v.check((did) => keyOfDid(did) !== null, "must be the did:key of an Ed25519 key"),
+    v.check((did) => parseDidKey(did) !== null, "must be the did:key of an Ed25519 key"),
   ),
   // Only where the relay had another key before: the steps to that of `issuer`, oldest first.
   relay_succession: v.optional(listOf(object)),
   created_at: time,
-  task: objectOf({
+  task: looseObjectOf({
     task_id: text,
     agent_id: text,
     submitted_by: v.nullable(text),
@@ -55,37 +55,39 @@ const bundleRules = {
     submitted_at: time,
   }),
   // What the relay stored of its choice.
-  routing: objectOf({
+  routing: looseObjectOf({
     choice: v.nullable(object),
     record_hash: v.optional(hex32),
     record: v.optional(RoutingRecordSchema),
-    executors: listOf(objectOf({ agent_id: text, price: amount })),
+    executors: listOf(looseObjectOf({ agent_id: text, price: amount })),
   }),
   receipt: object,
   // Only where the texts were erased: `receipt_hash` is that of the receipt as it was signed.
-  erased: v.optional(objectOf({ erased_at: time, receipt_hash: hex32 })),
+  erased: v.optional(looseObjectOf({ erased_at: time, receipt_hash: hex32 })),
   signers: listOf(
-    objectOf({
+    looseObjectOf({
       agent_id: uuid,
-      keys: listOf(objectOf(term)),
+      keys: listOf(looseObjectOf(keyMembers)),
       chain: listOf(object),
-      devices: listOf(objectOf({ ...term, device_id: text })),
+      devices: listOf(looseObjectOf({ ...keyMembers, device_id: text })),
     }),
   ),
   // What the relay knows of the tasks of nested receipts.
   nested_tasks: v.optional(
-    listOf(objectOf({ task_id: text, submitted_by: v.nullable(text), executor: v.nullable(text) })),
+    listOf(
+      looseObjectOf({ task_id: text, submitted_by: v.nullable(text), executor: v.nullable(text) }),
+    ),
   ),
   attestation: RelayAttestationSchema,
   // Only where an agent of another relay did the task.
   peer: v.optional(
-    objectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
+    looseObjectOf({ relay_id: uuid, public_key: hex32, attestation: RelayAttestationSchema }),
   ),
   settlements: listOf(SettlementRecordSchema),
   // Only where an executor had the task before and let its claim end.
   no_shows: v.optional(listOf(NoShowRecordSchema)),
   postings: listOf(
-    objectOf({
+    looseObjectOf({
       transaction_id: text,
       account: text,
       type: text,
@@ -98,10 +100,10 @@ const bundleRules = {
   signature: text,
 };
 
-export const BundleSchema = objectOf(bundleRules);
+export const BundleSchema = looseObjectOf(bundleRules);
 
 /** When a key was an agent's: in ms by the relay's clock, `valid_until` null while it is. */
-export interface KeyTerm {
+export interface KeyRecord {
   readonly public_key: string;
   readonly valid_from: number;
   readonly valid_until: number | null;
@@ -110,20 +112,20 @@ export interface KeyTerm {
 /** Every key by which an agent may have signed: its own, oldest first, and those of its devices. */
 export interface Signer {
   readonly agent_id: string;
-  readonly keys: readonly KeyTerm[];
+  readonly keys: readonly KeyRecord[];
   /** The succession records that lead from each key to the next. */
   readonly chain: readonly object[];
-  readonly devices: readonly (KeyTerm & { readonly device_id: string })[];
+  readonly devices: readonly (KeyRecord & { readonly device_id: string })[];
 }
 
-type Checked = v.InferOutput<typeof BundleSchema>;
+type ParsedBundle = v.InferOutput<typeof BundleSchema>;
 
 /**
  * All that a relay has to show for one finished task (docs/verifying.md): times in ms, amounts in US
  * dollars, keys in hex. Its file is its own canonical JSON.
  */
 export interface EvidenceBundle extends Pick<
-  Checked,
+  ParsedBundle,
   "spec" | "relay_id" | "issuer" | "created_at" | "attestation" | "suite" | "signature"
 > {
   readonly relay_succession?: readonly object[];

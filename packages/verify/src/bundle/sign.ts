@@ -1,6 +1,6 @@
 import { canonicalize, hexToBytes, publicKeyToDidKey, signJson, SUITE } from "@agent/crypto";
 import { signAttestation } from "@agent/receipts";
-import { hashOfReceipt } from "./hash-of-receipt.ts";
+import { getReceiptHash } from "./hash-of-receipt.ts";
 import { BUNDLE_SPEC, type EvidenceBundle } from "./schema.ts";
 
 /** What a relay knows of a finished task; the rest of the bundle follows from it. */
@@ -23,7 +23,7 @@ export interface Evidence extends Pick<
 }
 
 /** The relay that vouches. */
-export interface Voucher {
+export interface BundleSigner {
   readonly relayId: string;
   /** 64 hex digits. */
   readonly publicKey: string;
@@ -39,14 +39,14 @@ export interface Voucher {
  * The bundle of a finished task, with the relay's attestation of its receipt and its signature over
  * all other members. Throws CanonicalJsonError when a part has no canonical JSON inside a bundle.
  */
-export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
+export function signBundle(evidence: Evidence, relay: BundleSigner): EvidenceBundle {
   const { relayId, publicKey, secretKey, succession = [], now } = relay;
   const { received_at, ...parts } = evidence;
   const attestation = signAttestation(
     {
       relay_id: relayId,
       task_id: parts.task.task_id,
-      receipt_hash: hashOfReceipt(parts),
+      receipt_hash: getReceiptHash(parts),
       received_at,
       // A clock that was set back in between must not make the relay contradict itself.
       attested_at: Math.max(now, received_at),
@@ -67,6 +67,6 @@ export function signBundle(evidence: Evidence, relay: Voucher): EvidenceBundle {
 }
 
 /** The one text of a bundle, to be stored and sent byte for byte. */
-export function bundleText(bundle: EvidenceBundle): string {
+export function formatBundle(bundle: EvidenceBundle): string {
   return canonicalize(bundle);
 }

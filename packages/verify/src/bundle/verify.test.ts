@@ -1,35 +1,36 @@
 import { issueCredential } from "@agent/credentials";
 import { canonicalize, sha256Hex, signJson } from "@agent/crypto";
 import {
-  receiptHash,
+  hashReceipt,
   signAttestation,
   signNoShowRecord,
   signReceipt,
   signSettlementRecord,
 } from "@agent/receipts";
 import { rankAndRecord, type Candidate, type RoutingRecord } from "@agent/routing-semiring";
-import { seededRandom } from "@agent/testkit";
+import { createSeededRandom } from "@agent/testkit";
 import { describe, expect, test } from "vitest";
-import { delegationOf, handOf, start } from "../../test/scene.ts";
+import { createDelegation, createTestSigner, START_TIME } from "../../test/scene.ts";
 import {
-  bundleText,
+  formatBundle,
   type Evidence,
   type EvidenceBundle,
-  type KeyTerm,
+  type KeyRecord,
   type NestedTask,
-  reportOf,
-  type RungName,
-  RUNGS,
+  formatReport,
+  type ProofLevelName,
+  PROOF_LEVELS,
   signBundle,
   verifyArtifact,
   verifyBundle,
 } from "../index.ts";
 
-const paid = () => delegationOf(seededRandom(7), { hops: 3, keys: 2, price: 2, credential: true });
+const paid = () =>
+  createDelegation(createSeededRandom(7), { hops: 3, keys: 2, price: 2, credential: true });
 const { evidence, relay, executor, hands } = paid();
 const bundle = signBundle(evidence, relay);
-const text = bundleText(bundle);
-const stranger = handOf(seededRandom(8), 1);
+const text = formatBundle(bundle);
+const stranger = createTestSigner(createSeededRandom(8), 1);
 
 const failing = (input: unknown) => {
   const { valid, code, checks } = verifyBundle(input);
@@ -43,7 +44,7 @@ const had = (changes: Partial<Evidence>) => signBundle({ ...evidence, ...changes
 const resigned = (changes: object) =>
   signJson({ ...bundle, ...changes }, relay.secretKey) as EvidenceBundle;
 
-const elsewhere = handOf(seededRandom(11), 1);
+const elsewhere = createTestSigner(createSeededRandom(11), 1);
 const wordOf = (changes: object = {}, secretKey = elsewhere.secretKey) => ({
   peer: {
     relay_id: elsewhere.signer.agent_id,
@@ -60,7 +61,7 @@ describe("the evidence of a finished task", () => {
   test("stands on every rung without the relay", () => {
     const verdict = verifyBundle(text, { publicKey: relay.publicKey });
     expect(verdict).toMatchObject({ kind: "bundle", valid: true });
-    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
     expect(verdict.nested.map(({ kind }) => kind)).toEqual(["receipt", "credential"]);
     expect(verifyArtifact(text, { publicKey: relay.publicKey })).toEqual(verdict);
   });
@@ -71,23 +72,23 @@ describe("the evidence of a finished task", () => {
   });
 
   test("of a free task shows no settlement", () => {
-    const free = delegationOf(seededRandom(9), { price: 0, credential: false });
-    const { valid, checks } = verifyBundle(bundleText(signBundle(free.evidence, free.relay)));
+    const free = createDelegation(createSeededRandom(9), { price: 0, credential: false });
+    const { valid, checks } = verifyBundle(formatBundle(signBundle(free.evidence, free.relay)));
     expect(valid).toBe(true);
     expect(checks.some(({ name }) => name === "settled")).toBe(false);
   });
 
   test.each(["failed", "denied"] as const)("of a %s task shows the refund", (status) => {
-    const refunded = delegationOf(seededRandom(9), { price: 2, status });
-    const verdict = verifyBundle(bundleText(signBundle(refunded.evidence, refunded.relay)));
+    const refunded = createDelegation(createSeededRandom(9), { price: 2, status });
+    const verdict = verifyBundle(formatBundle(signBundle(refunded.evidence, refunded.relay)));
     expect(verdict.valid).toBe(true);
     expect(verdict.checks).toContainEqual({ name: "settled", ok: true });
   });
 
   test("of a task that another relay's agent did stands by that relay's word, too", () => {
-    const verdict = verifyBundle(bundleText(abroad));
+    const verdict = verifyBundle(formatBundle(abroad));
     expect(verdict).toMatchObject({ valid: true });
-    expect(verdict.checks).toEqual(RUNGS.map(({ name }) => ({ name, ok: true })));
+    expect(verdict.checks).toEqual(PROOF_LEVELS.map(({ name }) => ({ name, ok: true })));
   });
 
   test("of a task that came from another relay shows what was paid out of its hold", () => {
@@ -110,14 +111,14 @@ describe("the evidence of a finished task", () => {
 
   test("stays valid when the credential in it has ended", () => {
     const years = 5 * 365 * 86_400_000;
-    expect(verifyBundle(text, { now: start + years }).valid).toBe(true);
+    expect(verifyBundle(text, { now: START_TIME + years }).valid).toBe(true);
   });
 
   test("three hops with prompts and results of 1 KiB stay under 32 KiB", () => {
-    const random = seededRandom(10);
+    const random = createSeededRandom(10);
     const wishes = { hops: 4, keys: 2, price: 2, credential: true, textLength: 1_024 };
-    const { evidence: large, relay: voucher } = delegationOf(random, wishes);
-    const { length } = new TextEncoder().encode(bundleText(signBundle(large, voucher)));
+    const { evidence: large, relay: voucher } = createDelegation(random, wishes);
+    const { length } = new TextEncoder().encode(formatBundle(signBundle(large, voucher)));
     expect(length).toBeGreaterThan(10_000);
     expect(length).toBeLessThan(32_768);
   });
@@ -197,7 +198,7 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
         last_seen_at: 1,
       },
       secretKey,
-      now: start,
+      now: START_TIME,
     }),
   });
   const attested = (changes: object) => ({
@@ -207,7 +208,7 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
   const history = (changes: object) =>
     resigned({ signers: [{ ...signer, ...changes }, ...others] });
 
-  test.each<[string, RungName, string, EvidenceBundle]>([
+  test.each<[string, ProofLevelName, string, EvidenceBundle]>([
     ["another version", "well_formed", "bundle.spec", resigned({ spec: "agent/evidence@2.0" })],
     ["another suite", "well_formed", "bundle.suite", resigned({ suite: "none" })],
     [
@@ -312,7 +313,7 @@ describe("the relay's signature does not carry what is wrong inside:", () => {
       "an attestation that was changed",
       "attested",
       "attestation.signature_invalid",
-      resigned({ attestation: { ...bundle.attestation, attested_at: start + 60_000 } }),
+      resigned({ attestation: { ...bundle.attestation, attested_at: START_TIME + 60_000 } }),
     ],
     [
       "another relay's attestation of another receipt",
@@ -456,7 +457,7 @@ describe("the frozen record of a choice", () => {
     });
 
   test("makes the same choice again", () => {
-    expect(verifyBundle(bundleText(chosen()))).toMatchObject({ valid: true });
+    expect(verifyBundle(formatBundle(chosen()))).toMatchObject({ valid: true });
   });
 
   test("may be left out, and its hash then still names it", () => {
@@ -473,11 +474,11 @@ describe("the frozen record of a choice", () => {
   test("A12: under a price cap is made again with that cap", () => {
     const wanted = { requiredCapabilities: ["summarise"], seed: 7, priceCap: 2 };
     const { record: capped } = rankAndRecord(candidates, wanted);
-    expect(verifyBundle(bundleText(chosen({ choice: capped.choice }, capped)))).toMatchObject({
+    expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, capped)))).toMatchObject({
       valid: true,
     });
     const raised = { ...capped, price_cap: 1 };
-    expect(verifyBundle(bundleText(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
+    expect(verifyBundle(formatBundle(chosen({ choice: capped.choice }, raised))).valid).toBe(false);
   });
 
   test.each<[string, EvidenceBundle]>([
@@ -513,12 +514,12 @@ describe("what is only remarked on leaves the evidence valid:", () => {
   const rebuilt = (changes: object) => {
     const changed = signReceipt({ ...receipt, ...changes }, executor.secretKey);
     const settlements = evidence.settlements.map((record) =>
-      signSettlementRecord({ ...record, receipt_hash: receiptHash(changed) }, relay.secretKey),
+      signSettlementRecord({ ...record, receipt_hash: hashReceipt(changed) }, relay.secretKey),
     );
     return had({ receipt: changed, settlements });
   };
 
-  test.each<[string, RungName, object]>([
+  test.each<[string, ProofLevelName, object]>([
     ["the hash of another prompt", "hashes_match", { prompt_hash: "0".repeat(64) }],
     ["the hash of another result", "hashes_match", { result_hash: "0".repeat(64) }],
     [
@@ -548,7 +549,7 @@ describe("what is only remarked on leaves the evidence valid:", () => {
     const [, inner] = hands as [(typeof hands)[0], (typeof hands)[0]];
     const signers = evidence.signers.map((signer) =>
       signer.agent_id === inner.signer.agent_id
-        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until: start })) }
+        ? { ...signer, keys: signer.keys.map((key) => ({ ...key, valid_until: START_TIME })) }
         : signer,
     );
     expect(failing(resigned({ signers }))).toEqual({
@@ -598,7 +599,7 @@ describe("D4: what the relay states of nested tasks", () => {
 
 describe("G4: a bundle whose receipt was completed long after the key was left", () => {
   const { receipt, task } = evidence;
-  const [former, present] = executor.signer.keys as [KeyTerm, KeyTerm];
+  const [former, present] = executor.signer.keys as [KeyRecord, KeyRecord];
   const left = task.submitted_at + 1;
   const completed = (completed_at: number) => {
     const late = signReceipt({ ...receipt, completed_at }, executor.secretKey);
@@ -607,7 +608,7 @@ describe("G4: a bundle whose receipt was completed long after the key was left",
         ? { ...signer, keys: [former, { ...present, valid_until: left }] }
         : signer,
     );
-    const received_at = start + 1_800_000;
+    const received_at = START_TIME + 1_800_000;
     return had({ receipt: late, signers, settlements: [], postings: [], received_at });
   };
 
@@ -627,7 +628,7 @@ test("a device's key counts while the device is the agent's", () => {
     const device = {
       device_id: "device",
       public_key: stranger.publicKey,
-      valid_from: start,
+      valid_from: START_TIME,
       valid_until,
     };
     const [signer, ...others] = evidence.signers;
@@ -657,7 +658,7 @@ describe("no input makes the verifier throw:", () => {
     const taken = odd.filter((value) => {
       const changed = { ...bundle, [name]: value };
       const verdict = verifyBundle(changed);
-      reportOf(verdict, changed, { explain: true });
+      formatReport(verdict, changed, { explain: true });
       return verdict.valid;
     });
     expect(taken).toEqual([]);
@@ -671,8 +672,8 @@ describe("B2: executors that had the task before and let their claims end", () =
         {
           task_id,
           agent_id: stranger.signer.agent_id,
-          claimed_at: start,
-          lapsed_at: start + 60_000,
+          claimed_at: START_TIME,
+          lapsed_at: START_TIME + 60_000,
           wall_clock_ms: null,
           priced: true,
           issuer: bundle.issuer,

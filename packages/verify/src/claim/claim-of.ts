@@ -1,29 +1,34 @@
 import type { ArtifactKind } from "../kind.ts";
 import type { Verdict } from "../verdict.ts";
 import {
-  credentialClaim,
-  delegationTokenClaim,
-  ledgerClaim,
-  presentationClaim,
-  receiptClaim,
-  successionClaim,
+  describeCredential,
+  describeDelegationToken,
+  describeLedger,
+  describePresentation,
+  describeReceipt,
+  describeSuccession,
 } from "./agent-claims.ts";
 import type { Claim } from "./claim.ts";
-import { attestationClaim, bundleClaim, noShowClaim, settlementClaim } from "./relay-claims.ts";
+import {
+  describeAttestation,
+  describeBundle,
+  describeNoShow,
+  describeSettlement,
+} from "./relay-claims.ts";
 
 /** How each kind is put into words; an artifact that passed `well_formed` has every member read here. */
-const CLAIMS: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
-  bundle: bundleClaim,
-  receipt: receiptClaim,
-  credential: credentialClaim,
-  presentation: presentationClaim,
-  ledger: ledgerClaim,
-  succession: successionClaim,
-  relay_succession: successionClaim,
-  settlement: settlementClaim,
-  attestation: attestationClaim,
-  no_show: noShowClaim,
-  delegation_token: delegationTokenClaim,
+const claimBuilders: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
+  bundle: describeBundle,
+  receipt: describeReceipt,
+  credential: describeCredential,
+  presentation: describePresentation,
+  ledger: describeLedger,
+  succession: describeSuccession,
+  relay_succession: describeSuccession,
+  settlement: describeSettlement,
+  attestation: describeAttestation,
+  no_show: describeNoShow,
+  delegation_token: describeDelegationToken,
 };
 
 /**
@@ -32,8 +37,8 @@ const CLAIMS: Readonly<Record<ArtifactKind, (artifact: never) => Claim>> = {
  *
  * @param artifact the parsed artifact that the verdict is about
  */
-export function claimOf(verdict: Verdict, artifact: unknown): Claim | null {
+export function getClaim(verdict: Verdict, artifact: unknown): Claim | null {
   const isMalformed = verdict.checks.some(({ name, ok }) => name === "well_formed" && !ok);
   if (verdict.kind === null || (!verdict.valid && isMalformed)) return null;
-  return CLAIMS[verdict.kind](artifact as never);
+  return claimBuilders[verdict.kind](artifact as never);
 }

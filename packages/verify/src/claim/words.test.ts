@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isoTime, printable, usd } from "./words.ts";
+import { formatTime, toPrintable, formatDollars } from "./words.ts";
 
 test.each<[unknown, string]>([
   ["019b7d21-53eb-7c81-b2f1-75174603c805", "019b7d21-53eb-7c81-b2f1-75174603c805"],
@@ -12,7 +12,7 @@ test.each<[unknown, string]>([
   ["x".repeat(101), `${"x".repeat(100)}...`],
   [7, "?"],
 ])("D5: %j is written as %s in a sentence", (text, written) => {
-  expect(printable(text)).toBe(written);
+  expect(toPrintable(text)).toBe(written);
 });
 
 test.each<[unknown, string]>([
@@ -21,7 +21,7 @@ test.each<[unknown, string]>([
   [Number.NaN, "NaN ms"],
   ["a\nb", "?"],
 ])("D5: the time %j is written as %s", (ms, written) => {
-  expect(isoTime(ms)).toBe(written);
+  expect(formatTime(ms)).toBe(written);
 });
 
 test.each<[number[], string]>([
@@ -32,5 +32,5 @@ test.each<[number[], string]>([
   [[1.5], "1.5 USD"],
   [[], "0 USD"],
 ])("D5: the amounts %j are written as %s", (amounts, written) => {
-  expect(usd(...amounts)).toBe(written);
+  expect(formatDollars(...amounts)).toBe(written);
 });

@@ -1,13 +1,13 @@
 /** Characters of an artifact's text that are shown at most. */
-const MAX_SHOWN = 100;
+const MAX_PRINTED_LENGTH = 100;
 
 /**
  * A text of an artifact, safe to stand in a sentence: what is no plain identifier is quoted, and all but
  * printable ASCII is escaped, so that a signer cannot write a second sentence or move the cursor.
  */
-export function printable(text: unknown): string {
+export function toPrintable(text: unknown): string {
   if (typeof text !== "string") return "?";
-  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+  const shown = text.length > MAX_PRINTED_LENGTH ? `${text.slice(0, MAX_PRINTED_LENGTH)}...` : text;
   if (/^[\w.:/#+=-]+$/.test(shown)) return shown;
   return JSON.stringify(shown).replaceAll(
     /[^\x20-\x7e]/g,
@@ -16,14 +16,14 @@ export function printable(text: unknown): string {
 }
 
 /** A time in ms as ISO 8601, or the number itself where the calendar ends before it. */
-export function isoTime(ms: unknown): string {
+export function formatTime(ms: unknown): string {
   if (typeof ms !== "number") return "?";
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }
 
 /** The sum of amounts in US dollars, exact to the millionth. */
-export function usd(...amounts: readonly number[]): string {
+export function formatDollars(...amounts: readonly number[]): string {
   const micro = amounts.reduce((sum, amount) => sum + Math.round(amount * 1e6), 0);
   return `${(micro / 1e6).toFixed(6).replace(/\.?0+$/, "")} USD`;
 }

@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { keyOfDid } from "../bound-key.ts";
+import { parseDidKey } from "../bound-key.ts";
 
 /** What was asked of the command. */
 export type Request =
@@ -49,7 +49,7 @@ settlement record or a no-show record: anyone can make up a relay.
   --version           the version
 `;
 
-export function readArguments(args: readonly string[]): Request {
+export function parseArguments(args: readonly string[]): Request {
   try {
     const { values, positionals } = parseArgs({
       args: [...args],
@@ -70,14 +70,14 @@ export function readArguments(args: readonly string[]): Request {
     });
     if (values.help) return { ask: "help" };
     if (values.version) return { ask: "version" };
-    const keys = values.key?.map(keyFrom);
-    if (keys?.includes(null)) return refused("--key takes 64 hex digits or a did:key");
-    const now = values.now === undefined ? undefined : timeFrom(values.now);
+    const keys = values.key?.map(parseKey);
+    if (keys?.includes(null)) return buildRefusal("--key takes 64 hex digits or a did:key");
+    const now = values.now === undefined ? undefined : parseTime(values.now);
     if (now !== undefined && Number.isNaN(now)) {
-      return refused("--now takes an ISO 8601 date or ms since 1970");
+      return buildRefusal("--now takes an ISO 8601 date or ms since 1970");
     }
     if (values.file !== undefined && positionals.length > 1) {
-      return refused("--file takes one receipt or bundle at a time");
+      return buildRefusal("--file takes one receipt or bundle at a time");
     }
     return {
       ask: "verify",
@@ -93,21 +93,21 @@ export function readArguments(args: readonly string[]): Request {
       resultFile: values.file,
     };
   } catch (error) {
-    if (error instanceof TypeError) return refused(error.message);
+    if (error instanceof TypeError) return buildRefusal(error.message);
     throw error;
   }
 }
 
 /** The key that 64 hex digits or a did:key stand for; null for anything else. */
-export function keyFrom(text: string): string | null {
-  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : keyOfDid(text);
+export function parseKey(text: string): string | null {
+  return /^[0-9a-f]{64}$/i.test(text) ? text.toLowerCase() : parseDidKey(text);
 }
 
-function timeFrom(text: string): number {
+function parseTime(text: string): number {
   if (/^\d+$/.test(text)) return Number(text);
   return /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
 }
 
-function refused(message: string): Request {
+function buildRefusal(message: string): Request {
   return { ask: "refused", message };
 }

@@ -6,7 +6,7 @@ import { sha256Hex } from "@agent/crypto";
 import { signReceipt, type ExecutionReceipt } from "@agent/receipts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
-import { bundleText, signBundle, type EvidenceBundle } from "../index.ts";
+import { formatBundle, signBundle, type EvidenceBundle } from "../index.ts";
 import { digestFile } from "./digest-file.node.ts";
 import { runCommand } from "./run.node.ts";
 
@@ -70,7 +70,7 @@ beforeAll(async () => {
     "shorter.bin": report.subarray(0, -1),
     "other.bin": Buffer.concat([report.subarray(0, -1), Buffer.from("x")]),
     "receipt.json": JSON.stringify(receipt),
-    "bundle.json": bundleText(bundleOf(receipt)),
+    "bundle.json": formatBundle(bundleOf(receipt)),
     "longer.json": JSON.stringify(receiptFor(JSON.stringify(longer))),
     "text.json": JSON.stringify(receiptFor("just a text")),
     "script.json": JSON.stringify(

@@ -1,9 +1,9 @@
 import { signRelaySuccession } from "@agent/crypto";
 import { describe, expect, test } from "vitest";
 import * as made from "../../test/artifacts.ts";
-import { RUNGS, verifyArtifact } from "../index.ts";
+import { PROOF_LEVELS, verifyArtifact } from "../index.ts";
 import { digestFile } from "./digest-file.node.ts";
-import { type Machine, runCommand } from "./run.node.ts";
+import { type CommandEnvironment, runCommand } from "./run.node.ts";
 
 const { alice, bob, carol, now } = made;
 const text = (value: string) => new TextEncoder().encode(value);
@@ -35,7 +35,7 @@ const run = (...args: string[]) => runOn(files, args);
 
 async function runOn(files: Readonly<Record<string, Uint8Array>>, args: string[]) {
   let [out, err] = ["", ""];
-  const machine: Machine = {
+  const machine: CommandEnvironment = {
     read: async (file) => {
       const bytes = files[file];
       if (bytes === undefined) throw new Error("no such file");
@@ -115,7 +115,7 @@ describe("the exit code", () => {
 test("D5: --explain adds every rung, what it proves and what it does not", async () => {
   const { out } = await run("evidence.json", "--explain", "--key", made.relayKey);
   expect(out).toMatch(/^ {2}bundle: valid$/m);
-  for (const { title, proves, doesNotProve } of RUNGS) {
+  for (const { title, proves, doesNotProve } of PROOF_LEVELS) {
     expect(out).toContain(`  ok  ${title.padEnd(22)}  ${proves} Not: ${doesNotProve}\n`);
   }
   expect(out).toContain("  inside: receipt: valid\n");

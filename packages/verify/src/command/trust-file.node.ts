@@ -1,10 +1,10 @@
-import { keyFrom } from "./arguments.node.ts";
+import { parseKey } from "./arguments.node.ts";
 
 /**
  * The keys of a trust file, one a line as a did:key or 64 hex digits; `#` begins a comment. A line that is
  * neither makes the whole file unusable, because the key that was meant would be missing silently.
  */
-export function readTrustFile(
+export function parseTrustFile(
   text: string,
 ):
   | { readonly ok: true; readonly keys: readonly string[] }
@@ -13,7 +13,7 @@ export function readTrustFile(
   for (const [index, line] of text.split(/\r\n|\n/).entries()) {
     const entry = line.replace(/#.*/, "").trim();
     if (entry === "") continue;
-    const key = keyFrom(entry);
+    const key = parseKey(entry);
     if (key === null) {
       return { ok: false, message: `line ${index + 1} must be 64 hex digits or a did:key` };
     }

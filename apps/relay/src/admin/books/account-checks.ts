@@ -1,24 +1,25 @@
 import {
   brokenBalances,
   heldByPayer,
-  heldOfAgents,
-  owingAgents,
-  postingsAfter,
-  strayHolds,
-  strayWithdrawals,
+  heldByAgent,
+  overdrawnAgents,
+  listPostingsAfter,
+  unmatchedHolds,
+  wrongWithdrawalCounts,
 } from "./account-store.ts";
-import type { Books, Check } from "./check.ts";
+import type { BooksCheckContext, BooksCheck } from "./check.ts";
 import { PAGE_ROWS, readPages, scanPages } from "./scan.ts";
 
-type Find = Check["find"];
+type FindViolations = BooksCheck["find"];
 
-const findOwing: Find = (books, report) => scanPages(books, owingAgents, report);
+const findOverdrawnAgents: FindViolations = (books, report) =>
+  scanPages(books, overdrawnAgents, report);
 
 /**
  * The balance of each account is the one that its last posting left. When everything is checked, each
  * posting also goes on from the balance before it, so that the balance is the sum of all.
  */
-const findBroken: Find = async (books, report) => {
+const findBrokenBalances: FindViolations = async (books, report) => {
   const reported = new Set<string>();
   const reportOnce = (account: string) => {
     if (reported.has(account)) return;
@@ -26,26 +27,31 @@ const findBroken: Find = async (books, report) => {
     report(account);
   };
   await scanPages(books, brokenBalances, reportOnce);
-  if (books.since === 0) await findGaps(books, reportOnce);
+  if (books.since === 0) await findBalanceGaps(books, reportOnce);
 };
 
-async function findGaps({ snapshot }: Books, report: (account: string) => void): Promise<void> {
-  for (let place = { account: "", sequence: 0 }; ;) {
-    const query = { ...place, limit: PAGE_ROWS };
-    const page = await snapshot((read) => postingsAfter(read, query));
+async function findBalanceGaps(
+  { snapshot }: BooksCheckContext,
+  report: (account: string) => void,
+): Promise<void> {
+  for (let position = { account: "", sequence: 0 }; ;) {
+    const query = { ...position, limit: PAGE_ROWS };
+    const page = await snapshot((read) => listPostingsAfter(read, query));
     for (const { account, fits } of page) if (fits !== 1) report(account);
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;
-    place = last;
+    position = last;
   }
 }
 
-const findStrayHolds: Find = (books, report) => scanPages(books, strayHolds, report);
+const findUnmatchedHolds: FindViolations = (books, report) =>
+  scanPages(books, unmatchedHolds, report);
 
-const findStrayWithdrawals: Find = (books, report) => scanPages(books, strayWithdrawals, report);
+const findWrongWithdrawalCounts: FindViolations = (books, report) =>
+  scanPages(books, wrongWithdrawalCounts, report);
 
 /** What an account counts as held is the sum of the holds of its open and unsettled tasks. */
-const findWrongHeld: Find = ({ snapshot }, report) =>
+const findWrongHeldAmounts: FindViolations = ({ snapshot }, report) =>
   snapshot(async (read) => {
     const holds = new Map<string, number>();
     await readPages(read, heldByPayer, ({ payers }) => {
@@ -53,17 +59,17 @@ const findWrongHeld: Find = ({ snapshot }, report) =>
         holds.set(account, (holds.get(account) ?? 0) + amount);
       }
     });
-    await readPages(read, heldOfAgents, ({ held }) => {
+    await readPages(read, heldByAgent, ({ held }) => {
       for (const [account, amount] of JSON.parse(held) as [string, number][]) {
         if (amount !== (holds.get(account) ?? 0)) report(account);
       }
     });
   });
 
-export const accountChecks: readonly Check[] = [
-  { name: "no agent owes, except by card_reversal", find: findOwing },
-  { name: "balances are the sums of their postings", find: findBroken },
-  { name: "every hold is that of an open task or withdrawal", find: findStrayHolds },
-  { name: "what agents take out is in pending withdrawals", find: findStrayWithdrawals },
-  { name: "what accounts hold is in holds of their tasks", find: findWrongHeld },
+export const accountChecks: readonly BooksCheck[] = [
+  { name: "no agent owes, except by card_reversal", find: findOverdrawnAgents },
+  { name: "balances are the sums of their postings", find: findBrokenBalances },
+  { name: "every hold is that of an open task or withdrawal", find: findUnmatchedHolds },
+  { name: "what agents take out is in pending withdrawals", find: findWrongWithdrawalCounts },
+  { name: "what accounts hold is in holds of their tasks", find: findWrongHeldAmounts },
 ];

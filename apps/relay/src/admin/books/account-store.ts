@@ -1,15 +1,15 @@
-import { agentOf } from "../../budget/account-store.ts";
-import { prepare, p, sql } from "../../storage/prepared.ts";
+import { accountAgentId } from "../../budget/account-store.ts";
+import { compile, param, sql } from "../../storage/prepared.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { Page, PageParams, PageRow } from "./scan.ts";
 
-const MANY = 5_000;
+const MOVEMENTS_PER_PAGE = 5_000;
 
 /** What a page of the accounts holds, by kind (agent, held, relay, peer, world), in micro-units. */
-export const accountTotals = prepare<Page>()(
+export const accountTotals = compile<Page>()(
   sql<{ last: string | null; rows: number; totals: string }>`
     with page as (
-      select * from accounts where account > ${p("after")} order by account limit ${p("limit")}
+      select * from accounts where account > ${param("after")} order by account limit ${param("limit")}
     ), kinds as (
       select
         case when instr(account, ':') = 0 then account
@@ -23,20 +23,20 @@ export const accountTotals = prepare<Page>()(
       (select json_group_array(json_array(kind, balance)) from kinds) as totals`,
 );
 
-const movedOutside = prepare<{ after: number; limit: number }>()(
+const externalMovements = compile<{ after: number; limit: number }>()(
   sql<{ type: string; amount: number; last: number }>`
     select type, sum(amount) as amount, max(sequence) as last from (
       select type, amount, sequence from postings
-      where account = 'world' and sequence > ${p("after")}
-      order by sequence limit ${p("limit")}
+      where account = 'world' and sequence > ${param("after")}
+      order by sequence limit ${param("limit")}
     ) group by type`,
 );
 
 /** What came in from outside and went out again, by type; the world's side is negative for a deposit. */
-export async function totalsMovedOutside(read: Reader): Promise<Map<string, number>> {
+export async function sumExternalMovements(read: Reader): Promise<Map<string, number>> {
   const totals = new Map<string, number>();
   for (let after = 0; ;) {
-    const rows = await read.all(movedOutside, { after, limit: MANY });
+    const rows = await read.all(externalMovements, { after, limit: MOVEMENTS_PER_PAGE });
     for (const { type, amount } of rows) totals.set(type, (totals.get(type) ?? 0) + amount);
     if (rows.length === 0) return totals;
     after = Math.max(...rows.map(({ last }) => last));
@@ -44,13 +44,13 @@ export async function totalsMovedOutside(read: Reader): Promise<Map<string, numb
 }
 
 /** A page of the accounts of agents, and which of them break a rule. */
-const agentPage = (rule: ReturnType<typeof sql<boolean>>) =>
-  prepare<Page>()(
+const compileAgentPage = (rule: ReturnType<typeof sql<boolean>>) =>
+  compile<Page>()(
     sql<PageRow>`
       with page as (
         select * from accounts
-        where account > max('agent:', ${p("after")}) and account < 'agent;'
-        order by account limit ${p("limit")}
+        where account > max('agent:', ${param("after")}) and account < 'agent;'
+        order by account limit ${param("limit")}
       )
       select
         (select max(account) from page) as last,
@@ -59,47 +59,47 @@ const agentPage = (rule: ReturnType<typeof sql<boolean>>) =>
           where ${rule}) as wrong`,
   );
 
-const reversedTotal = prepare()(
+const cardReversalTotal = compile()(
   sql<{ booked: number }>`select coalesce(sum(booked), 0) as booked from card_reversals`,
 );
 
 /** What was taken back of card payments, in micro-units. */
-export async function totalReversed(read: Reader): Promise<number> {
-  return (await read.get(reversedTotal, {}))?.booked ?? 0;
+export async function sumCardReversals(read: Reader): Promise<number> {
+  return (await read.get(cardReversalTotal, {}))?.booked ?? 0;
 }
 
 /** Agents that owe more than what was taken back of their card payments. */
-export const owingAgents = agentPage(sql<boolean>`
+export const overdrawnAgents = compileAgentPage(sql<boolean>`
   balance < 0 and balance + coalesce((select sum(booked) from card_reversals
-    where card_reversals.agent_id = ${agentOf}), 0) < 0`);
+    where card_reversals.agent_id = ${accountAgentId}), 0) < 0`);
 
 /** Agents whose account counts other pending withdrawals than there are. */
-export const strayWithdrawals = agentPage(sql<boolean>`
+export const wrongWithdrawalCounts = compileAgentPage(sql<boolean>`
   pending_withdrawals <> (select coalesce(sum(amount), 0) from withdrawals indexed by withdrawals_by_agent
-    where agent_id = ${agentOf} and status = 'pending')`);
+    where agent_id = ${accountAgentId} and status = 'pending')`);
 
 /** Accounts whose balance is not the one that their last posting left. */
-export const brokenBalances = prepare<PageParams>()(
+export const brokenBalances = compile<PageParams>()(
   sql<PageRow>`
     with page as (
-      select * from accounts where account > ${p("after")} order by account limit ${p("limit")}
+      select * from accounts where account > ${param("after")} order by account limit ${param("limit")}
     )
     select
       (select max(account) from page) as last,
       (select count(*) from page) as rows,
       (select json_group_array(account) from page
-        where (balance <> 0 or last_posted_at >= ${p("since")})
+        where (balance <> 0 or last_posted_at >= ${param("since")})
           and balance <> coalesce((select balance_after from postings
             where postings.account = page.account and postings.sequence = page.sequence), 0)) as wrong`,
 );
 
 /** Holds that match no open task, no pending withdrawal, nothing to be settled between relays. */
-export const strayHolds = prepare<PageParams>()(
+export const unmatchedHolds = compile<PageParams>()(
   sql<PageRow>`
     with page as (
       select * from accounts
-      where account > max('held:', ${p("after")}) and account < 'held;'
-      order by account limit ${p("limit")}
+      where account > max('held:', ${param("after")}) and account < 'held;'
+      order by account limit ${param("limit")}
     )
     select
       (select max(account) from page) as last,
@@ -108,7 +108,7 @@ export const strayHolds = prepare<PageParams>()(
         left join tasks on tasks.task_id = substr(account, 6)
         left join withdrawals on withdrawals.withdrawal_id = substr(account, 6)
         left join federation_holds on federation_holds.task_id = substr(account, 6)
-        where (balance <> 0 or last_posted_at >= ${p("since")})
+        where (balance <> 0 or last_posted_at >= ${param("since")})
           and balance <>
           (case when tasks.status in ('pending', 'claimed') then tasks.locked else 0 end)
           + (case when withdrawals.status = 'pending' then withdrawals.amount else 0 end)
@@ -116,12 +116,12 @@ export const strayHolds = prepare<PageParams>()(
 );
 
 /** What a page of the holds keeps for each payer: of an open task, or of one that is to be settled. */
-export const heldByPayer = prepare<Page>()(
+export const heldByPayer = compile<Page>()(
   sql<{ last: string | null; rows: number; payers: string }>`
     with page as (
       select account, balance from accounts
-      where account > max('held:', ${p("after")}) and account < 'held;'
-      order by account limit ${p("limit")}
+      where account > max('held:', ${param("after")}) and account < 'held;'
+      order by account limit ${param("limit")}
     ), payers as (
       select
         coalesce(
@@ -139,12 +139,12 @@ export const heldByPayer = prepare<Page>()(
 );
 
 /** What a page of the accounts of agents says of their holds. */
-export const heldOfAgents = prepare<Page>()(
+export const heldByAgent = compile<Page>()(
   sql<{ last: string | null; rows: number; held: string }>`
     with page as (
       select account, held from accounts
-      where account > max('agent:', ${p("after")}) and account < 'agent;'
-      order by account limit ${p("limit")}
+      where account > max('agent:', ${param("after")}) and account < 'agent;'
+      order by account limit ${param("limit")}
     )
     select
       (select max(account) from page) as last,
@@ -152,15 +152,15 @@ export const heldOfAgents = prepare<Page>()(
       (select json_group_array(json_array(account, held)) from page) as held`,
 );
 
-const postingPage = prepare<{ account: string; sequence: number; limit: number }>()(
+const postingPage = compile<{ account: string; sequence: number; limit: number }>()(
   sql<ChainedPosting>`
     select account, sequence, balance_after - amount = coalesce(
       (select balance_after from postings as before
         where before.account = postings.account and before.sequence = postings.sequence - 1),
       iif(sequence = 1, 0, null)) as fits
     from postings
-    where (account, sequence) > (${p("account")}, ${p("sequence")})
-    order by account, sequence limit ${p("limit")}`,
+    where (account, sequence) > (${param("account")}, ${param("sequence")})
+    order by account, sequence limit ${param("limit")}`,
 );
 
 /** A posting, and whether it goes on from the balance that the one before it left. */
@@ -170,7 +170,7 @@ export interface ChainedPosting {
   readonly fits: 0 | 1 | null;
 }
 
-export function postingsAfter(
+export function listPostingsAfter(
   read: Reader,
   query: { account: string; sequence: number; limit: number },
 ): Promise<ChainedPosting[]> {

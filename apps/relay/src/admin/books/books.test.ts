@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Sqlite from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { buyer, delegate, seller, submit } from "../../../test/market.ts";
-import { receiptOf, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
+import { createBuyer, submitAcceptedTask, createSeller, submitTask } from "../../../test/market.ts";
+import { createReceipt, startTestRelay, type TestRelay } from "../../../test/test-relay.ts";
 import { commands } from "../../commands.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
@@ -44,7 +44,7 @@ async function edit(sql: string): Promise<void> {
 const failing = ({ checks }: Books) =>
   Object.fromEntries(checks.filter(({ ok }) => !ok).map(({ name, ids }) => [name, ids]));
 
-const overHttp = async () => (await t.asMaster("GET", ADDRESS)).body as unknown as Books;
+const overHttp = async () => (await t.asOperator("GET", ADDRESS)).body as unknown as Books;
 
 async function byCommand() {
   const { ok, text } = await commands["reconcile"]!.run({
@@ -61,7 +61,7 @@ async function byCommand() {
 async function byMetric(): Promise<Record<string, number>> {
   await t.relay.tick();
   await t.relay.idle();
-  const { text } = await t.asMaster("GET", "/metrics");
+  const { text } = await t.asOperator("GET", "/metrics");
   const lines = text.matchAll(/^agent_relay_books_faults\{check="([^"]+)"\} (\d+)$/gm);
   return Object.fromEntries([...lines].map(([, check, count]) => [check, Number(count)]));
 }
@@ -74,10 +74,10 @@ const readyLine = async () => {
 
 /** A settled task and an open one, with their parties. */
 async function trade() {
-  const [boss, worker] = [await buyer(t, 10), await seller(t, 2)];
-  const task = await delegate(t, boss, worker);
-  await t.as(worker, "POST", `${task.path}/result`, receiptOf(worker, task));
-  await delegate(t, boss, worker);
+  const [boss, worker] = [await createBuyer(t, 10), await createSeller(t, 2)];
+  const task = await submitAcceptedTask(t, boss, worker);
+  await t.as(worker, "POST", `${task.path}/result`, createReceipt(worker, task));
+  await submitAcceptedTask(t, boss, worker);
   return { boss, worker, task };
 }
 
@@ -163,7 +163,7 @@ describe("reconciliation", () => {
       await edit(sql(traded));
       expect(await byMetric()).toMatchObject({ [name]: 1 });
       expect(await readyLine()).toMatchObject({ status: 200, line: { ok: false } });
-      expect(t.logged("books.inconsistent")).toContainEqual(
+      expect(t.listLogged("books.inconsistent")).toContainEqual(
         expect.objectContaining({ level: "error", check: name, count: 1, ids: id(traded) }),
       );
       expect(failing(await overHttp())).toMatchObject({ [name]: [id(traded)] });
@@ -219,8 +219,8 @@ describe("reconciliation", () => {
     await edit("UPDATE settlements SET net = net - 1, fee = fee + 1;");
     expect(await byMetric()).toMatchObject({ [name]: 0 });
     await t.clock.advance(HOUR_MS);
-    const fresh = await delegate(t, boss, worker);
-    await t.as(worker, "POST", `${fresh.path}/result`, receiptOf(worker, fresh));
+    const fresh = await submitAcceptedTask(t, boss, worker);
+    await t.as(worker, "POST", `${fresh.path}/result`, createReceipt(worker, fresh));
     // The relay is up: this is a fault that came since the last run.
     const db = new Sqlite(path);
     db.prepare("UPDATE settlements SET fee = fee - 1, net = net + 1 WHERE task_id = ?").run(
@@ -232,21 +232,21 @@ describe("reconciliation", () => {
 
   test("A7: goes on while the relay is frozen, when it is asked for", async () => {
     await trade();
-    await t.asMaster("POST", "/api/v1/admin/freeze", { reason: "an audit" });
+    await t.asOperator("POST", "/api/v1/admin/freeze", { reason: "an audit" });
     expect(await overHttp()).toMatchObject({ consistent: true });
   });
 
   test("A7: finds nothing in 100 runs under load", async () => {
-    const [boss, worker] = [await buyer(t, 10_000), await seller(t, 2)];
+    const [boss, worker] = [await createBuyer(t, 10_000), await createSeller(t, 2)];
     let done = false;
     const load = async () => {
       while (!done) {
         await sleep(2);
-        const { body } = await submit(t, boss, worker);
+        const { body } = await submitTask(t, boss, worker);
         const task_id = body["task_id"] as string;
         const task = { task_id, prompt: "work", submitted_at: t.clock.now() };
         const at = `/agent/${worker.agentId}/task/${task_id}/result`;
-        await t.as(worker, "POST", at, receiptOf(worker, task));
+        await t.as(worker, "POST", at, createReceipt(worker, task));
       }
     };
     const loads = [load(), load()];
@@ -255,7 +255,7 @@ describe("reconciliation", () => {
     done = true;
     await Promise.all(loads);
     expect(found.filter((faults) => Object.keys(faults).length > 0)).toEqual([]);
-    const { body } = await t.asMaster("GET", `/api/v1/agents/${boss.agentId}/settlements`);
+    const { body } = await t.asOperator("GET", `/api/v1/agents/${boss.agentId}/settlements`);
     expect((body["settlements"] as unknown[]).length).toBeGreaterThan(10);
   });
 

@@ -1,7 +1,7 @@
 import type { Reader } from "../../storage/storage.ts";
 
 /** What a check of the books reads. */
-export interface Books {
+export interface BooksCheckContext {
   /** Reads as of one moment; what is compared with each other is read in one snapshot. */
   readonly snapshot: <T>(work: (read: Reader) => Promise<T>) => Promise<T>;
   /** The time of the check in milliseconds. */
@@ -11,13 +11,13 @@ export interface Books {
 }
 
 /** One rule of the books. It reports the id of each row that breaks the rule, once. */
-export interface Check {
+export interface BooksCheck {
   readonly name: string;
-  readonly find: (books: Books, report: (id: string) => void) => Promise<void>;
+  readonly find: (books: BooksCheckContext, report: (id: string) => void) => Promise<void>;
 }
 
 /** What one check has found. */
-export interface Finding {
+export interface BooksCheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly count: number;
@@ -26,14 +26,17 @@ export interface Finding {
   readonly detail: string;
 }
 
-const MAX_IDS = 20;
+const MAX_REPORTED_IDS = 20;
 
-export async function runCheck({ name, find }: Check, books: Books): Promise<Finding> {
+export async function runBooksCheck(
+  { name, find }: BooksCheck,
+  books: BooksCheckContext,
+): Promise<BooksCheckResult> {
   const ids: string[] = [];
   let count = 0;
   await find(books, (id) => {
     count += 1;
-    if (ids.length < MAX_IDS) ids.push(id);
+    if (ids.length < MAX_REPORTED_IDS) ids.push(id);
   });
   return { name, ok: count === 0, count, ids, detail: count === 1 ? "1 row" : `${count} rows` };
 }

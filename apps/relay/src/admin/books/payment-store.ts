@@ -1,12 +1,12 @@
 import { UNDECIDED_AFTER_MS } from "../../payments/undecided-after.ts";
-import { prepare, p, sql } from "../../storage/prepared.ts";
+import { compile, param, sql } from "../../storage/prepared.ts";
 import type { PageParams, PageRow } from "./scan.ts";
 
 /**
  * Payments by x402 of which it has not been known for an hour whether they came: the facilitator says
  * nothing certain, or nothing at all.
  */
-export const undecidedPayments = prepare<PageParams>()(
+export const undecidedPayments = compile<PageParams>()(
   sql<PageRow>`
     with page as (
       select proof_hash from (
@@ -14,9 +14,9 @@ export const undecidedPayments = prepare<PageParams>()(
         union all
         select proof_hash, created_at from x402_payments indexed by x402_payments_open
         where state = 'settling')
-      where created_at <= ${p("now")} - ${sql.lit(UNDECIDED_AFTER_MS)}
-        and proof_hash > ${p("after")}
-      order by proof_hash limit ${p("limit")}
+      where created_at <= ${param("now")} - ${sql.lit(UNDECIDED_AFTER_MS)}
+        and proof_hash > ${param("after")}
+      order by proof_hash limit ${param("limit")}
     )
     select
       (select max(proof_hash) from page) as last,

@@ -1,5 +1,5 @@
 import type { Query, Reader } from "../../storage/storage.ts";
-import type { Books } from "./check.ts";
+import type { BooksCheckContext } from "./check.ts";
 
 /** Few enough that no page takes the event loop for more than a few milliseconds. */
 export const PAGE_ROWS = 500;
@@ -28,12 +28,12 @@ export interface PageRow {
  * of one moment and no movement under way is taken for a fault.
  */
 export async function scanPages(
-  { snapshot, since, now }: Books,
+  { snapshot, since, now }: BooksCheckContext,
   query: Query<PageParams, PageRow>,
   report: (id: string) => void,
   limit = PAGE_ROWS,
 ): Promise<void> {
-  await eachPage(limit, async (after) => {
+  await forEachPage(limit, async (after) => {
     const page = await snapshot((read) => read.get(query, { after, limit, since, now }));
     for (const id of JSON.parse(page?.wrong ?? "[]") as string[]) report(id);
     return page;
@@ -43,15 +43,15 @@ export async function scanPages(
 /** The same within one snapshot, for rows that are compared with those of other pages. */
 export async function readPages<
   Row extends { readonly last: string | null; readonly rows: number },
->(read: Reader, query: Query<Page, Row>, take: (page: Row) => void): Promise<void> {
-  await eachPage(PAGE_ROWS, async (after) => {
+>(read: Reader, query: Query<Page, Row>, onPage: (page: Row) => void): Promise<void> {
+  await forEachPage(PAGE_ROWS, async (after) => {
     const page = await read.get(query, { after, limit: PAGE_ROWS });
-    if (page !== undefined) take(page);
+    if (page !== undefined) onPage(page);
     return page;
   });
 }
 
-async function eachPage(
+async function forEachPage(
   limit: number,
   next: (
     after: string,

@@ -1,44 +1,44 @@
 import type { Posting } from "@agent/budget";
-import { prepare, p, sql } from "../../storage/prepared.ts";
+import { compile, param, sql } from "../../storage/prepared.ts";
 import type { Reader } from "../../storage/storage.ts";
 import type { SettlementRow } from "../../storage/tables/budget.ts";
 import type { Page, PageParams, PageRow } from "./scan.ts";
 
 /** Which tasks of a page were completed, were priced, and are neither settled nor about to be. */
-const unsettled = sql<string>`
+const unsettledOfPage = sql<string>`
   (select json_group_array(page.task_id) from page join tasks as t on t.task_id = page.task_id
     where t.status = 'completed' and t.allocation_id is not null and t.submitted_by is not null
       and t.submitted_by not glob 'relay:*'
       and not exists (select 1 from settlements as s where s.task_id = t.task_id)
       and not exists (select 1 from federation_outbox as o where o.task_id = t.task_id))`;
 
-const place = sql<number>`iif(${p("after")} = '', 9223372036854775807, cast(${p("after")} as integer))`;
+const rowIdBound = sql<number>`iif(${param("after")} = '', 9223372036854775807, cast(${param("after")} as integer))`;
 
 /** Of all tasks, newest first. What agents of other relays submitted is settled by those relays. */
-export const unsettledTasks = prepare<Page>()(
+export const unsettledTasks = compile<Page>()(
   sql<PageRow>`
     with page as (
-      select rowid as place, task_id from tasks where rowid < ${place}
-      order by rowid desc limit ${p("limit")}
+      select rowid as place, task_id from tasks where rowid < ${rowIdBound}
+      order by rowid desc limit ${param("limit")}
     )
     select
       (select cast(min(place) as text) from page) as last,
       (select count(*) from page) as rows,
-      ${unsettled} as wrong`,
+      ${unsettledOfPage} as wrong`,
 );
 
 /** The same of the tasks whose receipts came since then. */
-export const recentlyUnsettled = prepare<PageParams>()(
+export const recentUnsettledTasks = compile<PageParams>()(
   sql<PageRow>`
     with page as (
-      select rowid as place, task_id, received_at from receipts where rowid < ${place}
-      order by rowid desc limit ${p("limit")}
+      select rowid as place, task_id, received_at from receipts where rowid < ${rowIdBound}
+      order by rowid desc limit ${param("limit")}
     )
     select
-      (select iif(min(received_at) >= ${p("since")}, cast(min(place) as text), null)
+      (select iif(min(received_at) >= ${param("since")}, cast(min(place) as text), null)
         from page) as last,
       (select count(*) from page) as rows,
-      ${unsettled} as wrong`,
+      ${unsettledOfPage} as wrong`,
 );
 
 /** A settlement with the postings that it names. */
@@ -53,7 +53,7 @@ export interface PostedSettlement extends Pick<
   readonly found: string;
 }
 
-const settlementPage = prepare<{ before: number; limit: number }>()(
+const settlementPage = compile<{ before: number; limit: number }>()(
   sql<PostedSettlement>`
     select s.rowid as place, task_id, amount_settled, fee, net, payer_id, payee_id, settled_at,
       json_array_length(s.postings) as named,
@@ -62,18 +62,18 @@ const settlementPage = prepare<{ before: number; limit: number }>()(
         from json_each(s.postings) as place
         join postings as p on p.account = place.value ->> 0 and p.sequence = place.value ->> 1
         where p.reference_id = s.task_id) as found
-    from settlements as s where s.rowid < ${p("before")}
-    order by s.rowid desc limit ${p("limit")}`,
+    from settlements as s where s.rowid < ${param("before")}
+    order by s.rowid desc limit ${param("limit")}`,
 );
 
 /** Newest first. */
-export function settlementsBefore(
+export function listSettlementsBefore(
   read: Reader,
   query: { before: number; limit: number },
 ): Promise<PostedSettlement[]> {
   return read.all(settlementPage, query);
 }
 
-export function postingsOf({ found }: PostedSettlement): readonly Posting[] {
+export function parsePostings({ found }: PostedSettlement): readonly Posting[] {
   return JSON.parse(found) as Posting[];
 }

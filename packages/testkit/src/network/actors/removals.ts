@@ -1,13 +1,13 @@
-import { removePeer, setCredit, shakeHands } from "../relay/peering.ts";
-import type { SimRelay, World } from "../relay/sim-relay.ts";
-import { MINUTE } from "./weather.ts";
+import { removePeer, setCredit, startHandshake } from "../relay/peering.ts";
+import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
+import { MINUTE_MS } from "./weather.ts";
 
 /**
  * An operator removes a peer, which proposes again and again. When the weather has cleared, or before,
  * the operator admits it, and gives it credit minutes later.
  */
 export function startRemovals(
-  world: World,
+  world: Simulation,
   pairs: readonly (readonly [SimRelay, SimRelay])[],
   forMs: number,
 ): void {
@@ -17,26 +17,31 @@ export function startRemovals(
     const [one, other] = random.pick(pairs as [[SimRelay, SimRelay]]);
     const [relay, peer] = random.next() < 0.5 ? [one, other] : [other, one];
     const at = random.below(forMs);
-    const staysMs = random.below(forMs - at) + 1;
-    queue.after(at, () => removeFor(world, relay, peer, staysMs));
+    const removedMs = random.below(forMs - at) + 1;
+    queue.after(at, () => removeTemporarily(world, relay, peer, removedMs));
   }
 }
 
-function removeFor(world: World, relay: SimRelay, peer: SimRelay, staysMs: number): void {
+function removeTemporarily(
+  world: Simulation,
+  relay: SimRelay,
+  peer: SimRelay,
+  removedMs: number,
+): void {
   const { queue } = world;
   const known = relay.peer(peer.id);
   if (!relay.isWorking || known === undefined || known.limit === 0) return;
-  relay.note(`its operator removes ${peer.name}`);
-  relay.tally("peer removed by operator");
+  relay.log(`its operator removes ${peer.name}`);
+  relay.count("peer removed by operator");
   removePeer(relay, peer.id);
-  for (let at = MINUTE; at < staysMs; at += 2 * MINUTE) {
-    queue.after(at, () => shakeHands(peer, relay.id));
+  for (let at = MINUTE_MS; at < removedMs; at += 2 * MINUTE_MS) {
+    queue.after(at, () => startHandshake(peer, relay.id));
   }
   const admit = (): void => {
-    shakeHands(relay, peer.id);
-    if (!relay.isLivePeer(peer.id)) return queue.after(2 * MINUTE, admit);
-    relay.tally("peer admitted again");
-    queue.after(3 * MINUTE, () => setCredit(relay, peer.id, known.limit));
+    startHandshake(relay, peer.id);
+    if (!relay.isLivePeer(peer.id)) return queue.after(2 * MINUTE_MS, admit);
+    relay.count("peer admitted again");
+    queue.after(3 * MINUTE_MS, () => setCredit(relay, peer.id, known.limit));
   };
-  queue.after(staysMs, admit);
+  queue.after(removedMs, admit);
 }

@@ -1,27 +1,27 @@
 import type { SeededRandom } from "../../random.ts";
-import type { Weather } from "../links.ts";
-import type { SimRelay, World } from "../relay/sim-relay.ts";
+import type { NetworkConditions } from "../links.ts";
+import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 
-export const MINUTE = 60_000;
+export const MINUTE_MS = 60_000;
 
 /** Sets bad weather over all links for a time: showers, storms, cut links and crashes. */
-export function startWeather(
-  { queue, random, links }: World,
+export function startNetworkFaults(
+  { queue, random, links }: Simulation,
   relays: readonly SimRelay[],
   pairs: readonly (readonly [SimRelay, SimRelay])[],
   forMs: number,
 ): void {
-  const usual = showers(random);
-  links.weather = usual;
+  const usual = createBaseConditions(random);
+  links.conditions = usual;
   for (let i = random.below(6); i > 0; i -= 1) {
-    const at = random.below(forMs - 10 * MINUTE);
-    const worse = storm(random);
-    queue.after(at, () => (links.weather = worse));
-    queue.after(at + (2 + random.below(8)) * MINUTE, () => (links.weather = usual));
+    const at = random.below(forMs - 10 * MINUTE_MS);
+    const worse = createBadConditions(random);
+    queue.after(at, () => (links.conditions = worse));
+    queue.after(at + (2 + random.below(8)) * MINUTE_MS, () => (links.conditions = usual));
   }
   for (let i = random.below(6); i > 0; i -= 1) {
     const relay = random.pick(relays as [SimRelay]);
-    queue.after(random.below(forMs), () => relay.crash(someTime(random)));
+    queue.after(random.below(forMs), () => relay.crash(randomDurationMs(random)));
   }
   for (let i = random.below(8); i > 0; i -= 1) {
     const [one, other] = random.pick(pairs as [[SimRelay, SimRelay]]);
@@ -29,14 +29,14 @@ export function startWeather(
     const isOneWay = random.next() < 0.5;
     const isNoticed = random.next() < 0.5;
     queue.after(random.below(forMs), () => {
-      const ms = someTime(random);
+      const ms = randomDurationMs(random);
       links.cut(a.id, b.id, ms, isNoticed);
       if (!isOneWay) links.cut(b.id, a.id, ms, isNoticed);
     });
   }
 }
 
-function showers(random: SeededRandom): Weather {
+function createBaseConditions(random: SeededRandom): NetworkConditions {
   const severity = random.next();
   return {
     loseRequest: 0.7 * severity * random.next(),
@@ -49,7 +49,7 @@ function showers(random: SeededRandom): Weather {
 }
 
 /** Most copies are lost, and many of the others come when nobody waits for them any more. */
-function storm(random: SeededRandom): Weather {
+function createBadConditions(random: SeededRandom): NetworkConditions {
   return {
     loseRequest: 0.5 + 0.3 * random.next(),
     loseAnswer: 0.5 * random.next(),
@@ -61,6 +61,6 @@ function storm(random: SeededRandom): Weather {
 }
 
 /** Mostly short, at times longer than everything that is retried. */
-function someTime(random: SeededRandom): number {
-  return random.below(random.next() < 0.4 ? 40 * MINUTE : 3 * MINUTE);
+function randomDurationMs(random: SeededRandom): number {
+  return random.below(random.next() < 0.4 ? 40 * MINUTE_MS : 3 * MINUTE_MS);
 }

@@ -1,17 +1,17 @@
 import { accountOf } from "@agent/budget";
-import { receiptOf, type TestAgent } from "../../agents.ts";
-import { discover } from "../relay/discovering.ts";
-import { openOwn, submit } from "../relay/forwarding.ts";
-import { beat } from "../relay/heartbeats.ts";
-import { acceptReceipt } from "../relay/local-tasks.ts";
-import { finishWork } from "../relay/returning.ts";
-import { recordOutside } from "../relay/settling.ts";
-import type { SimRelay, World } from "../relay/sim-relay.ts";
+import { createReceipt, type TestAgent } from "../../agents.ts";
+import { sendDiscovery } from "../relay/discovering.ts";
+import { createOwnTask, submitTask } from "../relay/forwarding.ts";
+import { sendHeartbeats } from "../relay/heartbeats.ts";
+import { receiveReceipt } from "../relay/local-tasks.ts";
+import { completeWork } from "../relay/returning.ts";
+import { recordExternalPayment } from "../relay/settling.ts";
+import type { SimRelay, Simulation } from "../relay/sim-relay.ts";
 import type { BankPayment } from "../truth.ts";
-import { MINUTE } from "./weather.ts";
+import { MINUTE_MS } from "./weather.ts";
 
-const SECOND = 1_000;
-const TASKS = 40;
+const SECOND_MS = 1_000;
+const TASK_COUNT = 40;
 
 /** An agent with money at a relay. */
 export interface Payer {
@@ -20,54 +20,55 @@ export interface Payer {
 }
 
 /** Heartbeats, queries, tasks and payments outside for a time; heartbeats go on a while after it. */
-export function startWork(
-  world: World,
+export function startWorkload(
+  world: Simulation,
   relays: readonly SimRelay[],
   payers: readonly Payer[],
   forMs: number,
 ): void {
   const { queue, random } = world;
   for (const relay of relays) {
-    for (let at = 0; at < forMs + 20 * MINUTE; at += MINUTE) {
-      queue.after(at + random.below(SECOND), () => beat(relay));
-      if (at % (5 * MINUTE) === 0) queue.after(at + random.below(SECOND), () => discover(relay));
+    for (let at = 0; at < forMs + 20 * MINUTE_MS; at += MINUTE_MS) {
+      queue.after(at + random.below(SECOND_MS), () => sendHeartbeats(relay));
+      if (at % (5 * MINUTE_MS) === 0)
+        queue.after(at + random.below(SECOND_MS), () => sendDiscovery(relay));
     }
   }
   const workers = [...new Set(relays.flatMap(({ workers: own }) => [...own.keys()]))];
-  for (let i = 0; i < TASKS; i += 1) {
-    queue.after(30 * SECOND + random.below(forMs), () => {
+  for (let i = 0; i < TASK_COUNT; i += 1) {
+    queue.after(30 * SECOND_MS + random.below(forMs), () => {
       const { relay, agent } = random.pick(payers as [Payer]);
       const target = random.pick(workers as [string]);
-      const ttlMs = (3 + random.below(13)) * MINUTE;
+      const ttlMs = (3 + random.below(13)) * MINUTE_MS;
       if (relay.workers.has(target)) submitLocal(world, relay, agent.agentId, target, ttlMs);
-      else submit(relay, agent.agentId, target, ttlMs);
+      else submitTask(relay, agent.agentId, target, ttlMs);
     });
   }
   for (let i = random.below(4); i > 0; i -= 1) {
-    queue.after(random.below(forMs), () => payOutside(world, relays));
+    queue.after(random.below(forMs), () => payExternally(world, relays));
   }
 }
 
 /** An agent works for a while; it tells its relay until that listens. */
-export function work({ queue, random }: World, relay: SimRelay, taskId: string): void {
+export function executeTask({ queue, random }: Simulation, relay: SimRelay, taskId: string): void {
   const row = relay.store.inbound.get(taskId);
   const worker = row && relay.workers.get(row.task.agentId);
   if (!row || !worker) return;
-  const ms = SECOND + random.below(2 * MINUTE);
+  const ms = SECOND_MS + random.below(2 * MINUTE_MS);
   const status = random.next() < 0.8 ? "completed" : random.pick(["failed", "denied"] as const);
   const deliver = (): void => {
-    if (!relay.isWorking) return queue.after(20 * SECOND, deliver);
+    if (!relay.isWorking) return queue.after(20 * SECOND_MS, deliver);
     const { submittedAt: submitted_at, payload } = row;
     const task = { task_id: taskId, prompt: payload.prompt, submitted_at };
     const completed_at = submitted_at + ms;
-    finishWork(relay, taskId, receiptOf(worker.agent, task, { status, completed_at }));
+    completeWork(relay, taskId, createReceipt(worker.agent, task, { status, completed_at }));
   };
   queue.after(ms, deliver);
 }
 
 /** An agent delegates to another one of the same relay. */
 export function submitLocal(
-  { queue, random }: World,
+  { queue, random }: Simulation,
   relay: SimRelay,
   payerId: string,
   agentId: string,
@@ -76,21 +77,21 @@ export function submitLocal(
   const worker = relay.workers.get(agentId);
   if (!relay.isWorking || worker === undefined) return;
   const { agent, price } = worker;
-  const own = openOwn(relay, { payerId, agentId, price, peerId: null, ttlMs });
+  const own = createOwnTask(relay, { payerId, agentId, price, peerId: null, ttlMs });
   if (own === null) return;
   const { taskId: task_id, submittedAt: submitted_at, payload } = own;
-  const receipt = receiptOf(agent, { task_id, prompt: payload.prompt, submitted_at });
+  const receipt = createReceipt(agent, { task_id, prompt: payload.prompt, submitted_at });
   const deliver = (): void => {
-    if (!relay.isWorking) return queue.after(20 * SECOND, deliver);
-    relay.tally(`receipt ${acceptReceipt(relay, receipt).status}`);
+    if (!relay.isWorking) return queue.after(20 * SECOND_MS, deliver);
+    relay.count(`receipt ${receiveReceipt(relay, receipt).status}`);
     relay.tick();
   };
-  queue.after(SECOND + random.below(2 * MINUTE), deliver);
+  queue.after(SECOND_MS + random.below(2 * MINUTE_MS), deliver);
   relay.tick();
 }
 
 /** One relay pays what it owes to another; both record it, the other one later. */
-function payOutside({ queue, random, truth }: World, relays: readonly SimRelay[]): void {
+function payExternally({ queue, random, truth }: Simulation, relays: readonly SimRelay[]): void {
   const debts = relays.flatMap((relay) =>
     [...relay.store.peers.keys()]
       .map((peerId) => ({ relay, peerId, owed: relay.store.balanceOf(accountOf.peer(peerId)) }))
@@ -105,14 +106,17 @@ function payOutside({ queue, random, truth }: World, relays: readonly SimRelay[]
     reference: relay.newId(),
     recordedAt: null,
   };
-  if (!recordOutside(relay, peerId, { ...payment, direction: "paid" })) return;
+  if (!recordExternalPayment(relay, peerId, { ...payment, direction: "paid" })) return;
   truth.payments.push(payment);
   const creditor = relays.find(({ id }) => id === peerId);
   const record = (): void => {
     if (creditor === undefined) return;
-    const isRecorded = recordOutside(creditor, relay.id, { ...payment, direction: "received" });
+    const isRecorded = recordExternalPayment(creditor, relay.id, {
+      ...payment,
+      direction: "received",
+    });
     if (isRecorded) payment.recordedAt = queue.now;
-    else queue.after(MINUTE, record);
+    else queue.after(MINUTE_MS, record);
   };
-  queue.after(random.below(5 * MINUTE), record);
+  queue.after(random.below(5 * MINUTE_MS), record);
 }

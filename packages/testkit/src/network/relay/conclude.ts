@@ -1,13 +1,13 @@
-import { concludeRelayed, releasePayable } from "@agent/federation-protocol";
+import { completeRelayed, releasePayable } from "@agent/federation-protocol";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** What the relay before this one said of a result is said of the relay that it came from, too. */
-export function conclude(relay: SimRelay, taskId: string): void {
+export function completeRelayedTask(relay: SimRelay, taskId: string): void {
   const inbound = relay.store.inbound.get(taskId);
   const outbound = relay.store.outbound.get(taskId);
   if (inbound === undefined || outbound === undefined) return;
   if (inbound.task.state === "returning" || inbound.task.state === "running") return;
-  const task = concludeRelayed(outbound.task, inbound.task.state !== "void");
+  const task = completeRelayed(outbound.task, inbound.task.state !== "void");
   const isOver = inbound.task.hold !== "open";
   relay.store.outbound.set(taskId, { ...outbound, task: isOver ? releasePayable(task) : task });
 }

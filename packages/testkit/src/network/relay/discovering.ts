@@ -1,87 +1,87 @@
 import { fromMicro } from "@agent/budget";
 import {
-  beginQuery,
+  createQuery,
   type Discovery,
   type DiscoveryAnswer,
   isUsable,
   isReachable,
   type KnownAgent,
   mergeEntries,
-  peersToAsk,
+  listUnvisitedPeers,
   planQuery,
   type ReachableAgent,
   type RemoteAgent,
-  takeEntries,
-  toAnswer,
+  parseEntries,
+  toRemoteAgent,
 } from "@agent/federation-protocol";
 import type { Reply } from "../links.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Asks all peers what agents they know. */
-export function discover(relay: SimRelay): void {
+export function sendDiscovery(relay: SimRelay): void {
   if (!relay.isWorking) return;
-  const query = beginQuery({}, { self: relay.id, queryId: relay.newId() });
-  relay.takeQuery(query.query_id);
-  ask(relay, query, () => {});
+  const query = createQuery({}, { self: relay.id, queryId: relay.newId() });
+  relay.registerQuery(query.query_id);
+  queryPeers(relay, query, () => {});
 }
 
-export function answerDiscovery(
+export function receiveDiscovery(
   relay: SimRelay,
   from: string,
   body: Discovery,
   reply: (reply: Reply) => void,
 ): Reply | undefined {
   if (!relay.isLivePeer(from)) return { status: 403 };
-  const isNew = relay.takeQuery(body.query_id);
+  const isNew = relay.registerQuery(body.query_id);
   const plan = planQuery(body, { self: relay.id, isNew });
-  const own = plan.search ? ownAgents(relay) : [];
-  if (plan.pass === null) return { status: 200, body: { agents: own } };
-  ask(relay, plan.pass, (lists) => {
-    const known = lists.map((list) => list.map(toAnswer));
+  const own = plan.isSearched ? listOwnAgents(relay) : [];
+  if (plan.forwardedQuery === null) return { status: 200, body: { agents: own } };
+  queryPeers(relay, plan.forwardedQuery, (lists) => {
+    const known = lists.map((list) => list.map(toRemoteAgent));
     reply({ status: 200, body: { agents: mergeEntries([own, ...known]) } });
   });
   return undefined;
 }
 
 /** The best way to an agent by what the peers said, past none of the given relays. */
-export function wayTo(
+export function findReachableAgent(
   relay: SimRelay,
   agentId: string,
   avoided: readonly string[],
 ): ReachableAgent | undefined {
-  const ways = [...relay.known]
+  const candidates = [...relay.known]
     .filter(([via]) => relay.isUsablePeer(via) && !avoided.includes(via))
     .map(([, agents]) =>
       agents
         .filter(isReachable)
         .filter((a) => a.agent_id === agentId && !avoided.includes(a.source_relay)),
     );
-  return mergeEntries(ways)[0];
+  return mergeEntries(candidates)[0];
 }
 
-function ask(
+function queryPeers(
   relay: SimRelay,
   query: Discovery,
   done: (lists: readonly (readonly KnownAgent[])[]) => void,
 ): void {
   const peers = [...relay.store.peers.values()].filter(({ life }) => isUsable(life));
-  const asked = peersToAsk(
+  const queriedIds = listUnvisitedPeers(
     peers.map(({ relayId }) => relayId),
     query,
   );
   const lists: (readonly KnownAgent[])[] = [];
-  let open = asked.length;
+  let open = queriedIds.length;
   if (open === 0) done(lists);
-  for (const peerId of asked) {
+  for (const peerId of queriedIds) {
     relay.send(peerId, "discover", query, (delivery, body) => {
       if (delivery.kind === "answered" && delivery.status === 200) {
-        const taken = takeEntries(body as DiscoveryAnswer, {
+        const entries = parseEntries(body as DiscoveryAnswer, {
           peer: { relayId: peerId, trust: 0.9, latencyMs: 10 },
           self: relay.id,
           isOwn: (agentId) => relay.workers.has(agentId),
         });
-        relay.known.set(peerId, taken);
-        lists.push(taken);
+        relay.known.set(peerId, entries);
+        lists.push(entries);
       }
       open -= 1;
       if (open === 0) done(lists);
@@ -89,7 +89,7 @@ function ask(
   }
 }
 
-function ownAgents(relay: SimRelay): RemoteAgent[] {
+function listOwnAgents(relay: SimRelay): RemoteAgent[] {
   return [...relay.workers.values()].map(({ agent, price }) => ({
     agent_id: agent.agentId,
     public_key: agent.publicKey,

@@ -1,72 +1,72 @@
 import {
   accountOf,
   asMicro,
-  holdPostings,
-  lockAmount,
+  buildHoldPostings,
+  computeLockAmount,
   type Micro,
-  releasePostings,
+  buildReleasePostings,
   toMicro,
 } from "@agent/budget";
 import {
   beginForward,
   countPassedHops,
-  createForward,
+  createTaskForward,
   endForward,
   expireInbound,
   expireOutbound,
   FEDERATION_LIMITS,
-  inboundHold,
-  inboundRelease,
+  buildInboundHold,
+  buildInboundRelease,
   isForwardDue,
   isHoldPending,
-  judgeForward,
-  leastPayment,
-  mayOwe,
-  meaningOf,
-  movePeer,
-  openInbound,
-  openOutbound,
-  readMessage,
-  relayNode,
-  relaysOf,
+  checkForward,
+  computeMinPayment,
+  checkPayable,
+  classifyDelivery,
+  applyPeerEvent,
+  createInbound,
+  createOutbound,
+  parseMessage,
+  toRelayNode,
+  listRelays,
   releasePayable,
   type TaskForward,
   TaskForwardSchema,
-  termsOf,
+  computeTerms,
 } from "@agent/federation-protocol";
-import { wayTo } from "./discovering.ts";
+import { findReachableAgent } from "./discovering.ts";
 import type { Reply } from "../links.ts";
-import { defaultsInTime, expiresInTime, unpaidStaysWithinCredit } from "../rules/on-the-way.ts";
+import { checkDefaultTime, checkExpiryTime, checkUnpaidWithinCredit } from "../rules/on-the-way.ts";
 import type { Inbound, Outbound, OwnTask } from "./relay-store.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** An agent of this relay delegates to one that another relay has. */
-export function submit(relay: SimRelay, payerId: string, agentId: string, ttlMs: number): void {
+export function submitTask(relay: SimRelay, payerId: string, agentId: string, ttlMs: number): void {
   if (!relay.isWorking) return;
-  const way = wayTo(relay, agentId, []);
-  if (way === undefined) return relay.note("knows no way");
+  const way = findReachableAgent(relay, agentId, []);
+  if (way === undefined) return relay.log("knows no way");
   const price = toMicro(way.cost ?? 0);
-  const own = openOwn(relay, { payerId, agentId, price, ttlMs, peerId: way.via });
+  const own = createOwnTask(relay, { payerId, agentId, price, ttlMs, peerId: way.via });
   if (own === null) return;
-  route(relay, { ...own, amount: price, path: ["self", relayNode(relay.id)], tried: [] });
+  routeTask(relay, { ...own, amount: price, path: ["self", toRelayNode(relay.id)], tried: [] });
   relay.tick();
 }
 
 /** Stores a task of an agent of this relay, with its money held; null if the money is short. */
-export function openOwn(
+export function createOwnTask(
   relay: SimRelay,
-  order: Pick<OwnTask, "payerId" | "agentId" | "price" | "peerId"> & { readonly ttlMs: number },
+  input: Pick<OwnTask, "payerId" | "agentId" | "price" | "peerId"> & { readonly ttlMs: number },
 ): OwnTask | null {
-  const { ttlMs, payerId, price, ...rest } = order;
+  const { ttlMs, payerId, price, ...rest } = input;
   const available = relay.store.balanceOf(accountOf.agent(payerId));
-  const locked = lockAmount({ estimate: price, available });
+  const locked = computeLockAmount({ estimate: price, available });
   if (locked === null) {
-    relay.note("is short of money");
+    relay.log("is short of money");
     return null;
   }
   const taskId = relay.newId();
   const submittedAt = relay.now;
-  relay.post(taskId, holdPostings({ payerId, taskId, amount: locked }));
+  relay.post(taskId, buildHoldPostings({ payerId, taskId, amount: locked }));
   const own: OwnTask = {
     ...rest,
     taskId,
@@ -79,42 +79,44 @@ export function openOwn(
     endsAt: relay.world.queue.now + ttlMs,
     state: "open",
   };
-  relay.store.own.set(taskId, own);
+  relay.store.ownTasks.set(taskId, own);
   return own;
 }
 
 /** Takes a task over from a peer, for an agent of its own or for one further on. */
-export function takeForward(relay: SimRelay, from: string, body: TaskForward): Reply {
+export function receiveForward(relay: SimRelay, from: string, body: TaskForward): Reply {
   if (!relay.isUsablePeer(from)) return { status: 403 };
-  const read = readMessage(TaskForwardSchema, body);
+  const read = parseMessage(TaskForwardSchema, body);
   if (!read.ok) return relay.refuse(read);
   const forward = read.message;
   const { task_id: taskId, target_agent: agentId, task_payload: payload } = forward;
   const worker = relay.workers.get(agentId);
   const path = forward.routing_choice?.path ?? [];
-  const way = worker ? undefined : wayTo(relay, agentId, [...relaysOf(path).slice(0, -1), from]);
+  const nextRoute = worker
+    ? undefined
+    : findReachableAgent(relay, agentId, [...listRelays(path).slice(0, -1), from]);
   const target = worker
     ? { publicKeys: [worker.agent.publicKey], price: worker.price }
-    : way && { publicKeys: [way.public_key], price: toMicro(way.cost ?? 0) };
-  const judged = judgeForward(forward, {
+    : nextRoute && { publicKeys: [nextRoute.public_key], price: toMicro(nextRoute.cost ?? 0) };
+  const checked = checkForward(forward, {
     from,
     self: relay.id,
     now: relay.now,
     lifetimeMs: relay.world.schedule.lifetimeMs,
-    isKnown: relay.store.inbound.has(taskId) || relay.store.own.has(taskId),
+    isDuplicate: relay.store.inbound.has(taskId) || relay.store.ownTasks.has(taskId),
     worker: target ?? null,
-    hops: hopsOf(relay, from, body, target?.price ?? asMicro(0)),
+    hops: countHops(relay, from, body, target?.price ?? asMicro(0)),
     feeRate: relay.feeRate,
-    clearing: relay.lineWith(from),
+    clearing: relay.clearingLine(from),
   });
-  if (!judged.ok) return relay.refuse(judged);
-  const { amount } = judged;
-  if (amount > 0) unpaidStaysWithinCredit(relay, from, amount);
+  if (!checked.ok) return relay.refuse(checked);
+  const { amount } = checked;
+  if (amount > 0) checkUnpaidWithinCredit(relay, from, amount);
   const expiresAt = Math.min(forward.expires_at ?? Infinity, relay.now + 900_000);
-  const taken = { taskId, peerId: from, agentId, amount, expiresAt };
-  relay.post(taskId, inboundHold({ peerId: from, taskId, amount }));
+  const newTask = { taskId, peerId: from, agentId, amount, expiresAt };
+  relay.post(taskId, buildInboundHold({ peerId: from, taskId, amount }));
   relay.store.inbound.set(taskId, {
-    task: openInbound(taken, relay.world.schedule),
+    task: createInbound(newTask, relay.world.schedule),
     path,
     payload,
     submittedAt: relay.now,
@@ -126,23 +128,33 @@ export function takeForward(relay: SimRelay, from: string, body: TaskForward): R
   if (worker) relay.world.work(relay, taskId);
   else {
     const { task_payload: _, ...relayed } = body;
-    route(relay, { ...taken, payload, path: pathUpTo(relay, path, from), tried: [], relayed });
+    routeTask(relay, {
+      ...newTask,
+      payload,
+      path: buildPathFrom(relay, path, from),
+      tried: [],
+      relayed,
+    });
   }
   return { status: 202, body: { task_id: taskId, status: "pending" } };
 }
 
 /** The signatures of earlier relays are looked at only where the payment is less than one fee allows. */
-function hopsOf(relay: SimRelay, from: string, body: TaskForward, price: Micro): number {
-  if (toMicro(body.budget.amount) >= leastPayment(price, relay.feeRate, 1)) return 1;
+function countHops(relay: SimRelay, from: string, body: TaskForward, price: Micro): number {
+  if (toMicro(body.budget.amount) >= computeMinPayment(price, relay.feeRate, 1)) return 1;
   const keyOf = (relayId: string) => {
     const peer = relay.peer(relayId);
     return peer && (peer.life.state === "removed" ? null : peer.publicKey);
   };
-  return countPassedHops(body, body, { from, keyOf, federationHops: FEDERATION_LIMITS.maxHops });
+  return countPassedHops(body, body, {
+    from,
+    findKey: keyOf,
+    federationHops: FEDERATION_LIMITS.maxHops,
+  });
 }
 
 /** What time does: forwards leave, tasks expire, holds lapse. Yields when it has to look again. */
-export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
+export function* runForwardingJobs(relay: SimRelay): Iterable<number | null> {
   for (const row of relay.store.outbound.values()) {
     if (isForwardDue(row.task, relay.now)) sendForward(relay, row);
     const current = relay.store.outbound.get(row.task.taskId) ?? row;
@@ -152,43 +164,43 @@ export function* forwardingJobs(relay: SimRelay): Iterable<number | null> {
     if (task.state === "forwarding" || task.state === "forwarded") yield task.expiresAt;
   }
   for (const row of relay.store.inbound.values()) {
-    storeInbound(relay, row, expireInbound(row.task, relay.now));
+    saveInbound(relay, row, expireInbound(row.task, relay.now));
     if (row.task.state === "running") yield row.task.expiresAt;
     if (isHoldPending(row.task)) yield row.task.holdUntil;
   }
-  for (const own of relay.store.own.values()) {
+  for (const own of relay.store.ownTasks.values()) {
     if (own.state !== "open") continue;
     if (relay.now >= own.expiresAt) {
       own.state = "expired";
-      expiresInTime(relay, own);
-      relay.post(own.taskId, releasePostings({ ...own, amount: own.locked }));
+      checkExpiryTime(relay, own);
+      relay.post(own.taskId, buildReleasePostings({ ...own, amount: own.locked }));
     } else yield own.expiresAt;
   }
 }
 
 /** Keeps a task as it is from now on, and gives back what is no longer held for it. */
-export function storeInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
+export function saveInbound(relay: SimRelay, row: Inbound, task: Inbound["task"]): void {
   if (task === row.task) return;
   const { faults } = relay.world;
   if (task.hold === "defaulted" && row.task.hold !== "defaulted") {
-    relay.tally("peer defaulted");
-    defaultsInTime(relay, row);
-    if (faults.forgivesDefaults) return storeInbound(relay, row, { ...task, hold: "released" });
+    relay.count("peer defaulted");
+    checkDefaultTime(relay, row);
+    if (faults.ignoresDefaults) return saveInbound(relay, row, { ...task, hold: "released" });
   }
   relay.store.inbound.set(task.taskId, { ...row, task });
-  if (task.state === "completed" && task.hold === "open" && task.amount > 0) relay.whenAccepted?.();
+  if (task.state === "completed" && task.hold === "open" && task.amount > 0) relay.onAccepted?.();
   if (row.task.hold === task.hold) return;
   if (row.task.hold === "open" && task.hold !== "settled") {
-    if (task.receiptStatus === "completed") relay.tally("hold lapsed");
-    relay.post(task.taskId, inboundRelease(task));
-    const onward = relay.store.outbound.get(task.taskId);
-    if (onward !== undefined && !faults.keepsLapsedReservations) {
-      relay.store.outbound.set(task.taskId, { ...onward, task: releasePayable(onward.task) });
+    if (task.receiptStatus === "completed") relay.count("hold lapsed");
+    relay.post(task.taskId, buildInboundRelease(task));
+    const outbound = relay.store.outbound.get(task.taskId);
+    if (outbound !== undefined && !faults.keepsExpiredReservations) {
+      relay.store.outbound.set(task.taskId, { ...outbound, task: releasePayable(outbound.task) });
     }
   }
 }
 
-interface Wanted {
+interface ForwardRequest {
   readonly taskId: string;
   readonly agentId: string;
   readonly amount: ReturnType<typeof asMicro>;
@@ -200,18 +212,22 @@ interface Wanted {
 }
 
 /** Opens the forward by the best way that is left; without one the task waits for its end. */
-function route(relay: SimRelay, wanted: Wanted): void {
-  const passed = relaysOf(wanted.path);
-  const way = wayTo(relay, wanted.agentId, [...passed, ...wanted.tried]);
-  if (way === undefined) return relay.note(`has no way left for ${wanted.taskId}`);
-  const terms = termsOf(wanted.amount, relay.feeRate);
-  const tried = [...wanted.tried, way.via];
-  if (!mayOwe(relay.lineWith(way.via), terms.net).ok) return route(relay, { ...wanted, tried });
-  const { taskId, agentId, expiresAt } = wanted;
-  const order = { taskId, agentId, expiresAt, terms };
-  const task = openOutbound({ ...order, peerId: way.via, publicKey: way.public_key }, relay.now);
-  const path = [...wanted.path, relayNode(way.via)];
-  const { payload, relayed } = wanted;
+function routeTask(relay: SimRelay, request: ForwardRequest): void {
+  const passed = listRelays(request.path);
+  const way = findReachableAgent(relay, request.agentId, [...passed, ...request.tried]);
+  if (way === undefined) return relay.log(`has no way left for ${request.taskId}`);
+  const terms = computeTerms(request.amount, relay.feeRate);
+  const tried = [...request.tried, way.via];
+  if (!checkPayable(relay.clearingLine(way.via), terms.net).ok)
+    return routeTask(relay, { ...request, tried });
+  const { taskId, agentId, expiresAt } = request;
+  const newTask = { taskId, agentId, expiresAt, terms };
+  const task = createOutbound(
+    { ...newTask, peerId: way.via, publicKey: way.public_key },
+    relay.now,
+  );
+  const path = [...request.path, toRelayNode(way.via)];
+  const { payload, relayed } = request;
   relay.store.outbound.set(taskId, { task, path, payload, tried, relayed });
 }
 
@@ -220,7 +236,7 @@ function sendForward(relay: SimRelay, row: Outbound): void {
   const begun = beginForward(before, relay.world.schedule, relay.now);
   relay.store.outbound.set(before.taskId, { ...row, task: begun });
   const { taskId, peerId, agentId, publicKey, terms, expiresAt } = before;
-  const message = createForward(
+  const message = createTaskForward(
     {
       taskId,
       self: relay.id,
@@ -238,10 +254,10 @@ function sendForward(relay: SimRelay, row: Outbound): void {
   );
   relay.send(peerId, "task/forward", message, (delivery) => {
     const peer = relay.peer(peerId);
-    const meaning = meaningOf(delivery);
+    const meaning = classifyDelivery(delivery);
     if (peer && meaning !== "refused") {
       const succeeded = meaning !== "later" && meaning !== "unknown";
-      const life = movePeer(peer.life, { type: "forward", succeeded });
+      const life = applyPeerEvent(peer.life, { type: "forward", succeeded });
       relay.store.peers.set(peerId, { ...peer, life });
     }
     const current = relay.store.outbound.get(taskId);
@@ -249,13 +265,13 @@ function sendForward(relay: SimRelay, row: Outbound): void {
     const task = endForward(current.task, before, delivery);
     relay.store.outbound.set(taskId, { ...current, task });
     if (task.state === "refused" && current.task.state !== "refused") {
-      route(relay, { ...current, ...task, amount: terms.gross, path: row.path.slice(0, -1) });
+      routeTask(relay, { ...current, ...task, amount: terms.gross, path: row.path.slice(0, -1) });
     }
   });
 }
 
 /** The path of a task that came this far, whatever the sender had planned from here on. */
-function pathUpTo(relay: SimRelay, path: readonly string[], from: string): string[] {
-  const sender = path.lastIndexOf(relayNode(from));
-  return [...path.slice(0, sender + 1), relayNode(relay.id)];
+function buildPathFrom(relay: SimRelay, path: readonly string[], from: string): string[] {
+  const sender = path.lastIndexOf(toRelayNode(from));
+  return [...path.slice(0, sender + 1), toRelayNode(relay.id)];
 }

@@ -1,9 +1,9 @@
-import { isInboundOver, isRemovedByOperator, resumeInbound } from "@agent/federation-protocol";
-import { storeInbound } from "./forwarding.ts";
-import { removePeer, shakeHands } from "./peering.ts";
+import { isInboundClosed, isRemovedByOperator, resumeInbound } from "@agent/federation-protocol";
+import { saveInbound } from "./forwarding.ts";
+import { removePeer, startHandshake } from "./peering.ts";
 import type { RelayStore } from "./relay-store.ts";
-import { finishWork } from "./returning.ts";
-import { recordOutside } from "./settling.ts";
+import { completeWork } from "./returning.ts";
+import { recordExternalPayment } from "./settling.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** The operator puts a backup in the place of what the relay knows; it starts frozen. */
@@ -26,17 +26,17 @@ export function unfreeze(relay: SimRelay): void {
   const { faults } = relay.world;
   const { since } = relay.frozen;
   const { now } = relay;
-  const stoodMs = faults.countsFrozenTime ? 0 : now - since;
+  const pausedMs = faults.countsFrozenTime ? 0 : now - since;
   const restored = relay.frozen.restored && !faults.keepsResultsAfterRestore;
   const wasRestored = relay.frozen.restored;
   relay.resume();
   for (const row of relay.store.inbound.values()) {
-    if (isInboundOver(row.task) || row.task.settlement !== null) continue;
-    storeInbound(relay, row, resumeInbound(row.task, { now, stoodMs, restored }));
+    if (isInboundClosed(row.task) || row.task.settlement !== null) continue;
+    saveInbound(relay, row, resumeInbound(row.task, { now, pausedMs, restored }));
   }
   if (wasRestored) {
     admitAgain(relay);
-    bringBack(relay);
+    replayAfterRestore(relay);
   }
   relay.tick();
 }
@@ -45,24 +45,24 @@ export function unfreeze(relay: SimRelay): void {
 function admitAgain(relay: SimRelay): void {
   for (const { relayId, life } of relay.store.peers.values()) {
     const isRemoved = relay.world.truth.isRemoved(relay.id, relayId);
-    if (isRemovedByOperator(life) && !isRemoved) shakeHands(relay, relayId);
+    if (isRemovedByOperator(life) && !isRemoved) startHandshake(relay, relayId);
   }
 }
 
 /** Agents deliver again what the relay has lost, some of them; the operator reads the bank statements. */
-function bringBack(relay: SimRelay): void {
+function replayAfterRestore(relay: SimRelay): void {
   const { random, truth } = relay.world;
   for (const { task } of relay.store.inbound.values()) {
     const receipt = relay.delivered.get(task.taskId);
     const isRepeated = receipt !== undefined && random.next() < 0.5;
-    if (task.state === "running" && isRepeated) finishWork(relay, task.taskId, receipt);
+    if (task.state === "running" && isRepeated) completeWork(relay, task.taskId, receipt);
   }
   for (const payment of truth.payments) {
     if (payment.debtorId === relay.id) {
-      recordOutside(relay, payment.creditorId, { ...payment, direction: "paid" });
+      recordExternalPayment(relay, payment.creditorId, { ...payment, direction: "paid" });
     }
     if (payment.creditorId === relay.id && payment.recordedAt !== null) {
-      recordOutside(relay, payment.debtorId, { ...payment, direction: "received" });
+      recordExternalPayment(relay, payment.debtorId, { ...payment, direction: "received" });
     }
   }
 }

@@ -1,31 +1,31 @@
 import { accountOf, asMicro } from "@agent/budget";
 import {
   type ClearingLine,
-  defaultedAmount,
-  isInboundOver,
+  getDefaultedAmount,
+  isInboundClosed,
   isOutboundOpen,
-  isSettlementOver,
+  isSettlementResolved,
   type OwnPosition,
-  payableOf,
-  payableOfSettlement,
+  getPayable,
+  getSettlementPayable,
 } from "@agent/federation-protocol";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** A relay's account with a peer: what is owed, reserved and defaulted on. */
-export function lineWith({ store, world }: SimRelay, peerId: string): ClearingLine {
+export function getClearingLine({ store, world }: SimRelay, peerId: string): ClearingLine {
   const { faults } = world;
   let payable = 0;
   for (const { task } of store.outbound.values()) {
     if (task.peerId !== peerId) continue;
     const hasEndedUnpaid = ["void", "failed", "denied"].includes(task.state);
-    payable += faults.reservesForEndedTasks && hasEndedUnpaid ? task.terms.net : payableOf(task);
+    payable += faults.reservesForEndedTasks && hasEndedUnpaid ? task.terms.net : getPayable(task);
   }
   for (const settlement of store.outbox.values()) {
-    if (settlement.peerId === peerId) payable += payableOfSettlement(settlement);
+    if (settlement.peerId === peerId) payable += getSettlementPayable(settlement);
   }
   let defaulted = 0;
   for (const { task } of store.inbound.values()) {
-    if (task.peerId === peerId && !faults.leavesDefaultsOut) defaulted += defaultedAmount(task);
+    if (task.peerId === peerId && !faults.omitsDefaults) defaulted += getDefaultedAmount(task);
   }
   return {
     balance: store.balanceOf(accountOf.peer(peerId)),
@@ -36,18 +36,18 @@ export function lineWith({ store, world }: SimRelay, peerId: string): ClearingLi
 }
 
 /** What a relay owes a peer by its books, and whether anything between them is under way. */
-export function positionWith({ store }: SimRelay, peerId: string): OwnPosition {
+export function getPosition({ store }: SimRelay, peerId: string): OwnPosition {
   const account = accountOf.peer(peerId);
   const isWith = (row: { readonly peerId: string }) => row.peerId === peerId;
   const underWay =
     [...store.outbound.values()].some(({ task }) => isWith(task) && isOutboundOpen(task)) ||
     [...store.inbound.values()].some(({ task }) => isWith(task) && awaitsMovement(task)) ||
-    [...store.outbox.values()].some((row) => isWith(row) && !isSettlementOver(row));
+    [...store.outbox.values()].some((row) => isWith(row) && !isSettlementResolved(row));
   const movedAt = store.movedAt.get(account) ?? null;
   return { amount: store.balanceOf(account), underWay, movedAt };
 }
 
 /** A default is a debt that stands, not a movement that is under way. */
-function awaitsMovement(task: Parameters<typeof isInboundOver>[0]): boolean {
-  return !isInboundOver(task) && task.settlement === null && task.hold !== "defaulted";
+function awaitsMovement(task: Parameters<typeof isInboundClosed>[0]): boolean {
+  return !isInboundClosed(task) && task.settlement === null && task.hold !== "defaulted";
 }

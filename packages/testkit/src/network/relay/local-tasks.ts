@@ -1,41 +1,41 @@
-import { releasePostings, settlementPostings, splitFee } from "@agent/budget";
+import { buildReleasePostings, buildSettlementPostings, splitFee } from "@agent/budget";
 import {
   checkNestedReceipt,
   type EndableTask,
   type EndedBy,
-  mayEndTask,
+  canEndTask,
   type NestedTask,
 } from "@agent/federation-protocol";
 import {
   type ExecutionReceipt,
   flattenChain,
-  receiptHash,
-  verdictAt,
+  hashReceipt,
+  getVerdictAt,
   verifyReceipt,
 } from "@agent/receipts";
 import type { Reply } from "../links.ts";
-import { returnReceipt } from "./returning.ts";
+import { enqueueResult } from "./returning.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Takes a receipt that an agent delivers to its own relay, with what is nested in it. */
-export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply {
+export function receiveReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply {
   const taskId = receipt.relay_task_id ?? "";
   const task = findTask(relay, taskId);
   if (!task?.isOpen || task.executor !== receipt.agent_id) {
     return { status: 404, code: "task.not_found" };
   }
   const trusts = relay.world.faults.trustsEmbeddedKeys === true;
-  const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : keysOf(relay, signed));
+  const keyOf = (signed: ExecutionReceipt) => (trusts ? undefined : listKeys(relay, signed));
   const isRegistered = (signed: ExecutionReceipt) => trusts || keyOf(signed) !== undefined;
   const found = keyOf(receipt);
   // Where money is held, an agent whose key nobody knows proves nothing.
   const publicKey = task.locked > 0 && !trusts ? (found ?? []) : found;
   const { now } = relay;
-  const verdict = verifyReceipt(receipt, { publicKey, taskId, now, keyOf });
+  const verdict = verifyReceipt(receipt, { publicKey, taskId, now, findKeys: keyOf });
   if (!verdict.valid) return { status: 403, code: verdict.code };
   const isKeyRegistered = isRegistered(receipt);
   const hops = flattenChain(receipt).links.filter((link) => {
-    if (verdictAt(verdict, link.path)?.valid !== true) return false;
+    if (getVerdictAt(verdict, link.path)?.valid !== true) return false;
     const { task_id, agent_id } = link.receipt;
     const nested = {
       taskId: task_id,
@@ -52,25 +52,25 @@ export function acceptReceipt(relay: SimRelay, receipt: ExecutionReceipt): Reply
   return { status: 200 };
 }
 
-const NOT_CHOSEN_YET = "not chosen yet";
+const UNKNOWN_PEER = "not chosen yet";
 
-function keysOf(relay: SimRelay, { agent_id }: ExecutionReceipt): readonly string[] | undefined {
+function listKeys(relay: SimRelay, { agent_id }: ExecutionReceipt): readonly string[] | undefined {
   const key = relay.keys.get(agent_id);
   return key === undefined ? undefined : [key];
 }
 
 function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) | null {
   const { store, world } = relay;
-  const forgets = world.faults.endsForwardedTasks === true;
+  const ignoresForwarding = world.faults.endsForwardedTasks === true;
   const sentTo = store.outbound.get(taskId)?.task.peerId;
-  const own = store.own.get(taskId);
+  const own = store.ownTasks.get(taskId);
   if (own !== undefined) {
     return {
       taskId,
       submittedBy: own.payerId,
       executor: own.agentId,
       isOpen: own.state === "open",
-      peerId: forgets ? null : (sentTo ?? own.peerId),
+      peerId: ignoresForwarding ? null : (sentTo ?? own.peerId),
       isFromPeer: false,
       locked: own.locked,
     };
@@ -79,14 +79,14 @@ function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) |
   if (inbound === undefined) return null;
   // One for which no way is left waits for one, and never comes back to this relay.
   const isOurs = relay.workers.has(inbound.agentId);
-  const goesTo = sentTo ?? (isOurs ? null : NOT_CHOSEN_YET);
+  const nextPeerId = sentTo ?? (isOurs ? null : UNKNOWN_PEER);
   return {
     taskId,
-    submittedBy: forgets ? null : inbound.peerId,
+    submittedBy: ignoresForwarding ? null : inbound.peerId,
     executor: inbound.agentId,
     isOpen: inbound.state === "running",
-    peerId: forgets ? null : goesTo,
-    isFromPeer: !forgets,
+    peerId: ignoresForwarding ? null : nextPeerId,
+    isFromPeer: !ignoresForwarding,
     locked: inbound.amount,
   };
 }
@@ -94,13 +94,13 @@ function findTask(relay: SimRelay, taskId: string): (NestedTask & EndableTask) |
 function endTask(relay: SimRelay, receipt: ExecutionReceipt, endedBy: EndedBy): boolean {
   const { task_id: taskId, status } = receipt;
   const task = findTask(relay, taskId);
-  if (task === null || !task.isOpen || !mayEndTask(task, endedBy)) return false;
-  if (relay.world.truth.forged.has(receiptHash(receipt))) {
-    relay.violate(`a forged receipt ended ${taskId}`);
+  if (task === null || !task.isOpen || !canEndTask(task, endedBy)) return false;
+  if (relay.world.truth.forged.has(hashReceipt(receipt))) {
+    relay.reportViolation(`a forged receipt ended ${taskId}`);
   }
-  const own = relay.store.own.get(taskId);
+  const own = relay.store.ownTasks.get(taskId);
   if (own === undefined) {
-    returnReceipt(relay, taskId, receipt);
+    enqueueResult(relay, taskId, receipt);
     return true;
   }
   own.state = status;
@@ -110,8 +110,8 @@ function endTask(relay: SimRelay, receipt: ExecutionReceipt, endedBy: EndedBy): 
   relay.post(
     taskId,
     isPaid
-      ? settlementPostings({ payerId, payeeId, taskId, locked, charge, fee })
-      : releasePostings({ payerId, taskId, amount: locked }),
+      ? buildSettlementPostings({ payerId, payeeId, taskId, locked, charge, fee })
+      : buildReleasePostings({ payerId, taskId, amount: locked }),
   );
   return true;
 }

@@ -1,16 +1,19 @@
-import { openSettlement } from "@agent/federation-protocol";
+import { createOutgoingSettlement } from "@agent/federation-protocol";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** Enters what is owed for a completed task into the outbox. */
-export function openSettlementOf(relay: SimRelay, taskId: string, refundable: boolean): void {
+export function enqueueSettlement(relay: SimRelay, taskId: string, refundable: boolean): void {
   const task = relay.store.outbound.get(taskId)?.task;
   // A cheat keeps what its own agents owe, and says nothing.
-  if (relay.settlesNothing && refundable) {
+  if (relay.withholdsSettlements && refundable) {
     relay.store.withheld.add(taskId);
     return;
   }
   if (task?.state !== "completed" || task.receiptHash === null) return;
   const settlementId = relay.newId();
   const terms = { settlementId, now: relay.now, refundable };
-  relay.store.outbox.set(taskId, openSettlement({ ...task, receiptHash: task.receiptHash }, terms));
+  relay.store.outbox.set(
+    taskId,
+    createOutgoingSettlement({ ...task, receiptHash: task.receiptHash }, terms),
+  );
 }

@@ -1,56 +1,56 @@
 import { asMicro, type Micro } from "@agent/budget";
 import {
-  answerProposal,
-  answerToProposal,
-  concludeHandshake,
-  creditAfterHandshake,
+  checkProposalAnswer,
+  buildProposalAnswer,
+  checkConfirmationAnswer,
+  computeCreditAfterHandshake,
   type Confirmation,
-  exposureOf,
+  getExposure,
   FEDERATION_LIMITS,
-  type Introduction,
+  type RelayDescription,
   isLive,
   isRemovedByOperator,
-  judgeConfirmation,
-  movePeer,
+  checkConfirmation,
+  applyPeerEvent,
   NEW_PEER,
-  type PeerLife,
+  type PeerRecord,
   type Proposal,
-  propose,
+  createProposal,
 } from "@agent/federation-protocol";
 import type { Reply } from "../links.ts";
-import { move } from "./heartbeats.ts";
+import { applyEvent } from "./heartbeats.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** The operator adds another relay as a peer; its credit outlives a removal by the peer itself. */
-export function shakeHands(relay: SimRelay, peerId: string): void {
+export function startHandshake(relay: SimRelay, peerId: string): void {
   if (!relay.isWorking || relay.isLivePeer(peerId)) return;
   const expected = relay.world.relays.get(peerId);
   if (expected === undefined) return;
   const { random, truth } = relay.world;
-  move(relay, peerId, { type: "admitted" });
+  applyEvent(relay, peerId, { type: "admitted" });
   truth.admit(relay.id, peerId);
-  const begun = propose(introductionOf(relay), random.randomBytes(32));
+  const begun = createProposal(buildSelfDescription(relay), random.randomBytes(32));
   relay.send(peerId, "peer/propose", begun.message, (_, answer) => {
-    const confirming = answerProposal(begun.state, answer, {
+    const confirming = checkProposalAnswer(begun.state, answer, {
       expected: { relayId: peerId, publicKey: expected.publicKey },
       secretKey: relay.secretKey,
     });
     if (!confirming.ok) return;
     relay.send(peerId, "peer/confirm", confirming.message, (__, end) => {
-      const done = concludeHandshake(confirming.state, end);
-      if (done.ok) activate(relay, done.peer, { added: true });
+      const done = checkConfirmationAnswer(confirming.state, end);
+      if (done.ok) activatePeer(relay, done.peer, { added: true });
     });
   });
 }
 
-export function takeProposal(relay: SimRelay, _: string, body: Proposal): Reply {
+export function receiveProposal(relay: SimRelay, _: string, body: Proposal): Reply {
   const live = [...relay.store.peers.values()].filter(({ life }) => isLive(life));
-  const answered = answerToProposal(body, {
-    self: introductionOf(relay),
+  const answered = buildProposalAnswer(body, {
+    self: buildSelfDescription(relay),
     policy: { blocked: [], allowed: null, maxPeers: FEDERATION_LIMITS.maxPeers },
-    standingOf: (relayId) => {
+    getAdmissionInput: (relayId) => {
       const known = relay.peer(relayId);
-      const life = lifeOf(relay, relayId);
+      const life = getPeerLife(relay, relayId);
       return {
         known: known && life ? { ...life, publicKey: known.publicKey } : null,
         livePeers: live.length,
@@ -65,16 +65,16 @@ export function takeProposal(relay: SimRelay, _: string, body: Proposal): Reply 
   return { status: 200, body: answered.answer };
 }
 
-export function takeConfirmation(relay: SimRelay, from: string, body: Confirmation): Reply {
-  const judged = judgeConfirmation(relay.store.pending.get(from) ?? null, body, relay.now);
+export function receiveConfirmation(relay: SimRelay, from: string, body: Confirmation): Reply {
+  const checked = checkConfirmation(relay.store.pending.get(from) ?? null, body, relay.now);
   relay.store.pending.delete(from);
-  if (!judged.ok) return relay.refuse(judged);
-  const life = lifeOf(relay, from);
+  if (!checked.ok) return relay.refuse(checked);
+  const life = getPeerLife(relay, from);
   if (life && isRemovedByOperator(life)) {
     return relay.refuse({ ok: false, code: "federation.peer_removed" });
   }
-  activate(relay, judged.peer, { added: false });
-  return { status: 200, body: judged.answer };
+  activatePeer(relay, checked.peer, { added: false });
+  return { status: 200, body: checked.answer };
 }
 
 /**
@@ -85,10 +85,10 @@ export function removePeer(relay: SimRelay, peerId: string): void {
   const peer = relay.peer(peerId);
   if (peer === undefined) return;
   const wasLive = isLive(peer.life);
-  const exposure = exposureOf(relay.lineWith(peerId));
+  const exposure = getExposure(relay.clearingLine(peerId));
   const ceiling = asMicro(Math.max(0, exposure));
   relay.store.peers.set(peerId, { ...peer, limit: asMicro(0), ceiling });
-  move(relay, peerId, { type: "removal", byOperator: true });
+  applyEvent(relay, peerId, { type: "removal", byOperator: true });
   relay.world.truth.remove(relay.id, peerId);
   if (wasLive && relay.isWorking) {
     relay.send(peerId, "peer/remove", { timestamp: relay.now }, () => {});
@@ -101,40 +101,47 @@ export function setCredit(relay: SimRelay, peerId: string, limit: Micro): void {
   if (peer !== undefined) relay.store.peers.set(peerId, { ...peer, limit });
 }
 
-function activate(
+function activatePeer(
   relay: SimRelay,
-  { relayId, publicKey }: Introduction,
+  { relayId, publicKey }: RelayDescription,
   { added }: { readonly added: boolean },
 ): void {
   const { random, faults, truth } = relay.world;
   const known = relay.peer(relayId);
-  const life = lifeOf(relay, relayId) ?? NEW_PEER;
+  const life = getPeerLife(relay, relayId) ?? NEW_PEER;
   const operatorRemoval = faults.returnsCredit ? null : life.operatorRemoval;
-  const limit = creditAfterHandshake(known ? { creditLimit: known.limit, operatorRemoval } : null, {
-    added,
-    initial: random.pick(LIMITS),
-  });
-  const after = movePeer(life, { type: "confirmed", byOperator: added });
+  const limit = computeCreditAfterHandshake(
+    known ? { creditLimit: known.limit, operatorRemoval } : null,
+    {
+      added,
+      initial: random.pick(creditLimits),
+    },
+  );
+  const after = applyPeerEvent(life, { type: "confirmed", byOperator: added });
   const ceiling = known?.ceiling ?? asMicro(0);
   relay.store.peers.set(relayId, { relayId, publicKey, limit, ceiling, life: after });
   if (truth.isRemoved(relay.id, relayId) && isLive(after)) {
-    relay.violate(`${relay.nameOf(relayId)} is a peer again, which its operator had removed`);
+    relay.reportViolation(
+      `${relay.nameOf(relayId)} is a peer again, which its operator had removed`,
+    );
   }
   const wasRemoved = known !== undefined && known.life.operatorRemoval !== null;
   if (wasRemoved && limit > known.limit) {
-    relay.violate(`${relay.nameOf(relayId)} has credit again that the operator did not set`);
+    relay.reportViolation(
+      `${relay.nameOf(relayId)} has credit again that the operator did not set`,
+    );
   }
 }
 
 /** A peer's life as the relay judges it. */
-function lifeOf(relay: SimRelay, relayId: string): PeerLife | undefined {
+function getPeerLife(relay: SimRelay, relayId: string): PeerRecord | undefined {
   const life = relay.peer(relayId)?.life;
   return life && relay.world.faults.admitsRemovedPeers ? { ...life, operatorRemoval: null } : life;
 }
 
-const LIMITS = [2e6, 10e6, 1e9, 1e9].map(asMicro) as [Micro, ...Micro[]];
+const creditLimits = [2e6, 10e6, 1e9, 1e9].map(asMicro) as [Micro, ...Micro[]];
 
-function introductionOf(relay: SimRelay): Introduction {
+function buildSelfDescription(relay: SimRelay): RelayDescription {
   const { id: relayId, publicKey, name } = relay;
   return { relayId, publicKey, endpointUrl: `http://${name}.example`, displayName: name };
 }

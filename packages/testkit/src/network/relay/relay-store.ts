@@ -4,7 +4,7 @@ import type {
   InboundTask,
   OutboundTask,
   OutgoingSettlement,
-  PeerLife,
+  PeerRecord,
   PendingPeer,
   TaskPayload,
 } from "@agent/federation-protocol";
@@ -56,7 +56,7 @@ export interface Peer {
   readonly limit: Micro;
   /** The highest exposure that was allowed when the operator last lowered the limit. */
   readonly ceiling: Micro;
-  readonly life: PeerLife;
+  readonly life: PeerRecord;
 }
 
 /** One movement, as it was posted. */
@@ -66,18 +66,18 @@ export interface Movement {
 }
 
 /** How often a settlement was sent, and how often the peer said that it was frozen. */
-export interface Sendings {
+export interface SendCounts {
   readonly sent: number;
   readonly metFrozen: number;
 }
 
 /** What a simulated relay keeps through a crash. */
 export class RelayStore {
-  own = new Map<string, OwnTask>();
+  ownTasks = new Map<string, OwnTask>();
   outbound = new Map<string, Outbound>();
   inbound = new Map<string, Inbound>();
   outbox = new Map<string, OutgoingSettlement>();
-  sendings = new Map<string, Sendings>();
+  sendCounts = new Map<string, SendCounts>();
   peers = new Map<string, Peer>();
   pending = new Map<string, PendingPeer>();
   references = new Set<string>();
@@ -100,11 +100,11 @@ export class RelayStore {
   /** A backup: everything as it is now. */
   copy(): RelayStore {
     const copy = new RelayStore();
-    copy.own = new Map([...this.own].map(([taskId, task]) => [taskId, { ...task }]));
+    copy.ownTasks = new Map([...this.ownTasks].map(([taskId, task]) => [taskId, { ...task }]));
     copy.outbound = new Map(this.outbound);
     copy.inbound = new Map(this.inbound);
     copy.outbox = new Map(this.outbox);
-    copy.sendings = new Map(this.sendings);
+    copy.sendCounts = new Map(this.sendCounts);
     copy.peers = new Map(this.peers);
     copy.pending = new Map(this.pending);
     copy.references = new Set(this.references);
@@ -120,13 +120,13 @@ export class RelayStore {
   differingTasks(other: RelayStore): string[] {
     const ids = new Set<string>();
     for (const store of [this, other]) {
-      for (const rows of [store.own, store.outbound, store.inbound, store.outbox]) {
+      for (const rows of [store.ownTasks, store.outbound, store.inbound, store.outbox]) {
         for (const taskId of rows.keys()) ids.add(taskId);
       }
     }
     return [...ids].filter(
       (taskId) =>
-        this.own.get(taskId)?.state !== other.own.get(taskId)?.state ||
+        this.ownTasks.get(taskId)?.state !== other.ownTasks.get(taskId)?.state ||
         this.outbound.get(taskId) !== other.outbound.get(taskId) ||
         this.inbound.get(taskId) !== other.inbound.get(taskId) ||
         this.outbox.get(taskId) !== other.outbox.get(taskId),

@@ -1,67 +1,67 @@
-import { releasePostings } from "@agent/budget";
+import { buildReleasePostings } from "@agent/budget";
 import {
   awaitLateSettlement,
   beginReturn,
-  createSettlement,
+  createSettlementForward,
   endReturn,
   finishInbound,
   isReturnDue,
-  judgeResultOf,
+  checkResultState,
   type OutboundTask,
-  repeatPaid,
+  repeatPaidSettlement,
   type SettlementForward,
-  takeResult,
+  applyResult,
   type TaskResult,
   verifyResult,
 } from "@agent/federation-protocol";
-import { type ExecutionReceipt, receiptHash, signAttestation } from "@agent/receipts";
-import { conclude } from "./conclude.ts";
-import { storeInbound } from "./forwarding.ts";
+import { type ExecutionReceipt, hashReceipt, signAttestation } from "@agent/receipts";
+import { completeRelayedTask } from "./conclude.ts";
+import { saveInbound } from "./forwarding.ts";
 import type { Reply } from "../links.ts";
-import { openSettlementOf } from "./open-settlement.ts";
+import { enqueueSettlement } from "./open-settlement.ts";
 import type { Inbound } from "./relay-store.ts";
-import { bookSettlement } from "./settling.ts";
+import { recordSettlement } from "./settling.ts";
 import type { SimRelay } from "./sim-relay.ts";
 
 /** An agent of this relay is done. */
-export function finishWork(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
+export function completeWork(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
   relay.delivered.set(taskId, receipt);
-  returnReceipt(relay, taskId, receipt);
+  enqueueResult(relay, taskId, receipt);
   relay.tick();
 }
 
 /** Takes a result back from the peer that a task was sent to. */
-export function takeResultOf(relay: SimRelay, from: string, body: TaskResult): Reply | undefined {
+export function receiveResult(relay: SimRelay, from: string, body: TaskResult): Reply | undefined {
   const peer = relay.peer(from);
   if (peer === undefined || !relay.isLivePeer(from)) return { status: 403 };
   const row = relay.store.outbound.get(body.task_id);
-  const hash = receiptHash(body.receipt as unknown as ExecutionReceipt);
-  const speaker = relay.world.faults.takesAnyResult ? (row?.task.peerId ?? from) : from;
-  const own = relay.store.own.get(body.task_id);
-  const judged = judgeResultOf(row?.task ?? null, {
-    from: speaker,
+  const hash = hashReceipt(body.receipt as unknown as ExecutionReceipt);
+  const senderId = relay.world.faults.acceptsAnyResult ? (row?.task.peerId ?? from) : from;
+  const own = relay.store.ownTasks.get(body.task_id);
+  const checked = checkResultState(row?.task ?? null, {
+    from: senderId,
     receiptHash: hash,
     now: relay.now,
   });
-  if (!judged.ok) return relay.refuse(judged);
-  if (row === undefined || judged.repeated) return acceptance(relay, judged.task);
+  if (!checked.ok) return relay.refuse(checked);
+  if (row === undefined || checked.repeated) return buildAcceptance(relay, checked.task);
   // A task that has ended otherwise takes no result.
   if (own !== undefined && own.state !== "open") {
     return relay.refuse({ ok: false, code: "result.task_not_found" });
   }
-  const verified = verifyResult(body, { task: judged.task, self: relay.id, peer });
+  const verified = verifyResult(body, { task: checked.task, self: relay.id, peer });
   if (!verified.ok) return relay.refuse(verified);
   const relayed = relay.store.inbound.has(body.task_id);
   const { status } = verified.receipt;
-  const task = takeResult(judged.task, { status, receiptHash: hash }, { relayed });
+  const task = applyResult(checked.task, { status, receiptHash: hash }, { relayed });
   relay.store.outbound.set(task.taskId, { ...row, task });
-  if (relayed) returnReceipt(relay, task.taskId, verified.receipt);
-  else finishOwn(relay, task.taskId, status);
-  return acceptance(relay, task);
+  if (relayed) enqueueResult(relay, task.taskId, verified.receipt);
+  else completeOwnTask(relay, task.taskId, status);
+  return buildAcceptance(relay, task);
 }
 
 /** Sends back what is due. */
-export function* returningJobs(relay: SimRelay): Iterable<number | null> {
+export function* runReturningJobs(relay: SimRelay): Iterable<number | null> {
   for (const row of relay.store.inbound.values()) {
     if (isReturnDue(row.task, relay.now)) sendResult(relay, row);
     const { task } = relay.store.inbound.get(row.task.taskId) ?? row;
@@ -70,24 +70,28 @@ export function* returningJobs(relay: SimRelay): Iterable<number | null> {
 }
 
 /** The receipt of a task that a peer sent: it goes back to that peer. */
-export function returnReceipt(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
+export function enqueueResult(relay: SimRelay, taskId: string, receipt: ExecutionReceipt): void {
   const row = relay.store.inbound.get(taskId);
   if (row === undefined || row.task.state !== "running") return;
   const task = finishInbound(
     row.task,
-    { status: receipt.status, receiptHash: receiptHash(receipt) },
+    { status: receipt.status, receiptHash: hashReceipt(receipt) },
     { now: relay.now, holdMs: relay.world.schedule.holdMs },
   );
   const awaitedSince = relay.world.queue.now;
-  storeInbound(relay, { ...row, receipt, receivedAt: relay.now, awaitedSince }, task);
+  saveInbound(relay, { ...row, receipt, receivedAt: relay.now, awaitedSince }, task);
 }
 
-function finishOwn(relay: SimRelay, taskId: string, status: ExecutionReceipt["status"]): void {
-  const own = relay.store.own.get(taskId);
+function completeOwnTask(
+  relay: SimRelay,
+  taskId: string,
+  status: ExecutionReceipt["status"],
+): void {
+  const own = relay.store.ownTasks.get(taskId);
   if (own === undefined) return;
   own.state = status;
-  if (status === "completed" && own.price > 0) openSettlementOf(relay, taskId, true);
-  else relay.post(taskId, releasePostings({ ...own, amount: own.locked }));
+  if (status === "completed" && own.price > 0) enqueueSettlement(relay, taskId, true);
+  else relay.post(taskId, buildReleasePostings({ ...own, amount: own.locked }));
 }
 
 function sendResult(relay: SimRelay, row: Inbound): void {
@@ -118,7 +122,7 @@ function sendResult(relay: SimRelay, row: Inbound): void {
   };
   relay.send(peerId, "task/result", message, (delivery, body) => {
     const { settlement } = (body ?? {}) as ResultAnswer;
-    if (settlement !== undefined) bookSettlement(relay, peerId, settlement, askedAt);
+    if (settlement !== undefined) recordSettlement(relay, peerId, settlement, askedAt);
     const current = relay.store.inbound.get(taskId);
     if (current === undefined) return;
     const { faults, queue, schedule } = relay.world;
@@ -127,8 +131,8 @@ function sendResult(relay: SimRelay, row: Inbound): void {
     const awaiting = awaitLateSettlement(ended, current.task, times);
     const isLate = awaiting.hold === "due" && current.task.hold !== "due";
     const row = isLate ? { ...current, awaitedSince: queue.now } : current;
-    storeInbound(relay, row, faults.forgivesLateAcceptance ? ended : awaiting);
-    conclude(relay, taskId);
+    saveInbound(relay, row, faults.ignoresLateAcceptance ? ended : awaiting);
+    completeRelayedTask(relay, taskId);
   });
 }
 
@@ -137,13 +141,13 @@ interface ResultAnswer {
 }
 
 /** A peer that may have lost the settlement of a task that is paid gets it with the answer. */
-function acceptance(relay: SimRelay, { taskId, state }: OutboundTask): Reply | undefined {
+function buildAcceptance(relay: SimRelay, { taskId, state }: OutboundTask): Reply | undefined {
   if (state === "relaying") return { status: 202, body: { status: "pending" } };
   if (isStalling(relay, taskId)) return undefined;
   const entry = relay.store.outbox.get(taskId);
-  const paid = entry === undefined ? null : repeatPaid(entry, relay.now);
+  const paid = entry === undefined ? null : repeatPaidSettlement(entry, relay.now);
   if (paid === null) return { status: 200, body: { status: "accepted" } };
-  const settlement = createSettlement(paid, { self: relay.id, secretKey: relay.secretKey });
+  const settlement = createSettlementForward(paid, { self: relay.id, secretKey: relay.secretKey });
   return { status: 200, body: { status: "accepted", settlement } satisfies AcceptedAnswer };
 }
 
@@ -154,5 +158,5 @@ function isStalling(relay: SimRelay, taskId: string): boolean {
   const { now } = relay.world.queue;
   const since = relay.store.stalledSince.get(taskId) ?? now;
   relay.store.stalledSince.set(taskId, since);
-  return now - since < relay.stallsMs;
+  return now - since < relay.stallMs;
 }

@@ -1,7 +1,7 @@
-import { type ClockState, readClock, startClock } from "@agent/federation-protocol";
+import { type ClockState, advanceClock, createClock } from "@agent/federation-protocol";
 import type { EventQueue } from "../event-queue.ts";
 
-const START = 1_760_000_000_000;
+const START_TIME = 1_760_000_000_000;
 
 /** The clocks of a simulated machine, and the time that its relay takes from them, in ms. */
 export class SimClock {
@@ -18,11 +18,11 @@ export class SimClock {
     this.#queue = queue;
     this.#skewMs = skewMs;
     this.#believesWallClock = believesWallClock;
-    this.#state = startClock(this.#reading());
+    this.#state = createClock(this.#reading());
   }
 
   get now(): number {
-    this.#state = readClock(this.#state, this.#reading());
+    this.#state = advanceClock(this.#state, this.#reading());
     return this.#believesWallClock ? this.#reading().wall : this.#state.now;
   }
 
@@ -34,11 +34,11 @@ export class SimClock {
   /** The machine starts, with a wall clock that was set right; the relay knows the time that it stored. */
   start(): void {
     this.#setAheadMs = 0;
-    this.#state = startClock(this.#reading(), this.#state.now);
+    this.#state = createClock(this.#reading(), this.#state.now);
   }
 
   #reading() {
     const { now: monotonic } = this.#queue;
-    return { wall: START + monotonic + this.#skewMs + this.#setAheadMs, monotonic };
+    return { wall: START_TIME + monotonic + this.#skewMs + this.#setAheadMs, monotonic };
   }
 }

@@ -3,13 +3,13 @@ import { bytesToHex, generateKeyPair, uuidV7 } from "@agent/crypto";
 import {
   type ClearingLine,
   type Delivery,
-  exposureOf,
+  getExposure,
   type FederationRefusal,
   isLive,
   isUsable,
   type KnownAgent,
   NEW_PEER,
-  OnceWithin,
+  ReplayCache,
   REFUSAL_STATUS,
   type RetrySchedule,
 } from "@agent/federation-protocol";
@@ -18,9 +18,9 @@ import type { TestAgent } from "../../agents.ts";
 import type { SeededRandom } from "../../random.ts";
 import type { EventQueue } from "../event-queue.ts";
 import type { Faults } from "../faults.ts";
-import type { Links, Reply, Station } from "../links.ts";
-import type { Truth } from "../truth.ts";
-import { lineWith } from "./line-with.ts";
+import type { Links, Reply, NetworkNode } from "../links.ts";
+import type { GroundTruth } from "../truth.ts";
+import { getClearingLine } from "./line-with.ts";
 import { type Peer, RelayStore } from "./relay-store.ts";
 import { SimClock } from "./sim-clock.ts";
 
@@ -31,18 +31,18 @@ export interface Worker {
 }
 
 /** What all relays of one run share. */
-export interface World {
+export interface Simulation {
   readonly queue: EventQueue;
   readonly random: SeededRandom;
   readonly links: Links;
   readonly schedule: RetrySchedule;
   readonly faults: Faults;
-  readonly truth: Truth;
+  readonly truth: GroundTruth;
   readonly relays: Map<string, SimRelay>;
   /** Rules that were seen broken on the way. */
   readonly violations: string[];
   /** How often things happened. */
-  readonly tally: Map<string, number>;
+  readonly counts: Map<string, number>;
   readonly note: (line: string) => void;
   /** An agent begins to work; its receipt goes to the relay when it is done. */
   readonly work: (relay: SimRelay, taskId: string) => void;
@@ -60,13 +60,13 @@ type Job = (relay: SimRelay) => Iterable<number | null>;
  * A relay without HTTP and database: the rules are those of @agent/federation-protocol, this class
  * only carries messages to them and stores what they decide.
  */
-export class SimRelay implements Station {
+export class SimRelay implements NetworkNode {
   readonly id: string;
   readonly name: string;
   readonly publicKey: string;
   readonly secretKey: Uint8Array;
   readonly feeRate: number;
-  readonly world: World;
+  readonly world: Simulation;
   readonly workers = new Map<string, Worker>();
   readonly clock: SimClock;
   /** The keys of the agents of this relay, by agent id. */
@@ -76,12 +76,12 @@ export class SimRelay implements Station {
   frozen: { readonly since: number; readonly restored: boolean } | null = null;
   incarnation = 0;
   /** A cheat: it takes results and pays for none, and may hold back that it has taken them. */
-  settlesNothing = false;
-  stallsMs = 0;
+  withholdsSettlements = false;
+  stallMs = 0;
   /** Hears once when a peer has accepted a result that it has yet to settle. */
-  whenAccepted: (() => void) | null = null;
+  onAccepted: (() => void) | null = null;
   /** When the relay last began to work, on the clock of the simulation. */
-  worksSince = 0;
+  workingSince = 0;
   /** When it stood still, on the clock of the simulation. */
   readonly freezes: { readonly from: number; to: number }[] = [];
   /** The receipts that its agents have delivered, and keep. */
@@ -90,7 +90,7 @@ export class SimRelay implements Station {
   isDown = false;
   /** Forgotten by a crash: what the peers' answers told, by peer, and which queries were seen. */
   known = new Map<string, readonly KnownAgent[]>();
-  queries = new OnceWithin(QUERY_LIFE_MS, 1_000);
+  queries = new ReplayCache(QUERY_LIFETIME_MS, 1_000);
   /** By how much the books of a peer differ, as it was last compared. */
   differences = new Map<string, Micro>();
   readonly #queriesTaken = new Map<string, number>();
@@ -99,7 +99,7 @@ export class SimRelay implements Station {
   #wakesAt = Infinity;
 
   constructor(
-    world: World,
+    world: Simulation,
     settings: { readonly name: string; readonly feeRate: number; readonly skewMs: number },
     {
       handlers,
@@ -110,7 +110,7 @@ export class SimRelay implements Station {
     this.world = world;
     this.name = settings.name;
     this.feeRate = settings.feeRate;
-    const { believesWallClock = false } = world.faults;
+    const { trustsWallClock: believesWallClock = false } = world.faults;
     this.clock = new SimClock(world.queue, { skewMs: settings.skewMs, believesWallClock });
     this.publicKey = bytesToHex(publicKey);
     this.secretKey = secretKey;
@@ -134,12 +134,12 @@ export class SimRelay implements Station {
 
   crash(ms: number): void {
     if (this.isDown) return;
-    this.note(`crashes for ${ms} ms`);
-    this.tally("relay crashed");
+    this.log(`crashes for ${ms} ms`);
+    this.count("relay crashed");
     this.isDown = true;
     this.epoch += 1;
     this.known = new Map();
-    this.queries = new OnceWithin(QUERY_LIFE_MS, 1_000);
+    this.queries = new ReplayCache(QUERY_LIFETIME_MS, 1_000);
     this.#queriesTaken.clear();
     this.differences = new Map();
     this.#wakesAt = Infinity;
@@ -150,15 +150,15 @@ export class SimRelay implements Station {
     if (!this.isDown) return;
     this.isDown = false;
     this.clock.start();
-    this.worksSince = this.world.queue.now;
-    this.note("is back");
+    this.workingSince = this.world.queue.now;
+    this.log("is back");
     this.tick();
   }
 
   /** Stands still until `resume`: it says that it lives and what it has booked, and nothing else. */
   freeze(restored: boolean): void {
-    this.note(restored ? "is restored from a backup" : "is frozen");
-    this.tally(restored ? "relay restored" : "relay frozen");
+    this.log(restored ? "is restored from a backup" : "is frozen");
+    this.count(restored ? "relay restored" : "relay frozen");
     this.frozen = { since: this.now, restored };
     this.freezes.push({ from: this.world.queue.now, to: Infinity });
   }
@@ -167,9 +167,9 @@ export class SimRelay implements Station {
     const { now } = this.world.queue;
     for (const freeze of this.freezes) freeze.to = Math.min(freeze.to, now);
     this.frozen = null;
-    this.worksSince = now;
+    this.workingSince = now;
     this.#wakesAt = Infinity;
-    this.note("goes on");
+    this.log("goes on");
   }
 
   /** How long it has stood still since a moment of the simulation's clock. */
@@ -182,12 +182,12 @@ export class SimRelay implements Station {
   }
 
   /** Whether a query is new to the relay. */
-  takeQuery(queryId: string): boolean {
-    const isNew = this.queries.take(queryId, this.now);
+  registerQuery(queryId: string): boolean {
+    const isNew = this.queries.add(queryId, this.now);
     const { now } = this.world.queue;
     const takenAt = this.#queriesTaken.get(queryId);
-    if (isNew && takenAt !== undefined && now - takenAt < QUERY_LIFE_MS) {
-      this.violate(`query ${queryId} is taken a second time after ${now - takenAt} ms`);
+    if (isNew && takenAt !== undefined && now - takenAt < QUERY_LIFETIME_MS) {
+      this.reportViolation(`query ${queryId} is taken a second time after ${now - takenAt} ms`);
     }
     if (isNew) this.#queriesTaken.set(queryId, now);
     return isNew;
@@ -195,12 +195,12 @@ export class SimRelay implements Station {
 
   receive(from: string, path: string, body: unknown, reply: (reply: Reply) => void): void {
     const handler = this.#handlers[path];
-    const isClosed = this.frozen !== null && !WHILE_FROZEN.includes(path);
-    const answer = isClosed ? FROZEN : handler?.(this, from, body as never, reply);
+    const isClosed = this.frozen !== null && !pathsWhileFrozen.includes(path);
+    const answer = isClosed ? frozenReply : handler?.(this, from, body as never, reply);
     if (answer === undefined) return;
     const outcome = answer.code ?? answer.status;
-    this.note(`answers ${this.nameOf(from)} ${path}: ${outcome}`);
-    this.tally(`${path} ${outcome}`);
+    this.log(`answers ${this.nameOf(from)} ${path}: ${outcome}`);
+    this.count(`${path} ${outcome}`);
     reply(answer);
     this.tick();
   }
@@ -215,7 +215,7 @@ export class SimRelay implements Station {
     if (peer === undefined) throw new RangeError(`no relay ${to}`);
     this.world.links.send(this, peer, path, body, (delivery, answer) => {
       // A relay that stands still writes down no answer either.
-      if (this.frozen !== null && !WHILE_FROZEN.includes(path)) return;
+      if (this.frozen !== null && !pathsWhileFrozen.includes(path)) return;
       ended(delivery, answer);
       this.tick();
     });
@@ -253,8 +253,8 @@ export class SimRelay implements Station {
     return isLive(this.peer(relayId)?.life ?? NEW_PEER);
   }
 
-  lineWith(relayId: string): ClearingLine {
-    return lineWith(this, relayId);
+  clearingLine(relayId: string): ClearingLine {
+    return getClearingLine(this, relayId);
   }
 
   /** Moves money. A peer's exposure stays within its limit, or within what was `owed` already. */
@@ -263,9 +263,10 @@ export class SimRelay implements Station {
     for (const { account, amount } of postings) {
       if (amount >= 0 || !account.startsWith("peer:")) continue;
       const relayId = account.slice("peer:".length);
-      const line = this.lineWith(relayId);
+      const line = this.clearingLine(relayId);
       const ceiling = Math.max(line.limit, this.peer(relayId)?.ceiling ?? 0, owed);
-      if (exposureOf(line) > ceiling) this.violate(`exposure above the limit on ${account}`);
+      if (getExposure(line) > ceiling)
+        this.reportViolation(`exposure above the limit on ${account}`);
     }
   }
 
@@ -277,23 +278,23 @@ export class SimRelay implements Station {
     return this.world.relays.get(relayId)?.name ?? relayId;
   }
 
-  tally(what: string): void {
-    add(this.world.tally, what);
+  count(what: string): void {
+    incrementCount(this.world.counts, what);
   }
 
-  note(line: string): void {
+  log(line: string): void {
     this.world.note(`${this.world.queue.now} ${this.name} ${line}`);
   }
 
-  violate(what: string): void {
+  reportViolation(what: string): void {
     this.world.violations.push(`${this.name}: ${what}`);
   }
 }
 
-export function add(tally: Map<string, number>, what: string): void {
+export function incrementCount(tally: Map<string, number>, what: string): void {
   tally.set(what, (tally.get(what) ?? 0) + 1);
 }
 
-const QUERY_LIFE_MS = 30_000;
-const WHILE_FROZEN = ["peer/heartbeat", "settlements"];
-const FROZEN: Reply = { status: 503, code: "server.frozen" };
+const QUERY_LIFETIME_MS = 30_000;
+const pathsWhileFrozen = ["peer/heartbeat", "settlements"];
+const frozenReply: Reply = { status: 503, code: "server.frozen" };

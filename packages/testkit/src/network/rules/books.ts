@@ -1,12 +1,12 @@
 import { accountOf } from "@agent/budget";
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { Truth } from "../truth.ts";
-import { heldForOperator } from "./debts.ts";
+import type { GroundTruth } from "../truth.ts";
+import { sumHeldForOperator } from "./debts.ts";
 
 /** What agents and relays own is what was deposited; on each relay, all accounts sum to zero. */
-export function* moneyIsConserved(
+export function* checkMoneyConserved(
   relays: readonly SimRelay[],
-  truth: Truth,
+  truth: GroundTruth,
   deposited: number,
 ): Iterable<string> {
   let owned = 0;
@@ -29,18 +29,18 @@ export function* moneyIsConserved(
 }
 
 /** A8: two relays keep the same of what is between them, or an alarm says by how much they differ. */
-export function* accountsMirrorEachOther(
+export function* checkAccountsMirrored(
   relays: readonly SimRelay[],
-  truth: Truth,
+  truth: GroundTruth,
 ): Iterable<string> {
-  for (const [a, b] of pairsOf(relays)) {
+  for (const [a, b] of listPairs(relays)) {
     const ours = a.store.balanceOf(accountOf.peer(b.id));
     const theirs = b.store.balanceOf(accountOf.peer(a.id));
     const difference = ours + theirs;
     if (difference === 0) continue;
     const isReported =
       a.differences.get(b.id) === difference || b.differences.get(a.id) === difference;
-    const isHeld = heldForOperator(a, b.id, truth) + heldForOperator(b, a.id, truth) > 0;
+    const isHeld = sumHeldForOperator(a, b.id, truth) + sumHeldForOperator(b, a.id, truth) > 0;
     if (!truth.mayDiffer(a.id, b.id, a.world.queue.now) || !(isReported || isHeld)) {
       yield `${a.name} and ${b.name} keep ${ours} and ${theirs}, and no alarm says so`;
     }
@@ -48,8 +48,8 @@ export function* accountsMirrorEachOther(
 }
 
 /** A8: an alarm ends when the books agree again. */
-export function* alarmsAreTrue(relays: readonly SimRelay[]): Iterable<string> {
-  for (const [a, b] of pairsOf(relays)) {
+export function* checkAlarms(relays: readonly SimRelay[]): Iterable<string> {
+  for (const [a, b] of listPairs(relays)) {
     const ours = a.store.balanceOf(accountOf.peer(b.id));
     const theirs = b.store.balanceOf(accountOf.peer(a.id));
     const isReported = a.differences.has(b.id) || b.differences.has(a.id);
@@ -57,6 +57,6 @@ export function* alarmsAreTrue(relays: readonly SimRelay[]): Iterable<string> {
   }
 }
 
-function pairsOf(relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
+function listPairs(relays: readonly SimRelay[]): [SimRelay, SimRelay][] {
   return relays.flatMap((a, i) => relays.slice(i + 1).map((b): [SimRelay, SimRelay] => [a, b]));
 }

@@ -1,8 +1,8 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { Truth } from "../truth.ts";
+import type { GroundTruth } from "../truth.ts";
 
 /** A8: what waits for the operator because a restore lost what was known of the task. */
-export function heldForOperator(relay: SimRelay, peerId: string, { lost }: Truth): number {
+export function sumHeldForOperator(relay: SimRelay, peerId: string, { lost }: GroundTruth): number {
   let sum = 0;
   for (const { taskId, peerId: to, resolution, terms } of relay.store.outbox.values()) {
     if (to === peerId && resolution === "held" && lost.has(taskId)) sum += terms.net;
@@ -11,7 +11,10 @@ export function heldForOperator(relay: SimRelay, peerId: string, { lost }: Truth
 }
 
 /** No money stays aside, and every settlement has come to its end. */
-export function* holdsHaveEnded(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+export function* checkHoldsEnded(
+  relays: readonly SimRelay[],
+  { lost }: GroundTruth,
+): Iterable<string> {
   for (const relay of relays) {
     const held = new Set<string>();
     for (const settlement of relay.store.outbox.values()) {
@@ -30,14 +33,14 @@ export function* holdsHaveEnded(relays: readonly SimRelay[], { lost }: Truth): I
 }
 
 /** A2: what stays reserved for a peer keeps honest tasks from it. */
-export function* reservationsHaveEnded(
+export function* checkReservationsEnded(
   relays: readonly SimRelay[],
-  truth: Truth,
+  truth: GroundTruth,
 ): Iterable<string> {
   for (const relay of relays) {
     for (const { relayId } of relay.store.peers.values()) {
-      const { payable } = relay.lineWith(relayId);
-      const held = heldForOperator(relay, relayId, truth);
+      const { payable } = relay.clearingLine(relayId);
+      const held = sumHeldForOperator(relay, relayId, truth);
       if (payable !== held) {
         yield `${relay.name} still reserves ${payable} for ${relay.nameOf(relayId)}`;
       }
@@ -46,9 +49,9 @@ export function* reservationsHaveEnded(
 }
 
 /** A9: what a peer took and did not settle counts as owed until it settles or the operator clears it. */
-export function* defaultsAreCounted(
+export function* checkDefaultsCounted(
   relays: readonly SimRelay[],
-  { lost, cleared }: Truth,
+  { lost, cleared }: GroundTruth,
 ): Iterable<string> {
   for (const relay of relays) {
     for (const { task } of relay.store.inbound.values()) {

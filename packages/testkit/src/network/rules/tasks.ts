@@ -1,8 +1,11 @@
 import type { SimRelay } from "../relay/sim-relay.ts";
-import type { Truth } from "../truth.ts";
+import type { GroundTruth } from "../truth.ts";
 
 /** A task is paid for once and charged once, or neither. */
-export function* tasksArePaidOnce(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+export function* checkTasksPaidOnce(
+  relays: readonly SimRelay[],
+  { lost }: GroundTruth,
+): Iterable<string> {
   const paid = new Map<string, number>();
   const charged = new Map<string, number>();
   const count = (map: Map<string, number>, taskId: string) =>
@@ -26,9 +29,9 @@ export function* tasksArePaidOnce(relays: readonly SimRelay[], { lost }: Truth):
 }
 
 /** A8: a settlement that its sender has paid is booked, after a restore too, wherever its task is known. */
-export function* paidSettlementsAreBooked(
+export function* checkPaidSettlementsBooked(
   relays: readonly SimRelay[],
-  { shortOfCredit }: Truth,
+  { shortOfCredit }: GroundTruth,
 ): Iterable<string> {
   for (const sender of relays) {
     for (const { taskId, peerId, resolution } of sender.store.outbox.values()) {
@@ -43,10 +46,13 @@ export function* paidSettlementsAreBooked(
 }
 
 /** Along the way that a task took, each relay says the same of it as the one before. */
-export function* tasksHaveOneState(relays: readonly SimRelay[], { lost }: Truth): Iterable<string> {
+export function* checkTaskStates(
+  relays: readonly SimRelay[],
+  { lost }: GroundTruth,
+): Iterable<string> {
   const byId = new Map(relays.map((relay) => [relay.id, relay]));
   for (const relay of relays) {
-    for (const own of relay.store.own.values()) {
+    for (const own of relay.store.ownTasks.values()) {
       if (own.state === "open") yield `${relay.name}: ${own.taskId} is still open`;
       const sent = relay.store.outbound.get(own.taskId)?.task.state ?? "void";
       const isVoid = sent === "void" || sent === "refused";
